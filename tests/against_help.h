@@ -5,8 +5,8 @@
 #ifndef TESTS_AGAINST_HELP_H
 #define TESTS_AGAINST_HELP_H
 
-#include "engine/against.h"
-#include "engine/trace.h"
+#include "twomodels/against.h"
+#include "reference/trace.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
 

@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "engine/report.h"
+#include "report/report.h"
 #include "session/store.h"
 #include "tests/models.h"
 

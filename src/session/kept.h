@@ -7,8 +7,8 @@
 #ifndef ODB_SESSION_KEPT_H
 #define ODB_SESSION_KEPT_H
 
-#include "engine/condition.h"
-#include "engine/inside.h"
+#include "judge/condition.h"
+#include "walk/inside.h"
 #include "model/model.h"
 
 #define ODB_KEPT_LIST(X)                                                                           \

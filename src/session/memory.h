@@ -5,7 +5,7 @@
 #ifndef ODB_SESSION_MEMORY_H
 #define ODB_SESSION_MEMORY_H
 
-#include "engine/answers.h"
+#include "probe/answers.h"
 
 struct odb_memory;
 

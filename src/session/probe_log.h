@@ -6,8 +6,8 @@
 #ifndef ODB_SESSION_PROBE_LOG_H
 #define ODB_SESSION_PROBE_LOG_H
 
-#include "engine/asked.h"
-#include "engine/bisect.h"
+#include "run/probe_kind.h"
+#include "bisect/plan/bisect.h"
 
 #define ODB_LOG_MOST 64 /* entries of a list */
 

@@ -13,10 +13,10 @@
 
 #include <pthread.h>
 
-#include "engine/bisect.h"
-#include "engine/inside.h"
-#include "engine/trace.h"
-#include "engine/walk.h"
+#include "bisect/plan/bisect.h"
+#include "walk/inside.h"
+#include "reference/trace.h"
+#include "walk/walk.h"
 #include "session/kept.h"
 #include "session/memory.h"
 #include "session/probe_log.h"

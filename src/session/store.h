@@ -7,8 +7,8 @@
 #ifndef ODB_SESSION_STORE_H
 #define ODB_SESSION_STORE_H
 
-#include "engine/answers.h"
-#include "engine/bisect.h"
+#include "probe/answers.h"
+#include "bisect/plan/bisect.h"
 #include "session/kept.h"
 
 struct odb_store;

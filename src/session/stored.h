@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "engine/outcome.h"
+#include "report/outcome.h"
 
 struct odb_stored {
     char *path, *model, *sha256; /* owned; model: its whole path, in old

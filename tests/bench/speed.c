@@ -17,7 +17,7 @@
 
 #include "base/mem.h"
 #include "base/clock.h"
-#include "engine/probe.h"
+#include "probe/probe.h"
 
 struct lane {
     struct odb_pool *pool;

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/clock.h"
 #include "system/scratch.h"
-#include "engine/inputs.h"
+#include "inputs/inputs.h"
 #include "executor/transport/target.h"
 #include "model/write/build.h"
 #include "sshd_help.h"

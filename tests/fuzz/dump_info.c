@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "tensor/format/pyjson.h"
-#include "engine/dump_info.h"
+#include "dump/dump_info.h"
 #include "executor/recording.h"
 
 /* All that the recording has, by the names that it says. */

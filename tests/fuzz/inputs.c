@@ -10,8 +10,8 @@
 #include <ctype.h>
 #include <unistd.h>
 
-#include "engine/inputs.h"
-#include "engine/input_file.h"
+#include "inputs/inputs.h"
+#include "inputs/input_file.h"
 #include "model/write/build.h"
 
 #define INPUTS_LINES 8

@@ -6,7 +6,7 @@
  */
 #include "fuzz.h"
 
-#include "engine/lint.h"
+#include "analysis/lint.h"
 #include "interpret/cpu.h"
 #include "model/model.h"
 

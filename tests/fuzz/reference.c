@@ -6,7 +6,7 @@
  */
 #include "fuzz.h"
 
-#include "engine/cost.h"
+#include "analysis/cost.h"
 #include "model/model.h"
 
 static void reference_cost(const struct odb_model *model)

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "engine/rules.h"
+#include "judge/rules.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -15,7 +15,7 @@
  * anything. Where nothing is planted nobody is to be accused, but whoever leaves the range of
  * float16 where that is expected; and that nothing can be told of such a model is right.
  */
-#include "engine/run_values.h"
+#include "probe/run_values.h"
 #include "tests/planted/subject.h"
 
 #include <math.h>

@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/inputs.h"
+#include "inputs/inputs.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "engine/bisect.h"
-#include "engine/blame.h"
-#include "engine/probe.h"
-#include "engine/trace.h"
+#include "bisect/plan/bisect.h"
+#include "judge/blame.h"
+#include "probe/probe.h"
+#include "reference/trace.h"
 #include "tensor/random.h"
 
 struct subject {

@@ -3,7 +3,7 @@
  * Whole searches of one made-up model against another that was made of it, with and without a
  * planted fault, in every form that the other may have.
  */
-#include "engine/against.h"
+#include "twomodels/against.h"
 
 #include <jansson.h>
 #include <math.h>

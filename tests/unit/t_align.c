@@ -2,11 +2,11 @@
  *
  * Which value of one made-up model is which of another that was made of it.
  */
-#include "engine/align.h"
+#include "twomodels/align.h"
 
 #include <math.h>
 
-#include "engine/weights.h"
+#include "twomodels/weights.h"
 #include "tests/models.h"
 
 /* --- models ----------------------------------------------------------------------------------- */

@@ -2,12 +2,12 @@
  *
  * Whole searches over small models with planted faults, against a child program.
  */
-#include "engine/bisect.h"
+#include "bisect/plan/bisect.h"
 
 #include <math.h>
 #include <sys/stat.h>
 
-#include "engine/trace.h"
+#include "reference/trace.h"
 #include "session/memory.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/blame.h"
+#include "judge/blame.h"
 #include "model/write/build.h"
 
 struct scene {

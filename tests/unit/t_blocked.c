@@ -3,8 +3,8 @@
  * Blocks of channels, put in order and made again; and what an optimised model shows when its
  * blocks are undone.
  */
-#include "engine/run_values.h"
-#include "engine/blocked.h"
+#include "probe/run_values.h"
+#include "twomodels/blocked.h"
 
 #include "model/write/build.h"
 #include "tests/against_help.h"

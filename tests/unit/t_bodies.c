@@ -2,9 +2,9 @@
  *
  * Searches that go on inside If, Loop, Scan, SequenceMap and functions, with faults planted there.
  */
-#include "engine/body_case.h"
+#include "reference/body_case.h"
 
-#include "engine/bisect.h"
+#include "bisect/plan/bisect.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
 #include "tests/survives.h"

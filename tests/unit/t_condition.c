@@ -3,7 +3,7 @@
  * What conditions mean, what is said of those that mean nothing, and that no text upsets the
  * parser.
  */
-#include "engine/condition.h"
+#include "judge/condition.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/models.h"
 
-#include "engine/cost.h"
+#include "analysis/cost.h"
 
 struct cost_values {
     const char *name;

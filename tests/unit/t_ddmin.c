@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/ddmin.h"
+#include "search/ddmin.h"
 #include "tensor/random.h"
 
 #define MOST 300

@@ -4,11 +4,11 @@
  */
 #include <sys/stat.h>
 
-#include "engine/inputs.h"
-#include "engine/run_values.h"
+#include "inputs/inputs.h"
+#include "probe/run_values.h"
 #include "system/file.h"
-#include "engine/bisect.h"
-#include "engine/walk.h"
+#include "bisect/plan/bisect.h"
+#include "walk/walk.h"
 #include "tensor/format/npy.h"
 #include "tensor/format/npz.h"
 #include "tests/executor_help.h"

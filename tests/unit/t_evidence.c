@@ -2,14 +2,14 @@
  *
  * What is held against a culprit besides having been found: planted truths.
  */
-#include "engine/report.h"
+#include "report/report.h"
 
 #include <math.h>
 
 #include "compare/specials.h"
-#include "engine/bisect.h"
-#include "engine/confidence.h"
-#include "engine/evidence.h"
+#include "bisect/plan/bisect.h"
+#include "bisect/evidence/confidence.h"
+#include "bisect/plan/evidence.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
 #include "tests/survives.h"

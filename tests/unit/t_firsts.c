@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "engine/firsts.h"
+#include "report/firsts.h"
 
 #include <math.h>
 

@@ -5,9 +5,9 @@
  */
 #include <math.h>
 
-#include "engine/bisect.h"
-#include "engine/outcome.h"
-#include "engine/trace.h"
+#include "bisect/plan/bisect.h"
+#include "report/outcome.h"
+#include "reference/trace.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
 

@@ -3,11 +3,11 @@
  * Searches over prefixes and suffixes in graphs that are wide, where one node at a time would take
  * as many loads as there are branches.
  */
-#include "engine/bisect.h"
+#include "bisect/plan/bisect.h"
 
 #include <math.h>
 
-#include "engine/answers.h"
+#include "probe/answers.h"
 #include "session/memory.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"

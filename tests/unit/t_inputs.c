@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "engine/inputs.h"
+#include "inputs/inputs.h"
 
 #include <sys/stat.h>
 

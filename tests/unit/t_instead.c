@@ -4,9 +4,9 @@
  * it is not that; and that the report says so.
  */
 #include "system/file.h"
-#include "engine/bisect.h"
-#include "engine/json.h"
-#include "engine/trace.h"
+#include "bisect/plan/bisect.h"
+#include "report/json.h"
+#include "reference/trace.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
 #include "tests/survives.h"

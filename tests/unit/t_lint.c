@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "engine/inputs.h"
+#include "inputs/inputs.h"
 #include "tests/models.h"
 
 #include <math.h>
 
-#include "engine/lint.h"
+#include "analysis/lint.h"
 
 /* A sound model, which each case spoils. */
 static struct odb_builder *lint_sound(void)

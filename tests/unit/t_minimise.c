@@ -3,11 +3,11 @@
  * Failing models whose smallest part is known: faults are planted, also several at once, and what
  * is written must hold the nodes that it takes, and no others.
  */
-#include "engine/bisect.h"
-#include "engine/run_values.h"
-#include "engine/inputs.h"
-#include "engine/minimise.h"
-#include "engine/trace.h"
+#include "bisect/plan/bisect.h"
+#include "probe/run_values.h"
+#include "inputs/inputs.h"
+#include "shrink/minimise.h"
+#include "reference/trace.h"
 
 #include <math.h>
 #include <sys/stat.h>

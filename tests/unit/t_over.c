@@ -2,7 +2,7 @@
  *
  * The search over options, against made-up targets.
  */
-#include "engine/over.h"
+#include "sweep/over.h"
 
 #include "tests/models.h"
 

@@ -3,8 +3,8 @@
  * Values that leave the range of the expected type: who spoils an output is named, and who does no
  * harm is not. And outputs that cannot fail, because that type loses them altogether.
  */
-#include "engine/bisect.h"
-#include "engine/outcome.h"
+#include "bisect/plan/bisect.h"
+#include "report/outcome.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
 #include "tests/survives.h"

@@ -6,9 +6,9 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
-#include "engine/run_values.h"
-#include "engine/inputs.h"
-#include "engine/bisect.h"
+#include "probe/run_values.h"
+#include "inputs/inputs.h"
+#include "bisect/plan/bisect.h"
 #include "executor/ort/ort_int.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"

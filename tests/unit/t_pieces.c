@@ -2,17 +2,17 @@
  *
  * Models that the target may not hold at once: in pieces they give what they give whole.
  */
-#include "engine/room.h"
+#include "run/memory_budget.h"
 
-#include "engine/bisect.h"
-#include "engine/probe.h"
+#include "bisect/plan/bisect.h"
+#include "probe/probe.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
 
 enum {
     N = 32,                  /* rows and columns of a weight */
     WEIGHT = N * N * 4,      /* its bytes */
-    MEMORY = 8 * 2 * WEIGHT, /* room.c: two weights at once */
+    MEMORY = 8 * 2 * WEIGHT, /* memory_budget.c: two weights at once */
     LAYERS = 12
 };
 

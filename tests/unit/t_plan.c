@@ -4,11 +4,11 @@
  * order, proofs, targets that refuse a node or too many outputs, faults that looking at hides or
  * causes.
  */
-#include "engine/bisect.h"
+#include "bisect/plan/bisect.h"
 
 #include <math.h>
 
-#include "engine/outcome.h"
+#include "report/outcome.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
 #include "tests/survives.h"
@@ -57,7 +57,7 @@ static enum odb_status plan_search(struct plan *p, struct odb_builder *b, const 
                                          .prove = how.prove,
                                          .strict = how.strict,
                                          .hooks = {plan_event, NULL, p, &p->budget}};
-    p->budget.memory = 4 * how.memory; /* room.c */
+    p->budget.memory = 4 * how.memory; /* memory_budget.c */
     help_find_serve();
     return odb_bisect(&p->report, p->model, &p->feeds, &options, err);
 }

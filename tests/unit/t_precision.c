@@ -2,7 +2,7 @@
  *
  * The search for what must stay in float32, over models in which that is planted.
  */
-#include "engine/precision.h"
+#include "precision/precision.h"
 
 #include <math.h>
 #include <sys/stat.h>

@@ -5,11 +5,11 @@
  */
 #include <math.h>
 
-#include "engine/run_values.h"
-#include "engine/inputs.h"
-#include "engine/bisect.h"
-#include "engine/trace.h"
-#include "engine/outcome.h"
+#include "probe/run_values.h"
+#include "inputs/inputs.h"
+#include "bisect/plan/bisect.h"
+#include "reference/trace.h"
+#include "report/outcome.h"
 #include "tensor/format/npz.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "engine/report.h"
+#include "report/report.h"
 
 #include <jansson.h>
 #include <math.h>
 
-#include "engine/json.h"
+#include "report/json.h"
 #include "tests/models.h"
 
 static struct odb_model *report_model(void)

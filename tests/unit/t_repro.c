@@ -2,12 +2,12 @@
  *
  * The folder of a repro: what is run for it, and what its files say of each other.
  */
-#include "engine/repro.h"
+#include "shrink/repro.h"
 
 #include <jansson.h>
 
-#include "engine/body_case.h"
-#include "engine/trace.h"
+#include "reference/body_case.h"
+#include "reference/trace.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "engine/rules.h"
+#include "judge/rules.h"
 
 #include <float.h>
 #include <math.h>

@@ -3,9 +3,9 @@
  * Which sample is the worst, and what of a culprit shows on the others: a target in half
  * precision leaves short numbers as they are, so only some samples show it.
  */
-#include "engine/bisect.h"
-#include "engine/inputs.h"
-#include "engine/samples.h"
+#include "bisect/plan/bisect.h"
+#include "inputs/inputs.h"
+#include "sweep/samples.h"
 
 #include <math.h>
 

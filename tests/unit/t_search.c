@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/search.h"
+#include "search/search.h"
 #include "tensor/random.h"
 
 struct world {

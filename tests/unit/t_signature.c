@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/signature.h"
+#include "judge/signature.h"
 
 static struct odb_signature of_values(size_t n, const float *got, const float *want)
 {

@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "engine/search.h"
+#include "search/search.h"
 #include "tensor/random.h"
 
 /* --- graphs ----------------------------------------------------------------------------------- */

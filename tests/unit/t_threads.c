@@ -3,7 +3,7 @@
  * Bits do not depend on the number of threads: operators of every family on operands that are large
  * enough to be cut, in the precisions that cut differently, and whole models.
  */
-#include "engine/inputs.h"
+#include "inputs/inputs.h"
 #include "interpret/cpu.h"
 #include "op_case.h"
 

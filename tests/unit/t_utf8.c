@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 
 #include "base/error.h"
-#include "engine/probe.h"
+#include "probe/probe.h"
 #include "tests/models.h"
 
 static void expect_whole(const char *text)

@@ -2,7 +2,7 @@
  *
  * Walks over small models with planted faults, against a child program.
  */
-#include "engine/walk.h"
+#include "walk/walk.h"
 
 #include <math.h>
 

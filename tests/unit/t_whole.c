@@ -4,9 +4,9 @@
  * that is used again too early, what takes the whole model, races, and state that is kept. What
  * each of them is called, and that nobody else is.
  */
-#include "engine/bisect.h"
-#include "engine/evidence.h"
-#include "engine/rank.h"
+#include "bisect/plan/bisect.h"
+#include "bisect/plan/evidence.h"
+#include "bisect/evidence/rank.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
 #include "tests/survives.h"

@@ -8,8 +8,8 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "engine/bisect.h"
-#include "engine/probe.h"
+#include "bisect/plan/bisect.h"
+#include "probe/probe.h"
 #include "executor/transport/target_pool.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"

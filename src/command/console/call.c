@@ -12,9 +12,9 @@
 #include "system/file.h"
 #include "command/console/sessions.h"
 #include "command/console/watch.h"
-#include "engine/feeds.h"
-#include "engine/inputs.h"
-#include "engine/run_values.h"
+#include "run/feeds.h"
+#include "inputs/inputs.h"
+#include "probe/run_values.h"
 #include "executor/executor.h"
 #include "tensor/format/npy.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "command/console/trust_store.h"
-#include "engine/input_file.h"
+#include "inputs/input_file.h"
 
 static const enum odb_option_id fed_ids[] = {ODB_OPTION_INPUT, ODB_OPTION_INPUTS_FROM,
                                              ODB_OPTION_DIM, ODB_OPTION_SEED};

@@ -3,7 +3,7 @@
 
 #include "command/table/call.h"
 #include "command/console/sessions.h"
-#include "engine/json.h"
+#include "report/json.h"
 #include "session/store.h"
 
 void odb_sessions_put_result(const struct odb_stored *stored, struct odb_buf *out)

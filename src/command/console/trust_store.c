@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "system/file.h"
-#include "engine/input_file.h"
+#include "inputs/input_file.h"
 #include "executor/executor.h"
 #include "session/identity.h"
 

@@ -3,8 +3,8 @@
 
 #include "command/console/watch.h"
 #include "compare/exact.h"
-#include "engine/body_case.h"
-#include "engine/run_values.h"
+#include "reference/body_case.h"
+#include "probe/run_values.h"
 
 void odb_sides_dispose(struct odb_sides *sides)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "command/table/call.h"
-#include "engine/inputs.h"
+#include "inputs/inputs.h"
 #include "executor/executor.h"
 
 /* The row of an option that can be set, NULL with the nearest name in err. */

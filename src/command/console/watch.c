@@ -10,7 +10,7 @@
 #include "system/ending.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "engine/hooks.h"
+#include "run/hooks.h"
 
 #define WATCH_QUIET 1.0 /* seconds before anything is shown: most searches are done by then */
 #define WATCH_EVERY 0.1

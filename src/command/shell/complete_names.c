@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "command/shell/complete_int.h"
 #include "command/console/expression.h"
-#include "engine/dump.h"
+#include "dump/dump.h"
 #include "model/write/body_model.h"
 
 /* --- nodes ------------------------------------------------------------------------------------ */

@@ -8,8 +8,8 @@
 #include "base/buf.h"
 #include "base/scan.h"
 #include "command/table/command.h"
-#include "engine/bisect.h"
-#include "engine/shapes.h"
+#include "bisect/plan/bisect.h"
+#include "reference/shapes.h"
 
 struct odb_body_case;
 

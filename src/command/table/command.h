@@ -40,7 +40,7 @@ enum odb_arg_type {
     ODB_ARG_PINNED,    /* a value that is pinned */
     ODB_ARG_MARKED,    /* a node that is marked */
     ODB_ARG_LETTER,    /* of a bookmark */
-    ODB_ARG_CONDITION, /* words of a condition: engine/condition.h */
+    ODB_ARG_CONDITION, /* words of a condition: judge/condition.h */
     ODB_ARG_TEXT
 };
 

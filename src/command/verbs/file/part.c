@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "engine/inputs.h"
-#include "engine/run_values.h"
-#include "engine/trace.h"
+#include "inputs/inputs.h"
+#include "probe/run_values.h"
+#include "reference/trace.h"
 #include "tensor/tensor.h"
 
 void odb_part_init(struct odb_part *part, struct odb_command_call *call)

@@ -8,8 +8,8 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "engine/json.h"
-#include "engine/outcome.h"
+#include "report/json.h"
+#include "report/outcome.h"
 #include "report_page.h" /* made from share/report.html: publish_page */
 
 enum {

@@ -7,7 +7,7 @@
 #include "system/file.h"
 #include "command/table/call.h"
 #include "command/console/watch.h"
-#include "engine/hooks.h"
+#include "run/hooks.h"
 #include "tensor/format/npy.h"
 #include "tensor/format/npz.h"
 #include "tensor/tensor_print.h"

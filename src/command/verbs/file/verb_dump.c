@@ -2,7 +2,7 @@
  *
  * dump_tools' command line: which outputs, from which executor, where to, and held against what.
  */
-#include "engine/dump.h"
+#include "dump/dump.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "command/verbs/file/part.h"
 #include "command/console/watch.h"
 #include "compare/oldstyle.h"
-#include "engine/inputs.h"
+#include "inputs/inputs.h"
 #include "executor/spec.h"
 #include "session/identity.h"
 

@@ -6,8 +6,8 @@
 #include "system/file.h"
 #include "command/console/trust_store.h"
 #include "command/console/watch.h"
-#include "engine/body_case.h"
-#include "engine/repro.h"
+#include "reference/body_case.h"
+#include "shrink/repro.h"
 #include "executor/cpu_executor.h"
 
 /* Names may hold colons, so the whole comes first, then every split. */

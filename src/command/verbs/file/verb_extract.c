@@ -7,7 +7,7 @@
 #include "system/file.h"
 #include "command/verbs/file/part.h"
 #include "command/console/watch.h"
-#include "engine/trace.h"
+#include "reference/trace.h"
 
 /* A model file holds less than 2 GiB; some readers give up before. */
 #define EXTRACT_INLINE ((size_t)1500 << 20)

@@ -7,7 +7,7 @@
 #include "system/file.h"
 #include "command/table/call.h"
 #include "command/verbs/file/publish.h"
-#include "engine/json.h"
+#include "report/json.h"
 #include "session/stored.h"
 
 static void report_json(const json_t *report, struct odb_buf *out)

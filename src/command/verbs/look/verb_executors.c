@@ -4,7 +4,7 @@
 
 #include "command/table/call.h"
 #include "command/verbs/look/verb_executors.h"
-#include "engine/json.h"
+#include "report/json.h"
 
 #define EXECUTORS_WIDTH 80
 #define EXECUTORS_LEFT 26 /* columns before the explanations */

@@ -5,9 +5,9 @@
 #include "base/map.h"
 #include "command/table/call.h"
 #include "command/verbs/look/verb_info.h"
-#include "engine/cost.h"
-#include "engine/json.h"
-#include "engine/lint.h"
+#include "analysis/cost.h"
+#include "report/json.h"
+#include "analysis/lint.h"
 #include "interpret/cpu.h"
 #include "model/opnames.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "engine/lint.h"
+#include "analysis/lint.h"
 
 #include "command/table/call.h"
-#include "engine/json.h"
+#include "report/json.h"
 
 struct lint_seen {
     struct odb_lint *lint;

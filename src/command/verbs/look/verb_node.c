@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "command/table/call.h"
-#include "engine/json.h"
+#include "report/json.h"
 #include "interpret/cpu.h"
 #include "model/write/body_model.h"
 #include "model/formal.h"

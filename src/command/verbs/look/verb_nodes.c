@@ -3,8 +3,8 @@
 
 #include "command/table/call.h"
 #include "command/console/filter.h"
-#include "engine/cost.h"
-#include "engine/json.h"
+#include "analysis/cost.h"
+#include "report/json.h"
 
 static void nodes_put_op(const struct odb_node *node, struct odb_buf *out)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "command/table/call.h"
-#include "engine/json.h"
+#include "report/json.h"
 #include "interpret/cpu.h"
 
 static const char *operators_kind(const struct odb_cpu_operator *op)

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "command/console/watch.h"
-#include "engine/hooks.h"
-#include "engine/json.h"
+#include "run/hooks.h"
+#include "report/json.h"
 #include "tensor/stats.h"
 
 #define TENSOR_BINS 16

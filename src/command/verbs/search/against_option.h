@@ -6,7 +6,7 @@
 #define ODB_COMMAND_VERBS_SEARCH_AGAINST_OPTION_H
 
 #include "command/table/call.h"
-#include "engine/against.h"
+#include "twomodels/against.h"
 
 struct odb_call_against {
     struct odb_model *model;     /* owned; NULL: there is no --against */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "command/console/watch.h"
-#include "engine/json.h"
+#include "report/json.h"
 
 static const char *over_called(const struct odb_over_run *run)
 {

@@ -6,7 +6,7 @@
 #define ODB_COMMAND_VERBS_SEARCH_OVER_OPTION_H
 
 #include "command/table/call.h"
-#include "engine/over.h"
+#include "sweep/over.h"
 
 struct odb_call_over {
     bool given; /* there is --over */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "command/console/watch.h"
-#include "engine/inputs.h"
+#include "inputs/inputs.h"
 
 #define SAMPLES_SHOWN 30 /* in the table */
 

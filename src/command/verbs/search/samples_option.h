@@ -6,7 +6,7 @@
 #define ODB_COMMAND_VERBS_SEARCH_SAMPLES_OPTION_H
 
 #include "command/table/call.h"
-#include "engine/samples.h"
+#include "sweep/samples.h"
 
 struct odb_call_samples {
     bool given; /* there are several */

@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "command/console/trust_store.h"
 #include "command/console/watch.h"
-#include "engine/body_case.h"
-#include "engine/minimise.h"
+#include "reference/body_case.h"
+#include "shrink/minimise.h"
 
 /* Where to begin: the nodes named, else, where a search has been made, its first culprit, else the
  * whole model. body: the node is in one, and this is it. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "command/console/watch.h"
-#include "engine/precision.h"
+#include "precision/precision.h"
 #include "executor/executor.h"
 
 #define PRECISION_PROBES 200

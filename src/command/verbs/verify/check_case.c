@@ -12,7 +12,7 @@
 #include "compare/exact.h"
 #include "compare/metrics.h"
 #include "compare/numpy.h"
-#include "engine/run_values.h"
+#include "probe/run_values.h"
 #include "model/write/body_model.h"
 
 /* A case at work. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "command/verbs/verify/check_int.h"
-#include "engine/json.h"
+#include "report/json.h"
 
 enum { TALLY_NAME_MAX = 40 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/pyfloat.h"
-#include "engine/json.h"
+#include "report/json.h"
 
 enum { PRINT_NAME_MAX = 60, PRINT_CELL = 32 };
 

@@ -24,7 +24,7 @@
 #include "base/utf8.h"
 #include "command/verbs/verify/check_int.h"
 #include "command/console/watch.h"
-#include "engine/json.h"
+#include "report/json.h"
 
 #define CHECK_DEPTH 32 /* of folders: a link may lead back up */
 

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "command/table/command.h"
-#include "engine/rules.h"
+#include "judge/rules.h"
 
 /* One name: a pair, or what one side alone has. */
 struct odb_compared {

@@ -14,7 +14,7 @@
 #include "command/verbs/verify/verb_compare.h"
 #include "command/console/watch.h"
 #include "compare/exact.h"
-#include "engine/run_values.h"
+#include "probe/run_values.h"
 #include "executor/executor.h"
 #include "interpret/cpu.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/hooks.h"
+#include "run/hooks.h"
 
 /* A stretch of the walk, and the list as it was when it began: the screen may change that. */
 struct stops {

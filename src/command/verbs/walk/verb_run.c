@@ -6,7 +6,7 @@
 
 #include "system/file.h"
 #include "command/console/watch.h"
-#include "engine/run_values.h"
+#include "probe/run_values.h"
 #include "tensor/stats.h"
 
 static void run_line(const char *name, const struct odb_tensor *t, struct odb_buf *out)

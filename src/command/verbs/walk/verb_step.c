@@ -2,7 +2,7 @@
  *
  * Walking: `run`, `step`, `continue` and their kin move the target on through the model; what it
  * made on the way is judged, and it stands still before a node, as the reference does. `step` goes
- * into bodies, where a walk of its own is on the way (engine/inside.h), and so do all others where
+ * into bodies, where a walk of its own is on the way (walk/inside.h), and so do all others where
  * a breakpoint is in one; then turn after turn is walked, and in the end the node runs as one, so
  * that what follows it is fed with what the target makes of it when nobody looks.
  */

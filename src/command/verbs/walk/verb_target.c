@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "command/console/watch.h"
-#include "engine/json.h"
-#include "engine/run_values.h"
+#include "report/json.h"
+#include "probe/run_values.h"
 
 static bool target_wants(const struct odb_placement *place, const char *text)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/console/watch.h"
-#include "engine/blame.h"
+#include "judge/blame.h"
 
 static enum odb_status tol_rejudge(struct odb_command_call *call, struct odb_buf *out,
                                    struct odb_error *err)

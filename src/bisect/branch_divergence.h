@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What a wrong condition or trip count leads to.
+ */
+#ifndef ODB_BISECT_BRANCH_DIVERGENCE_H
+#define ODB_BISECT_BRANCH_DIVERGENCE_H
+
+#include "bisect/findings.h"
+
+/* Which If and Loop behind a culprit go by other values on the target than on the reference. */
+void steered_put_all(const struct bisection *b, const struct odb_culprit *culprit,
+                     struct odb_buf *out);
+
+#endif

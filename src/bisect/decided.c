@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Decisions that fall otherwise. The trace keeps noisy runs on the reference's branch; an honest
+ * target is on none. Where a model rounds to a quantiser's steps, or selects, two honest runs come
+ * out as far apart as such decisions carry them, and no single node shows it. So noisy runs that
+ * decide for themselves, over the whole model, say how far off a value may be when nobody is to
+ * blame. They are made only when an output is wrong and no operator was found to be.
+ */
+#include "bisect/decided.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "report/report.h"
+#include "reference/trace.h"
+#include "reference/trace_int.h"
+#include "run/value_report.h"
+
+#define DECIDED_RUNS 3
+#define DECIDED_SEED 0x5e93e700u
+#define DECIDED_FACTOR 4 /* decisions saturate: more of them come out little farther off */
+
+/* One run that goes its own way. */
+struct decided {
+    struct bisection *b;
+    struct odb_tensor **values; /* owned refs; [n_values] */
+    uint64_t random;
+};
+
+/* A Cast that rounds is a decision for each element. Few lie so near a border that honest runs part
+ * there, and three may happen to meet none of them; so all that lie within what the tolerance
+ * allows of one fall to either side at random. */
+static enum odb_status decided_tip(struct decided *d, const struct odb_node *node,
+                                   struct odb_error *err)
+{
+    const struct odb_trace *trace = d->b->trace;
+    const struct odb_tensor *x = d->values[node->in[0]], *golden = trace->golden[node->in[0]];
+    struct odb_tensor **out = &d->values[node->out[0]], *tipped = NULL;
+    struct odb_gap gap;
+    if (!x || !*out || !golden || !odb_dtype_is_float(x->dtype) ||
+        odb_dtype_info((*out)->dtype)->bits < 16 || x->count != (*out)->count)
+        return ODB_OK;
+    odb_gap_measure(&gap, x, golden);
+    double allowed = d->b->options->tolerance.v[0] * trace->noise[node->in[0]] * gap.rms;
+    ODB_TRY(odb_tensor_clone(&tipped, *out, err));
+    for (size_t i = 0; i < x->count && isfinite(allowed); i++) {
+        d->random = d->random * 6364136223846793005u + 1442695040888963407u;
+        double to = odb_tensor_f64(x, i) + (d->random >> 63 ? allowed : -allowed);
+        odb_store_f64(tipped->dtype, tipped->data, i, to);
+    }
+    odb_tensor_unref(*out);
+    *out = tipped;
+    return ODB_OK;
+}
+
+/* What a node gave, against golden. */
+static enum odb_status decided_measure(void *payload, int node, enum odb_status status,
+                                       struct odb_error *err)
+{
+    struct decided *d = payload;
+    struct bisection *b = d->b;
+    const struct odb_node *n = &b->graph->nodes[node];
+    if (status == ODB_OK && odb_trace__rounds(b->trace, n))
+        ODB_TRY(decided_tip(d, n, err));
+    for (int o = 0; o < n->n_out && status == ODB_OK; o++) {
+        int v = n->out[o];
+        const struct odb_tensor *golden = v < 0 ? NULL : b->trace->golden[v];
+        struct odb_gap gap;
+        golden = golden || v < 0 ? golden : b->trace->ref[v];
+        if (!golden || !d->values[v])
+            continue;
+        odb_gap_measure(&gap, d->values[v], golden);
+        b->decided[v].error = fmax(b->decided[v].error, gap.comparable ? gap.error : INFINITY);
+        b->decided[v].mean = fmax(b->decided[v].mean, gap.comparable ? gap.mean : INFINITY);
+    }
+    return ODB_OK;
+}
+
+static void decided_run(struct bisection *b, enum odb_precision precision, uint64_t seed)
+{
+    size_t n = b->graph->n_values;
+    struct decided d = {b, odb_new_n(struct odb_tensor *, n), seed};
+    struct odb_error ignored = ODB_ERROR_INIT;
+    for (size_t f = 0; f < b->feeds->n; f++)
+        d.values[b->feeds->items[f].value] = odb_tensor_ref(b->feeds->items[f].tensor);
+    for (size_t v = 0; v < n; v++)
+        if (b->drawn[v] && !d.values[v])
+            d.values[v] = odb_tensor_ref(b->trace->ref[v]);
+    struct odb_cpu_run run = {.precision = precision,
+                              .seed = seed,
+                              .values = d.values,
+                              .free_dead = true,
+                              .after = decided_measure,
+                              .payload = &d};
+    if (odb_cpu_execute(b->trace->cpu, &run, &ignored) != ODB_OK)
+        odb_report_note(b->report, "how far decisions carry is not known: %.200s", ignored.what);
+    for (size_t v = 0; v < n; v++)
+        odb_tensor_unref(d.values[v]);
+    free(d.values);
+}
+
+static bool decided_possible(const struct bisection *b)
+{
+    for (size_t n = 0; n < b->graph->n_nodes; n++) {
+        const struct odb_op *op = odb_cpu_op(b->trace->cpu, (int)n);
+        if (op && (op->flags & ODB_OP_BOUNDARY))
+            return true;
+    }
+    return false;
+}
+
+static void decided_make(struct bisection *b)
+{
+    b->decided = odb_new_n(struct odb_spread, b->graph->n_values);
+    if (!decided_possible(b))
+        return;
+    for (uint64_t run = 0; run < DECIDED_RUNS; run++)
+        decided_run(b, ODB_PREC_NOISY, DECIDED_SEED + b->trace->seed + run);
+    if (b->trace->expect != ODB_PREC_NATIVE)
+        decided_run(b, b->trace->expect, b->trace->seed);
+}
+
+bool decided_allows(struct bisection *b, int value, const struct odb_value_report *report)
+{
+    bool shape = report->verdict == ODB_VERDICT_SHAPE;
+    bool fails = report->verdict == ODB_VERDICT_FAIL && report->error.known;
+    if (b->options->tolerance.kind != ODB_CRITERION_NOISE || !(fails || shape))
+        return false;
+    if (!b->decided)
+        decided_make(b);
+    const struct odb_spread *spread = &b->decided[value];
+    if (shape)
+        return isinf(spread->error);
+    return report->error.v <= DECIDED_FACTOR * spread->error &&
+           report->error_mean.v <= DECIDED_FACTOR * spread->mean;
+}
+
+void decided_excuse_outputs(struct bisection *b)
+{
+    bool diverge = false;
+    for (size_t o = 0; o < b->n_outputs; o++) {
+        struct odb_value_report *verdict = &b->verdicts[o], *value;
+        int v = b->outputs[o];
+        value = &b->report->values[v];
+        if (odb_verdict_is_bad(verdict->verdict) && !findings_explain(b, v) &&
+            decided_allows(b, v, verdict)) {
+            verdict->verdict = value->verdict = ODB_VERDICT_PASS;
+            snprintf(value->reason, sizeof value->reason, "as far off as honest runs come out");
+            findings_tell(b, v);
+            odb_report_note(b->report,
+                            "output %.100s is off by %.3g, and no node is to blame: noisy runs of "
+                            "the reference that decide otherwise on the way (rounding to steps, "
+                            "selecting) are off by %.3g",
+                            b->graph->values[v].name, verdict->error.v, b->decided[v].error);
+        }
+        diverge |= odb_verdict_is_bad(verdict->verdict);
+    }
+    b->report->outputs_diverge = diverge;
+}

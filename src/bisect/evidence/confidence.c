@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * How sure a culprit is. The first rule that fits decides; a question that could not be put counts
+ * neither way.
+ *
+ * Low: a second cut or the pinned run says otherwise; or equal runs of the target flip; or nothing
+ * but the run that found it speaks against it, or the prefixes of one search.
+ *
+ * High: two different cuts say the same (alone, with a neighbour, by a search over prefixes, by
+ * pinning); for growth, the reference shaken likewise; for runs that differ, the first node that
+ * made other bits of equal ones; for a value out of range, that it spoils the reference's outputs.
+ *
+ * Medium: one of them does; or it is a recording, which cannot be asked; or the third executor
+ * sides with the target; or the reference is the one accused; or it is a region.
+ */
+#include "bisect/evidence/confidence.h"
+
+#include <stdio.h>
+
+#include "report/report.h"
+
+static bool confidence_is(const struct odb_culprit *c, enum odb_check check)
+{
+    return c->checks[check] == ODB_CONFIRMS;
+}
+
+/* flips: equal runs of the target gave different verdicts. */
+static const char *confidence_against(const struct odb_culprit *c, bool flips)
+{
+    if (flips && c->kind != ODB_KIND_NONDETERMINISTIC)
+        return "equal runs of the target give different verdicts";
+    if (c->checks[ODB_CHECK_NEIGHBOUR] == ODB_CONTRADICTS)
+        return "together with a neighbour it is right";
+    if (c->checks[ODB_CHECK_PINNED] == ODB_CONTRADICTS)
+        return "with its value made the reference's the outputs are as wrong as before";
+    bool needs_others = c->kind == ODB_KIND_WHOLE || c->kind == ODB_KIND_EXCHANGED ||
+                        c->kind == ODB_KIND_OVERWRITTEN;
+    if (c->checks[ODB_CHECK_ALONE] == ODB_CONTRADICTS && c->segment[0] == c->segment[1] &&
+        !needs_others && !confidence_is(c, ODB_CHECK_PREFIX))
+        return "alone it is right";
+    return NULL;
+}
+
+/* Of a node that is said to be wrong itself. */
+static enum odb_confidence confidence_of_fault(const struct odb_culprit *c, bool recorded,
+                                               const char **why)
+{
+    bool alone = confidence_is(c, ODB_CHECK_ALONE), whole = confidence_is(c, ODB_CHECK_REGION);
+    bool pinned = confidence_is(c, ODB_CHECK_PINNED);
+    bool neighbour = confidence_is(c, ODB_CHECK_NEIGHBOUR);
+    bool other = neighbour || confidence_is(c, ODB_CHECK_PREFIX);
+    bool region = c->segment[0] != c->segment[1];
+    if (recorded && c->numbers.local_error.known) {
+        *why = "a recording cannot be asked again; the reference speaks against it on the very "
+               "values recorded before it";
+        return ODB_CONFIDENCE_MEDIUM;
+    }
+    if (c->kind == ODB_KIND_PROBE_EFFECT && !region) {
+        *why = "what follows it is wrong with its output read, and right without";
+        return ODB_CONFIDENCE_MEDIUM;
+    }
+    if (!alone && !whole && !pinned && !neighbour) { /* a prefix is the run that found it */
+        *why = "only the run that found it speaks against it";
+        return ODB_CONFIDENCE_LOW;
+    }
+    if (region || c->kind == ODB_KIND_FUSION || c->kind == ODB_KIND_PROBE_EFFECT) {
+        *why = !whole   ? "a region, which could not be run as a whole"
+               : pinned ? "the region fails as a whole, and the outputs pass without it"
+                        : "the region fails as a whole; which of its nodes it is, is not known";
+        return ODB_CONFIDENCE_MEDIUM;
+    }
+    if (c->third_opinion == ODB_OPINION_TARGET) {
+        *why = "two cuts may agree, but a third executor gives what the target gives";
+        return ODB_CONFIDENCE_MEDIUM;
+    }
+    if (alone + pinned + other > 1) {
+        *why = !alone ? "it fails in two different cuts"
+               : other
+                   ? pinned ? "it fails alone and in a second, different cut, and the outputs pass "
+                              "without its error"
+                            : "it fails alone and in a second, different cut"
+                   : "it fails alone, and the outputs pass without its error";
+        return ODB_CONFIDENCE_HIGH;
+    }
+    *why = alone    ? "it fails alone; no second cut could be had"
+           : pinned ? "the outputs pass without its error; alone it could not be run"
+                    : "it fails in one cut besides the run that found it";
+    return ODB_CONFIDENCE_MEDIUM;
+}
+
+static enum odb_confidence confidence_of_spread(const struct bisection *b,
+                                                const struct odb_culprit *c, const char **why)
+{
+    double sum = 0;
+    for (size_t i = 0; i < b->report->contributions.n; i++)
+        sum += b->report->contributions.items[i].share;
+    if (confidence_is(c, ODB_CHECK_REFERENCE)) {
+        *why = "the reference makes as much of the same error";
+        return ODB_CONFIDENCE_HIGH;
+    }
+    if (c->kind == ODB_KIND_ACCUMULATED && sum > 0.5) {
+        *why =
+            "the errors of the nodes before it, carried to the output, explain most of its error";
+        return ODB_CONFIDENCE_MEDIUM;
+    }
+    *why = "the operator is right about its own inputs, and no more is known";
+    return c->numbers.local_noise.known ? ODB_CONFIDENCE_MEDIUM : ODB_CONFIDENCE_LOW;
+}
+
+static void confidence_set(const struct bisection *b, struct odb_culprit *c, bool flips)
+{
+    const char *why = confidence_against(c, flips);
+    if (why) {
+        c->confidence = ODB_CONFIDENCE_LOW;
+    } else if (c->kind == ODB_KIND_AMPLIFIED || c->kind == ODB_KIND_ACCUMULATED) {
+        c->confidence = confidence_of_spread(b, c, &why);
+    } else if (c->kind == ODB_KIND_OVERFLOW) {
+        c->confidence = c->verified ? ODB_CONFIDENCE_HIGH : ODB_CONFIDENCE_MEDIUM;
+        why = c->verified ? "what it has there is enough to spoil an output of the reference's run"
+                          : "it takes several such values to spoil an output";
+    } else if (c->kind == ODB_KIND_EXCHANGED || c->kind == ODB_KIND_OVERWRITTEN) {
+        c->confidence = ODB_CONFIDENCE_HIGH;
+        why = "more numbers agree than luck brings about";
+    } else if (c->kind == ODB_KIND_WHOLE) {
+        bool all = c->segment[0] == 0 && c->segment[1] == (int)b->graph->n_nodes - 1;
+        c->confidence = ODB_CONFIDENCE_MEDIUM;
+        why = !all ? "a part of the model fails, and the node alone does not"
+                   : "nothing but the whole model fails; equal runs of it do so alike";
+    } else if (c->kind == ODB_KIND_NONDETERMINISTIC) {
+        bool found = b->report->repeats.first_node == c->node;
+        c->confidence = found ? ODB_CONFIDENCE_HIGH : ODB_CONFIDENCE_MEDIUM;
+        why = found ? "equal inputs gave other bits there, and nowhere before"
+                    : "verdicts of equal runs differ; where it begins could not be seen";
+    } else if (c->of_reference) {
+        bool known = c->third_opinion == ODB_OPINION_TARGET;
+        c->confidence = known ? ODB_CONFIDENCE_MEDIUM : ODB_CONFIDENCE_LOW;
+        why = known ? "the CPU's operator sides with the target"
+                    : "the CPU's operator is against the reference, and nobody stands with it";
+    } else {
+        c->confidence = confidence_of_fault(c, b->prober.recorded, &why);
+    }
+    snprintf(c->confidence_reason, sizeof c->confidence_reason, "%s", why);
+}
+
+void confidence_all(const struct bisection *b)
+{
+    struct odb_culprit *culprits = b->report->culprits.items;
+    bool flips = false;
+    for (size_t c = 0; c < b->report->culprits.n; c++)
+        flips |= culprits[c].kind == ODB_KIND_NONDETERMINISTIC;
+    for (size_t c = 0; c < b->report->culprits.n; c++)
+        confidence_set(b, &culprits[c], flips);
+}

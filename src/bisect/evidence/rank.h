@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Culprits in order of the evidence against them.
+ */
+#ifndef ODB_BISECT_EVIDENCE_RANK_H
+#define ODB_BISECT_EVIDENCE_RANK_H
+
+#include "bisect/findings.h"
+
+/* Puts culprits in order of the evidence against them: verified ones first, and regions that
+ * nothing but the search speaks against last. Those go that are told twice, and regions that a
+ * check has cleared, while somebody else is verified; notes say which. */
+void rank_culprits(struct bisection *b);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * How much of an output's error each node brings.
+ */
+#ifndef ODB_BISECT_EVIDENCE_SHARES_H
+#define ODB_BISECT_EVIDENCE_SHARES_H
+
+#include "bisect/findings.h"
+
+/* Fills the report's contributions to the worst output. */
+enum odb_status shares_fill(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+
+#endif

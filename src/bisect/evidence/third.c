@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The third opinion: reference and target part at a node, and somebody else runs it on what the
+ * target was fed. It counts only if it is other code than both: operators of NumPy as in a textbook
+ * first, then another runtime. What the target's own library does with other options is asked as
+ * well. It says whether the options matter, and nothing against the reference: a wrong kernel is
+ * wrong whatever is optimised around it.
+ */
+#include "bisect/evidence/third.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "bisect/alone/alone.h"
+#include "report/report.h"
+#include "reference/trace.h"
+#include "run/value_report.h"
+#include "executor/executor.h"
+#include "model/write/body_model.h"
+
+/* --- asking ----------------------------------------------------------------------------------- */
+
+enum odb_opinion third_opinion_of(struct bisection *b, int index, int value, const char *spec,
+                                  char **by)
+{
+    struct odb_pool *third = NULL;
+    struct odb_prober prober;
+    struct odb_error ignored = ODB_ERROR_INIT;
+    struct alone alone = {0};
+    enum odb_opinion opinion = ODB_OPINION_NONE;
+    const struct odb_node *node = &b->graph->nodes[index];
+    const struct odb_tensor *told = b->given[value];
+    int slot = b->graph->values[value].slot;
+    if (!told || odb_probe_pool(&third, spec, &b->options->hooks, &ignored) != ODB_OK)
+        return ODB_OPINION_NONE;
+    const bool *fed = b->trace->fed; /* what the target takes alone, and not in the model */
+    b->trace->fed = NULL;
+    odb_prober_init(&prober, b->model, b->feeds, b->trace, third, b->options->hooks);
+    prober.answers = b->prober.answers;
+    prober.scope = b->prober.scope;
+    if (alone_run(b, question_alone(b, &prober, index, b->given), &alone, &ignored) == ODB_OK &&
+        alone.out[slot] && alone.judged) {
+        const struct odb_value_report *report = &alone.reports[value];
+        struct odb_gap gap;
+        double noise = report->local_noise.known ? report->local_noise.v : 0;
+        double factor = b->options->tolerance.v[0];
+        odb_gap_measure(&gap, alone.out[slot], told);
+        bool with_target =
+            gap.same || (gap.comparable && gap.pattern && noise > 0 && gap.error <= factor * noise);
+        opinion = !report->culprit ? ODB_OPINION_REFERENCE
+                  : with_target    ? ODB_OPINION_TARGET
+                                   : ODB_OPINION_NEITHER;
+        if (by) { /* "NumPy 1.24.2, operators as in a textbook" */
+            const char *text = odb_target_description(odb_pool_target(third));
+            *by = odb_xstrndup(text, strcspn(text, ","));
+        }
+    }
+    b->trace->fed = fed;
+    alone_dispose(&alone, node->n_out);
+    odb_prober_dispose(&prober);
+    odb_pool_close(third);
+    return opinion;
+}
+
+/* --- who is whom ------------------------------------------------------------------------------ */
+
+struct third_runs {
+    const struct odb_executor_ops *row;
+    bool runs;
+};
+
+static bool third_runs_visit(const struct odb_spec *spec, void *payload)
+{
+    struct third_runs *third = payload;
+    third->runs = third->runs || spec->row == third->row || odb_spec_option(spec, third->row->kind);
+    return !third->runs;
+}
+
+/* Whether a spec runs this library: itself, behind wrappers, or on another machine. */
+static bool third_runs(const char *text, const struct odb_executor_ops *row)
+{
+    struct third_runs third = {.row = row};
+    enum odb_status ignored =
+        text ? odb_spec_walk(text, third_runs_visit, &third, NULL) : ODB_E_USAGE;
+    (void)ignored; /* of what is malformed, the part before it counts */
+    return third.runs;
+}
+
+/* The library that the target is, whatever it is called here; NULL: none of those that can be
+ * asked. */
+static const struct odb_executor_ops *third_of_target(const struct bisection *b)
+{
+    const char *described = b->pool ? odb_target_description(odb_pool_target(b->pool)) : "";
+    const struct odb_executor_ops *row;
+    for (int rank = 1; (row = odb_executor_independent(rank)); rank++)
+        if (third_runs(b->options->target, row) || strstr(described, row->library))
+            return row;
+    return NULL;
+}
+
+static bool third_available(const struct odb_executor_ops *row)
+{
+    char why[400] = "";
+    if (row->available)
+        row->available(why, sizeof why);
+    return !why[0];
+}
+
+/* Whoever is neither the target's library nor the reference's, and covers the node: the most
+ * independent first. */
+static enum odb_opinion third_ask(struct bisection *b, const struct odb_culprit *culprit, char **by)
+{
+    const struct odb_executor_ops *target = third_of_target(b), *row;
+    enum odb_opinion opinion = ODB_OPINION_NONE;
+    bool body = odb_node_has_body(&b->graph->nodes[culprit->node]);
+    for (int rank = 1; opinion == ODB_OPINION_NONE && (row = odb_executor_independent(rank));
+         rank++)
+        if (row != target && (row->bodies || !body) && !third_runs(b->trace->told_by, row) &&
+            third_available(row))
+            opinion = third_opinion_of(b, culprit->node, culprit->value, row->opinion, by);
+    return opinion;
+}
+
+/* The target's library without what it optimises, of the same file. */
+static void third_ask_own(struct bisection *b, struct odb_culprit *culprit)
+{
+    const struct odb_executor_ops *row = third_of_target(b);
+    struct odb_spec *spec;
+    if (!row || !row->plain || strstr(b->options->target, row->plain) ||
+        odb_spec_parse(&spec, b->options->target, NULL) != ODB_OK)
+        return;
+    const char *runtime = odb_spec_option(spec, "runtime");
+    if (spec->row == row) { /* a wrapper may be there for what it changes */
+        char *own = runtime ? odb_xasprintf("%s,%s,runtime=%s", row->kind, row->plain, runtime)
+                            : odb_xasprintf("%s,%s", row->kind, row->plain);
+        culprit->own_opinion =
+            third_opinion_of(b, culprit->node, culprit->value, own, &culprit->own_by);
+        culprit->own_without = row->plain_words;
+        free(own);
+    }
+    odb_spec_free(spec);
+}
+
+/* Where the reference is an executor, the CPU's operator is one more. */
+void third_opinion(struct bisection *b, struct odb_culprit *culprit)
+{
+    char *by = NULL;
+    if (culprit->segment[0] != culprit->segment[1])
+        return;
+    enum odb_opinion opinion = third_ask(b, culprit, &by);
+    if (culprit->of_reference) { /* the CPU's operator is with the target; is the third? */
+        if (opinion == ODB_OPINION_NEITHER || opinion == ODB_OPINION_TARGET)
+            culprit->third_opinion = ODB_OPINION_NEITHER;
+    } else if (opinion == ODB_OPINION_NONE && b->told && !b->told[culprit->value].culprit) {
+        culprit->third_opinion = ODB_OPINION_REFERENCE;
+        by = odb_xstrdup("the CPU's operator");
+    } else {
+        culprit->third_opinion = opinion;
+    }
+    culprit->third_by = by;
+    if (!culprit->of_reference)
+        third_ask_own(b, culprit);
+}
+
+/* --- in words --------------------------------------------------------------------------------- */
+
+void third_put(const struct odb_culprit *c, struct odb_buf *out)
+{
+    static const char *const opinions[] = {
+        [ODB_OPINION_TARGET] = "sides with the target: the reference, or what the specification "
+                               "leaves open, deserves a look. ",
+        [ODB_OPINION_REFERENCE] = "sides with the reference. ",
+        [ODB_OPINION_NEITHER] = "agrees with neither. ",
+    };
+    static const char *const own[] = {
+        [ODB_OPINION_TARGET] = "gives the same: that is the target's own library, and says "
+                               "nothing against the reference. ",
+        [ODB_OPINION_REFERENCE] = "gives what the reference gives: it is the target's own library, "
+                                  "so what it optimises makes the difference. ",
+        [ODB_OPINION_NEITHER] = "gives something else again. ",
+    };
+    if (c->third_opinion != ODB_OPINION_NONE && c->third_by && !c->of_reference) {
+        odb_buf_put_shown(out, c->third_by);
+        odb_buf_printf(out, " %s", opinions[c->third_opinion]);
+    }
+    if (c->own_opinion != ODB_OPINION_NONE) {
+        odb_buf_printf(out, "Without %s ", c->own_without);
+        odb_buf_put_shown(out, c->own_by);
+        odb_buf_printf(out, " %s", own[c->own_opinion]);
+    }
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The third opinion.
+ */
+#ifndef ODB_BISECT_EVIDENCE_THIRD_H
+#define ODB_BISECT_EVIDENCE_THIRD_H
+
+#include "bisect/findings.h"
+
+/* A node alone on another executor, fed with what the target fed its own: whom the value it gives
+ * supports. by: its name and version, the caller's; NULL: nobody asks for that. */
+enum odb_opinion third_opinion_of(struct bisection *b, int node, int value, const char *spec,
+                                  char **by);
+/* Runs the culprit alone on a third executor of other code, where one is there that covers it, and
+ * on the target's own library without optimisations, and notes whom they support. */
+void third_opinion(struct bisection *b, struct odb_culprit *culprit);
+/* What they say: sentences, each with a space behind it. */
+void third_put(const struct odb_culprit *culprit, struct odb_buf *out);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Tolerance is handed on. An input may be off by ten times its noise and passes; if the reference
+ * operator, shaken by that much, comes out as far off as the target did, then the output follows
+ * from what was allowed, and nobody is to blame: an ill-conditioned operator, or a decision
+ * (rounding to a quantiser's step, the largest of two that are nearly equal) that tips. Whatever
+ * follows from such a value on a node that is right about its own inputs follows likewise.
+ *
+ * Nothing that a culprit stands before is let off, and no operator is believed unseen: the replay
+ * on the target's own inputs has acquitted each.
+ */
+#include "bisect/evidence/tolerated.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "bisect/decided.h"
+#include "run/hooks.h"
+#include "bisect/evidence/reference_off.h"
+#include "report/report.h"
+#include "bisect/evidence/sensitivity.h"
+#include "run/value_report.h"
+
+struct tolerance {
+    struct bisection *b;
+    bool *guilty;    /* owned; [n_nodes] a culprit, or behind one */
+    bool *tolerated; /* owned; [n_values] */
+    int first;       /* node where it began, or ODB_NO_NODE */
+    size_t n;
+};
+
+static void tolerance_mark_guilty(struct tolerance *t)
+{
+    const struct bisection *b = t->b;
+    for (size_t n = 0; n < b->graph->n_nodes; n++) {
+        const struct odb_node *node = &b->graph->nodes[n];
+        for (size_t i = 0; i < odb_node_n_reads(node); i++) {
+            int v = odb_node_reads(node, i);
+            int producer = v < 0 ? ODB_NO_NODE : b->graph->values[v].producer;
+            t->guilty[n] |= producer != ODB_NO_NODE && t->guilty[producer];
+        }
+        for (int o = 0; o < node->n_out; o++)
+            t->guilty[n] |= node->out[o] >= 0 && (b->report->values[node->out[o]].culprit ||
+                                                  reference_off(b, node->out[o]));
+    }
+}
+
+/* Of the node's inputs: none is wrong; *follows: one was let off before. */
+static bool tolerance_inputs_pass(const struct tolerance *t, const struct odb_node *node,
+                                  bool *follows)
+{
+    *follows = false;
+    for (size_t i = 0; i < odb_node_n_reads(node); i++) {
+        int v = odb_node_reads(node, i);
+        if (v >= 0 && odb_verdict_is_bad(t->b->report->values[v].verdict))
+            return false;
+        *follows |= v >= 0 && t->tolerated[v];
+    }
+    return true;
+}
+
+/* Whether the reference comes out as far off when its inputs are off by what is allowed. */
+static bool tolerance_allows(const struct tolerance *t, const struct odb_node *node, int value)
+{
+    const struct bisection *b = t->b;
+    const struct odb_value_report *report = &b->report->values[value];
+    double *sizes = odb_new_n(double, node->n_in), most = 0, mean = 0;
+    bool any = false;
+    for (int i = 0; i < node->n_in; i++) {
+        const struct odb_value_report *in =
+            node->in[i] < 0 ? NULL : &b->report->values[node->in[i]];
+        if (!in || b->graph->values[node->in[i]].producer == ODB_NO_NODE)
+            continue;
+        double noise = in->noise.known ? b->options->tolerance.v[0] * in->noise.v : 0;
+        sizes[i] = fmax(noise, in->error.known ? in->error.v : 0);
+        any |= sizes[i] > 0;
+    }
+    bool allows = any && sensitivity_shaken(b, value, sizes, &most, &mean) &&
+                  report->error.v <= most && report->error_mean.v <= mean;
+    free(sizes);
+    return allows;
+}
+
+static void tolerance_pass(struct tolerance *t, const struct odb_node *node, int value)
+{
+    struct odb_value_report *report = &t->b->report->values[value];
+    report->verdict = ODB_VERDICT_PASS;
+    snprintf(report->reason, sizeof report->reason,
+             "follows from errors that the tolerance allows, see #%d",
+             t->first == ODB_NO_NODE ? node->index : t->first);
+    t->tolerated[value] = true;
+    t->first = t->first == ODB_NO_NODE ? node->index : t->first;
+    t->n++;
+    findings_tell(t->b, value);
+}
+
+static void tolerance_look(struct tolerance *t, const struct odb_node *node, int value)
+{
+    const struct odb_value_report *report = &t->b->report->values[value];
+    bool replayed = report->local_error.known || report->local_noise.known, follows;
+    bool fails = report->verdict == ODB_VERDICT_FAIL && report->error.known;
+    if (!replayed || !(fails || report->verdict == ODB_VERDICT_SHAPE) ||
+        !tolerance_inputs_pass(t, node, &follows))
+        return;
+    if (follows || (fails && tolerance_allows(t, node, value)) ||
+        decided_allows(t->b, value, report))
+        tolerance_pass(t, node, value);
+}
+
+/* Outputs that were let off are no divergence. */
+static void tolerance_conclude(struct tolerance *t)
+{
+    struct bisection *b = t->b;
+    char label[200];
+    const struct odb_node *node = &b->graph->nodes[t->first];
+    size_t outputs = 0;
+    b->report->outputs_diverge = false;
+    for (size_t o = 0; o < b->n_outputs; o++) {
+        if (t->tolerated[b->outputs[o]]) {
+            b->verdicts[o].verdict = ODB_VERDICT_PASS;
+            outputs++;
+        }
+        b->report->outputs_diverge |= odb_verdict_is_bad(b->verdicts[o].verdict);
+    }
+    odb_report_note(b->report,
+                    "at #%d %s (%s) errors that the tolerance allows grow, or tip a decision, and "
+                    "the reference does the same: %zu value%s off by more than noise follow%s from "
+                    "that, %zu of them output%s",
+                    node->index, odb_node_label(node, label, sizeof label), node->op_type, t->n,
+                    t->n == 1 ? "" : "s", t->n == 1 ? "s" : "", outputs, outputs == 1 ? "" : "s");
+}
+
+enum odb_status tolerated_values(struct bisection *b, struct odb_error *err)
+{
+    struct tolerance t = {.b = b, .first = ODB_NO_NODE};
+    enum odb_status status = ODB_OK;
+    if (b->options->tolerance.kind != ODB_CRITERION_NOISE)
+        return ODB_OK;
+    t.guilty = odb_new_n(bool, b->graph->n_nodes);
+    t.tolerated = odb_new_n(bool, b->graph->n_values);
+    tolerance_mark_guilty(&t);
+    for (size_t n = 0; n < b->graph->n_nodes && status == ODB_OK; n++) {
+        const struct odb_node *node = &b->graph->nodes[n];
+        status = odb_hooks_cancelled(&b->options->hooks, err);
+        for (int o = 0; o < node->n_out && status == ODB_OK && !t.guilty[n]; o++)
+            if (node->out[o] >= 0)
+                tolerance_look(&t, node, node->out[o]);
+    }
+    if (status == ODB_OK && t.n)
+        tolerance_conclude(&t);
+    free(t.guilty);
+    free(t.tolerated);
+    return status;
+}

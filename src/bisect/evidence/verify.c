@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A node alone on the target, fed with what is known: whether it fails there too, and if it does
+ * not, the smallest segment that does.
+ */
+#include "bisect/evidence/verify.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "bisect/alone/alone.h"
+#include "bisect/alone/held.h"
+#include "bisect/alone/only_observed.h"
+#include "bisect/evidence/reference_off.h"
+#include "bisect/repeat.h"
+#include "bisect/alone/suffix.h"
+#include "bisect/alone/whole.h"
+
+#define VERIFY_MOST 16 /* culprits that are verified one by one */
+
+static enum odb_status verify_keep(void *payload, const struct odb_probe *probe,
+                                   enum odb_verdict *shown, struct odb_error *err)
+{
+    return question_judge(payload, probe, shown, err);
+}
+
+/* The target's own values at the cut before a node, as far as they are not known yet. Failing to
+ * get them is no error: the reference's are used then. */
+static enum odb_status verify_get_inputs(struct bisection *b, int node, struct odb_error *err)
+{
+    const struct odb_node *n = &b->graph->nodes[node];
+    int *read = odb_new_n(int, odb_node_n_reads(n));
+    int *list = odb_new_n(int, odb_node_n_reads(n));
+    size_t n_read = 0, count = 0;
+    for (size_t i = 0; i < odb_node_n_reads(n); i++)
+        if (odb_node_reads(n, i) >= 0)
+            read[n_read++] = odb_node_reads(n, i);
+    for (size_t i = 0; i < n_read; i++)
+        if (b->graph->values[read[i]].producer != ODB_NO_NODE && !b->given[read[i]] &&
+            b->trace->ref[read[i]])
+            list[count++] = read[i];
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, count);
+    struct odb_probe probe = {.asked = ODB_ASKED_BEFORE,
+                              .what = "cut before the accused",
+                              .node = node,
+                              .values = list,
+                              .n_values = count,
+                              .outputs = outputs,
+                              .judged = true};
+    struct odb_probed probed;
+    enum odb_status status = ODB_OK;
+    if (count)
+        status = odb_probe_ask(&b->prober, &probe, verify_keep, b, &probed, err);
+    for (size_t i = 0; i < n_read; i++) /* whoever could not be read: the reference's */
+        if (!b->given[read[i]])
+            b->given[read[i]] = odb_tensor_ref(odb_trace_value(b->trace, read[i]));
+    odb_probe_drop(&b->prober, &probe);
+    free(outputs);
+    free(list);
+    free(read);
+    return status;
+}
+
+/* A prefix search has no local numbers until the node has run alone. */
+static void verify_adopt_numbers(struct bisection *b, struct odb_culprit *culprit,
+                                 const struct alone *alone)
+{
+    struct odb_value_report *sides[] = {&culprit->numbers, &b->report->values[culprit->value]};
+    const struct odb_value_report *found = &alone->reports[culprit->value];
+    for (size_t i = 0; i < ODB_COUNT(sides); i++) {
+        if (sides[i]->local_error.known)
+            continue;
+        sides[i]->local_error = found->local_error;
+        sides[i]->local_noise = found->local_noise;
+        sides[i]->inherited_error = found->inherited_error;
+        sides[i]->gain = found->gain;
+    }
+}
+
+/* Runs node alone on the reference's values, and where it fails there the culprit is that node by
+ * itself; *had: what the run came to. */
+static enum odb_status verify_blame(struct bisection *b, struct odb_culprit *culprit, int node,
+                                    bool *found, enum odb_status *had, struct odb_error *err)
+{
+    int n_out = b->graph->nodes[node].n_out, value = ODB_NO_VALUE;
+    struct alone alone = {0};
+    struct odb_error why = ODB_ERROR_INIT;
+    *had = alone_run(b, question_alone(b, &b->prober, node, b->trace->ref), &alone, &why);
+    for (int o = n_out; alone.guilty && o-- > 0;)
+        if (b->graph->nodes[node].out[o] >= 0 &&
+            alone.reports[b->graph->nodes[node].out[o]].culprit)
+            value = b->graph->nodes[node].out[o];
+    *found = value != ODB_NO_VALUE;
+    if (*found) {
+        culprit->node = culprit->segment[0] = culprit->segment[1] = node;
+        culprit->value = value;
+        culprit->kind = findings_kind_of(alone.reports[value].verdict, NULL, NULL);
+        culprit->numbers = b->report->values[value];
+        verify_adopt_numbers(b, culprit, &alone);
+    }
+    alone_dispose(&alone, n_out);
+    if (*had == ODB_CANCELLED)
+        *err = why;
+    return *had == ODB_CANCELLED ? ODB_CANCELLED : ODB_OK;
+}
+
+enum odb_status verify_is_it(struct bisection *b, struct odb_culprit *culprit, int node,
+                             bool *found, struct odb_error *err)
+{
+    enum odb_status had;
+    return verify_blame(b, culprit, node, found, &had, err);
+}
+
+/* The segment's first node fails alone: what the nodes after it did not show, its end did, and
+ * that node is to blame by itself. */
+static enum odb_status verify_narrow(struct bisection *b, struct odb_culprit *culprit,
+                                     struct odb_error *err)
+{
+    enum odb_status had;
+    bool found;
+    ODB_TRY(verify_blame(b, culprit, culprit->segment[0], &found, &had, err));
+    if (had != ODB_OK) /* cannot be run alone: nobody knows whether it is right there */
+        culprit->kind = findings_kind(b, culprit->value);
+    return ODB_OK;
+}
+
+/* How many nodes lead from a region's first to its last. */
+static size_t verify_between(const struct bisection *b, const struct odb_culprit *culprit)
+{
+    size_t n = b->graph->n_nodes, count;
+    bool *up = odb_new_n(bool, n), *behind = odb_new_n(bool, b->graph->n_values);
+    odb_graph_ancestors(b->graph, &culprit->value, 1, b->drawn, up);
+    for (size_t i = 0; i < n; i++) {
+        const struct odb_node *node = &b->graph->nodes[i];
+        bool from = (int)i == culprit->segment[0];
+        for (size_t k = 0; k < odb_node_n_reads(node); k++)
+            from |= odb_node_reads(node, k) >= 0 && behind[odb_node_reads(node, k)];
+        for (int o = 0; from && o < node->n_out; o++)
+            if (node->out[o] >= 0)
+                behind[node->out[o]] = true;
+        up[i] = up[i] && from;
+    }
+    count = odb_count_marks(up, n);
+    free(behind);
+    free(up);
+    return count;
+}
+
+/* The accused passes alone: finds where a segment that ends in it must begin to fail. */
+static enum odb_status verify_widen(struct bisection *b, struct odb_culprit *culprit,
+                                    struct odb_error *err)
+{
+    int first;
+    bool chance, apart = false;
+    size_t index = (size_t)(culprit - b->report->culprits.items);
+    ODB_TRY(repeat_by_chance(b, culprit->node, &chance, err));
+    culprit = &b->report->culprits.items[index]; /* there may be others now */
+    if (chance)
+        ODB_TRY(suffix_fails_apart(b, culprit->value, &apart, err));
+    if (chance && !apart) { /* in another run it would have been right; searches would toss coins */
+        culprit->kind = ODB_KIND_NONDETERMINISTIC;
+        return ODB_OK;
+    }
+    if (!b->hidden && held_overwritten(b, culprit))
+        return whole_culprit(b, culprit, err);
+    ODB_TRY(suffix_lead(b, culprit->value, &first, err));
+    if (first == ODB_NO_NODE)
+        return whole_culprit(b, culprit, err);
+    culprit->kind = b->hidden ? ODB_KIND_PROBE_EFFECT : ODB_KIND_FUSION;
+    culprit->segment[1] = culprit->node;
+    culprit->segment[0] = culprit->node = first;
+    culprit->verified = true;
+    ODB_TRY(whole_region(b, culprit, verify_between(b, culprit), err));
+    return verify_narrow(b, culprit, err);
+}
+
+enum odb_status verify_try(struct bisection *b, int node, struct question *q, struct alone *out,
+                           struct odb_error *err)
+{
+    struct odb_error why = ODB_ERROR_INIT;
+    enum odb_status status = verify_get_inputs(b, node, err);
+    if (status != ODB_OK) {
+        question_free(q);
+        return status;
+    }
+    q = q ? q : question_alone(b, &b->prober, node, b->given);
+    status = alone_run(b, q, out, &why);
+    out->had = status;
+    out->why = why;
+    if (status != ODB_CANCELLED)
+        return ODB_OK;
+    *err = why;
+    return status;
+}
+
+/* What running the culprit alone has shown; sets verified, or, where it passes and widen says so,
+ * finds the smallest segment that fails. */
+static enum odb_status verify_conclude(struct bisection *b, struct odb_culprit *culprit,
+                                       const struct alone *alone, bool widen, struct odb_error *err)
+{
+    int node = culprit->node;
+    if (alone->had != ODB_OK) { /* untestable alone: stays accused, not verified */
+        char label[200];
+        culprit->checks[ODB_CHECK_ALONE] = ODB_NOT_TESTABLE;
+        odb_report_note(b->report, "%s cannot be run alone on the target: %.200s",
+                        odb_node_label(&b->graph->nodes[node], label, sizeof label),
+                        alone->why.what);
+    } else if (alone->guilty) {
+        bool only = false;
+        if (!culprit->reaches_output) /* else it is wrong unobserved as well */
+            ODB_TRY(observed_only(b, node, &only, err));
+        culprit->verified = !only;
+        culprit->kind = only ? ODB_KIND_PROBE_EFFECT : culprit->kind;
+        verify_adopt_numbers(b, culprit, alone);
+    } else if (b->hidden && !b->report->outputs_diverge) {
+        culprit->checks[ODB_CHECK_ALONE] = ODB_CONTRADICTS;
+        culprit->kind = repeat_races_before(b, node)
+                            ? ODB_KIND_NONDETERMINISTIC
+                            : ODB_KIND_PROBE_EFFECT; /* wrong only while everything is read */
+    } else if (alone->judged && b->trace->ref[culprit->value]) {
+        ODB_TRY(reference_hear(b, err));
+        if (reference_off(b, culprit->value)) {
+            verify_adopt_numbers(b, culprit, alone);
+            reference_blame(b, culprit);
+            return ODB_OK;
+        }
+        culprit->checks[ODB_CHECK_ALONE] = ODB_CONTRADICTS;
+        if (widen)
+            return verify_widen(b, culprit, err);
+    }
+    return ODB_OK;
+}
+
+enum odb_status verify_believe(struct bisection *b, struct odb_culprit *culprit,
+                               const struct alone *known, bool widen, struct odb_error *err)
+{
+    struct alone alone = {0};
+    int n_out = b->graph->nodes[culprit->node].n_out;
+    enum odb_status status = ODB_OK;
+    if (!known || !known->tried) {
+        status = verify_try(b, culprit->node, NULL, &alone, err);
+        known = &alone;
+    }
+    if (status == ODB_OK)
+        status = verify_conclude(b, culprit, known, widen, err);
+    alone_dispose(&alone, n_out);
+    return status;
+}
+
+enum odb_status verify_culprit(struct bisection *b, struct odb_culprit *culprit,
+                               struct odb_error *err)
+{
+    return verify_believe(b, culprit, NULL, true, err);
+}
+
+/* The same with a question that was begun; taken. */
+static enum odb_status verify_ask(struct bisection *b, struct odb_culprit *culprit,
+                                  struct question *q, struct odb_error *err)
+{
+    struct alone alone = {0};
+    int n_out = b->graph->nodes[culprit->node].n_out;
+    enum odb_status status = verify_try(b, culprit->node, q, &alone, err);
+    if (status == ODB_OK)
+        status = verify_believe(b, culprit, &alone, true, err);
+    alone_dispose(&alone, n_out);
+    return status;
+}
+
+/* Whether running the node alone on its own inputs needs nothing else from the target. */
+static bool verify_has_inputs(const struct bisection *b, int node)
+{
+    const struct odb_node *n = &b->graph->nodes[node];
+    bool all = true;
+    for (size_t i = 0; i < odb_node_n_reads(n); i++) {
+        int v = odb_node_reads(n, i);
+        all = all && (v < 0 || b->given[v] || b->graph->values[v].producer == ODB_NO_NODE);
+    }
+    return all;
+}
+
+enum odb_status verify_all(struct bisection *b, struct odb_error *err)
+{
+    size_t n = ODB_MIN(b->report->culprits.n, (size_t)VERIFY_MOST);
+    struct ahead ahead = ahead_new(b);
+    enum odb_status status = ODB_OK;
+    findings_step_begin(b, "verify");
+    for (size_t c = 0; c < n && ahead.of; c++) {
+        const struct odb_culprit *culprit = &b->report->culprits.items[c];
+        if (odb_diagnosis_accuses(culprit->kind) && !culprit->verified && !culprit->of_reference &&
+            verify_has_inputs(b, culprit->node) && !ahead.of[culprit->node])
+            ahead_put(&ahead, question_alone(b, &b->prober, culprit->node, b->given));
+    }
+    for (size_t c = 0; c < n && status == ODB_OK; c++) {
+        struct odb_culprit *culprit = &b->report->culprits.items[c];
+        if (odb_diagnosis_accuses(culprit->kind) && !culprit->verified && !culprit->of_reference)
+            status = verify_ask(b, culprit, ahead_take(&ahead, culprit->node), err);
+        odb_hooks_progress(&b->options->hooks, "verify", culprit->node, c + 1, n);
+    }
+    ahead_dispose(b, &ahead);
+    if (status == ODB_OK)
+        findings_step_end(b, "verify", "the accused alone on the target, on its own inputs");
+    return status;
+}

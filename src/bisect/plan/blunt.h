@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A yardstick that is too blunt.
+ */
+#ifndef ODB_BISECT_PLAN_BLUNT_H
+#define ODB_BISECT_PLAN_BLUNT_H
+
+#include "bisect/findings.h"
+
+/* Where outputs cannot fail, because computing in the expected type loses as much as they are
+ * large: that nothing can be told, if none can fail; else a warning. */
+void blunt_check(struct bisection *b);
+
+#endif

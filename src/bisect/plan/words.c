@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The diagnosis in plain words: what, why this node, what was ruled out, what would settle the
+ * rest.
+ */
+#include "bisect/plan/words.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "bisect/evidence/overflow.h"
+#include "report/report.h"
+#include "bisect/branch_divergence.h"
+#include "bisect/evidence/third.h"
+#include "run/value_report.h"
+#include "bisect/evidence/words_evidence.h"
+#include "executor/executor.h"
+
+static void words_node(const struct bisection *b, int node, struct odb_buf *out)
+{
+    const struct odb_node *n = &b->graph->nodes[node];
+    char label[200];
+    odb_buf_printf(out, "node %d, %s%s%s ", node, n->domain, n->domain[0] ? "::" : "", n->op_type);
+    odb_buf_put_shown(out, odb_node_label(n, label, sizeof label));
+}
+
+/* The value's name, and which checkpoint it is. */
+static void words_value(const struct bisection *b, int value, struct odb_buf *out)
+{
+    int producer = b->graph->values[value].producer;
+    char *checkpoint =
+        producer == ODB_NO_NODE ? NULL : odb_node_checkpoint(&b->graph->nodes[producer]);
+    odb_buf_put_shown(out, b->graph->values[value].name);
+    if (checkpoint) {
+        odb_buf_puts(out, " (checkpoint ");
+        odb_buf_put_shown(out, checkpoint);
+        odb_buf_putc(out, ')');
+    }
+    free(checkpoint);
+}
+
+/* "0.0123 where rounding explains 1.2e-06 (10000 times as much)". */
+static void words_against(struct odb_number error, struct odb_number noise, struct odb_buf *out)
+{
+    odb_put_off(error, noise, out);
+    if (noise.known && noise.v > 0 && error.v > 0 && isfinite(error.v))
+        odb_buf_printf(out, " (%.3g times as much)", error.v / noise.v);
+}
+
+/* Infinitely far off are strings, and numbers where there should be nothing but zeros. */
+static void words_off(const struct odb_value_report *v, struct odb_buf *out)
+{
+    odb_buf_printf(out, " is %s what the reference operator makes of the very same inputs",
+                   isinf(v->local_error.v) ? "not" : "off from");
+    if (isinf(v->local_error.v))
+        return;
+    odb_buf_puts(out, " by ");
+    words_against(v->local_error, v->local_noise, out);
+}
+
+static bool words_recorded(const struct bisection *b)
+{
+    return b->prober.recorded;
+}
+
+static const char *words_makes(const struct odb_culprit *c)
+{
+    return c->kind == ODB_KIND_NAN   ? "makes NaN"
+           : c->kind == ODB_KIND_INF ? "makes infinities"
+                                     : "introduces the error";
+}
+
+static void words_specials(const struct odb_culprit *c, struct odb_buf *out)
+{
+    struct odb_buf counts = ODB_BUF_INIT;
+    odb_specials_put(&c->specials, false, &counts);
+    if (counts.len)
+        odb_buf_printf(out, " (%s)", counts.data);
+    odb_buf_dispose(&counts);
+}
+
+static void words_introduced(const struct bisection *b, const struct odb_culprit *c,
+                             struct odb_buf *out)
+{
+    const struct odb_value_report *v = &c->numbers;
+    words_node(b, c->node, out);
+    odb_buf_printf(out, " %s: its output ", words_makes(c));
+    words_value(b, c->value, out);
+    if (v->verdict == ODB_VERDICT_DTYPE || v->verdict == ODB_VERDICT_SHAPE) {
+        odb_buf_printf(out, " has another %s: ", odb_verdict_name(v->verdict));
+        odb_buf_put_shown(out, v->reason);
+    } else if (c->kind != ODB_KIND_INTRODUCED && v->local_error.known) {
+        odb_buf_puts(out, " has them where the reference operator has none for the very same "
+                          "inputs, or none where that has them");
+        words_specials(c, out);
+    } else if (v->local_error.known) {
+        words_off(v, out);
+    } else {
+        odb_buf_puts(out, " is the first that is wrong");
+        if (v->error.known) {
+            odb_buf_puts(out, ", by ");
+            words_against(v->error, v->noise, out);
+        } else if (v->reason[0]) {
+            odb_buf_puts(out, ": ");
+            odb_buf_put_shown(out, v->reason);
+        }
+    }
+    odb_buf_puts(out, ". ");
+    if (c->verified)
+        odb_buf_puts(out, "Run alone on the target with those inputs it fails the same way, so "
+                          "neither its neighbours nor the cut are to blame. ");
+    else if (words_recorded(b))
+        odb_buf_puts(out, "The target is a recording, which cannot be asked to run it alone. ");
+    else if (c->checks[ODB_CHECK_ALONE] == ODB_NOT_TESTABLE)
+        odb_buf_puts(out, "The target refuses to run it alone, which says nothing either way. ");
+    else
+        odb_buf_puts(out, "It could not be confirmed alone on the target. ");
+}
+
+static void words_from_to(const struct bisection *b, const struct odb_culprit *c,
+                          struct odb_buf *out)
+{
+    odb_buf_puts(out, "the region from ");
+    words_node(b, c->segment[0], out);
+    odb_buf_puts(out, " to ");
+    words_node(b, c->segment[1], out);
+}
+
+/* A region between recorded values. */
+static void words_stretch(const struct bisection *b, const struct odb_culprit *c,
+                          struct odb_buf *out)
+{
+    const struct odb_value_report *v = &c->numbers;
+    words_from_to(b, c, out);
+    odb_buf_puts(out, ", within which nothing was recorded, ");
+    odb_buf_puts(out, words_makes(c));
+    odb_buf_puts(out, ": its end ");
+    words_value(b, c->value, out);
+    if (v->local_error.known) {
+        odb_buf_puts(out, " is off from what the reference makes of the values recorded before "
+                          "it by ");
+        words_against(v->local_error, v->local_noise, out);
+    } else {
+        odb_buf_puts(out, " is the first recorded value that is wrong, and the reference cannot "
+                          "run the region on the values recorded before it");
+        if (v->reason[0]) {
+            odb_buf_puts(out, ": ");
+            odb_buf_put_shown(out, v->reason);
+        }
+    }
+    odb_buf_puts(out, ". Which of its nodes it is, values recorded in between would tell. ");
+}
+
+/* A recording is believed, and the model's operators make something else of what was recorded. */
+static void words_not_recorded(const struct bisection *b, const struct odb_culprit *c,
+                               struct odb_buf *out)
+{
+    const struct odb_value_report *told = &b->told[c->value];
+    odb_buf_puts(out, "The exported model differs from the recording (");
+    odb_buf_put_shown(out, b->trace->told_by);
+    odb_buf_puts(out, "): at its ");
+    words_value(b, c->value, out);
+    odb_buf_puts(out, " its operators make something else of what was recorded before than was "
+                      "recorded there");
+    if (told->local_error.known) {
+        odb_buf_puts(out, ", by ");
+        words_against(told->local_error, told->local_noise, out);
+    } else if (told->reason[0]) {
+        odb_buf_puts(out, ": ");
+        odb_buf_put_shown(out, told->reason);
+    }
+    odb_buf_puts(out, ". ");
+    if (c->recorded_weight) {
+        words_node(b, c->node, out);
+        odb_buf_printf(out, " has a weight, %s, that is not the recorded one (%s). ",
+                       c->recorded_weight, c->recorded_off);
+        odb_buf_puts(out, c->weight_explains ? "With the recorded weight they make what was "
+                                               "recorded: the weight is all. "
+                                             : "With the recorded weight they do not make what was "
+                                               "recorded either, so there is more to it. ");
+    } else {
+        odb_buf_puts(out, "Model and framework mean different things there, or the recording is "
+                          "spoilt. ");
+    }
+    if (c->third_opinion == ODB_OPINION_TARGET)
+        odb_buf_puts(out, "The target computes what the model says. ");
+}
+
+/* Target and reference part, and it is the reference that is off from the CPU's operator. */
+static void words_parted(const struct bisection *b, const struct odb_culprit *c,
+                         struct odb_buf *out)
+{
+    const struct odb_value_report *told = &b->told[c->value];
+    bool region = c->segment[0] != c->segment[1];
+    if (region)
+        words_from_to(b, c, out);
+    else
+        words_node(b, c->node, out);
+    odb_buf_printf(out, " is where target and %s part, and it is %s%s (", b->trace->teller,
+                   strcmp(b->trace->teller, "golden") ? "the " : "", b->trace->teller);
+    odb_buf_put_shown(out, b->trace->told_by);
+    odb_buf_puts(out, ") that is off: its ");
+    words_value(b, c->value, out);
+    odb_buf_puts(out, region ? " is not what the CPU makes of its values before the region"
+                             : " is not what the CPU's operator makes of its own inputs");
+    if (told->local_error.known) {
+        odb_buf_puts(out, ", by ");
+        words_against(told->local_error, told->local_noise, out);
+    } else if (told->reason[0]) {
+        odb_buf_puts(out, ": ");
+        odb_buf_put_shown(out, told->reason);
+    }
+    if (c->third_opinion == ODB_OPINION_NEITHER) {
+        odb_buf_puts(out, "; but ");
+        odb_buf_put_shown(out, c->third_by);
+        odb_buf_puts(out, " agrees with neither. ");
+    } else {
+        odb_buf_puts(out, c->third_opinion == ODB_OPINION_TARGET
+                              ? "; the target's, on the target's inputs, is. "
+                              : "; of the target's this is not known. ");
+    }
+    if (odb_executor_recorded(b->trace->told_by))
+        odb_buf_puts(out, "Model and recording mean different things here, or the recording is "
+                          "spoilt. ");
+}
+
+/* By how much, where anybody knows: of the node's own, or else of its value. */
+static void words_by(const struct odb_culprit *c, struct odb_buf *out)
+{
+    const struct odb_value_report *v = &c->numbers;
+    bool own = v->local_error.known && v->local_error.v > 0;
+    if (!own && !(v->error.known && v->error.v > 0))
+        return;
+    odb_buf_puts(out, ", by ");
+    if (own)
+        words_against(v->local_error, v->local_noise, out);
+    else
+        words_against(v->error, v->noise, out);
+}
+
+/* Looking decides: the plain run and the one that reads values have different verdicts. */
+static void words_observed(const struct bisection *b, const struct odb_culprit *c,
+                           struct odb_buf *out)
+{
+    words_node(b, c->node, out);
+    if (b->report->outputs_diverge && c->reaches_output) {
+        odb_buf_puts(out, " is where it shows");
+        words_by(c, out);
+        odb_buf_puts(out, ". The model as it is is wrong, and not with its values read: reading "
+                          "changes how the target computes, and no part that was run without "
+                          "reading inside it is wrong. ");
+        return;
+    }
+    odb_buf_puts(out, " is wrong only while its output is read");
+    words_by(c, out);
+    odb_buf_puts(out, ". Unobserved, it is not: reading values changes how the target computes "
+                      "here. ");
+}
+
+/* What is known of parts of the model: which fail, and which do not. */
+static void words_parts(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+{
+    bool all = c->segment[0] == 0 && c->segment[1] == (int)b->graph->n_nodes - 1;
+    if (all) {
+        odb_buf_puts(out, "No part of the model that was asked is wrong, fed with the reference's "
+                          "values: it takes all of it. ");
+    } else {
+        odb_buf_puts(out, "The smallest part known to fail is from ");
+        words_node(b, c->segment[0], out);
+        odb_buf_puts(out, " to ");
+        words_node(b, c->segment[1], out);
+        odb_buf_puts(out, ", with all outputs that it makes kept. ");
+    }
+    if (!c->passes.n)
+        return;
+    odb_buf_puts(out, "The largest known to pass is from ");
+    words_node(b, c->passes.first, out);
+    odb_buf_puts(out, " to ");
+    words_node(b, c->passes.last, out);
+    odb_buf_printf(out, " (%zu of %zu nodes). ", c->passes.n, b->graph->n_nodes);
+}
+
+static void words_whole(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+{
+    words_node(b, c->node, out);
+    odb_buf_puts(out, " is wrong in the whole model and right alone: there its ");
+    words_value(b, c->value, out);
+    odb_buf_puts(out, " is off");
+    words_by(c, out);
+    odb_buf_puts(out, ". ");
+    if (b->report->repeats.runs > 1)
+        odb_buf_printf(out,
+                       "%zu equal runs give the same, so it is no matter of chance, nor of "
+                       "reading. ",
+                       b->report->repeats.runs);
+    words_parts(b, c, out);
+}
+
+/* "output a holds the values of b, b those of a" */
+static void words_exchanged(const struct bisection *b, const struct odb_culprit *c,
+                            struct odb_buf *out)
+{
+    int at = c->value;
+    odb_buf_puts(out, "output ");
+    for (size_t steps = 0; steps <= b->n_outputs; steps++) {
+        int of = b->exchanged[at];
+        words_value(b, at, out);
+        odb_buf_puts(out, steps ? " those of " : " holds the values of output ");
+        words_value(b, of, out);
+        at = of;
+        if (at == c->value || at < 0 || b->exchanged[at] == ODB_NO_VALUE)
+            break;
+        odb_buf_puts(out, ", and ");
+    }
+    odb_buf_puts(out, at == c->value ? ": the target has exchanged them. " : ", which is right. ");
+    if (b->prober.recorded) {
+        odb_buf_puts(out, "Look at how outputs were bound to their names, or ordered. ");
+        return;
+    }
+    odb_node_put(b->graph, c->node, out);
+    odb_buf_puts(out, ", which makes it, is right alone: look at how outputs are bound to their "
+                      "names, or ordered. ");
+}
+
+/* "#12 conv (Conv)'s output v12 in elements 0 to 63 of 128" */
+void words_put_held(const struct bisection *b, const struct odb_held *held, struct odb_buf *out)
+{
+    if (b->graph->values[held->of].producer == ODB_NO_NODE) {
+        odb_buf_puts(out, "the input ");
+        words_value(b, held->of, out);
+    } else {
+        odb_node_put(b->graph, b->graph->values[held->of].producer, out);
+        odb_buf_puts(out, "'s output ");
+        words_value(b, held->of, out);
+    }
+    if (held->n < held->of_all)
+        odb_buf_printf(out, " in elements %zu to %zu of %zu", held->first,
+                       held->first + held->n - 1, held->of_all);
+}
+
+static void words_overwritten(const struct bisection *b, const struct odb_culprit *c,
+                              struct odb_buf *out)
+{
+    const struct odb_held *held = &c->held;
+    words_node(b, c->node, out);
+    odb_buf_puts(out, ": its output ");
+    words_value(b, c->value, out);
+    odb_buf_puts(out, " holds the values of ");
+    words_put_held(b, held, out);
+    odb_buf_puts(out, c->checks[ODB_CHECK_ALONE] == ODB_CONTRADICTS
+                          ? ". Alone it is right: its memory is used again too early, or was. "
+                          : ". Its memory is used again too early, or was. ");
+    words_parts(b, c, out);
+}
+
+static void words_region(const struct bisection *b, const struct odb_culprit *c,
+                         struct odb_buf *out)
+{
+    words_from_to(b, c, out);
+    odb_buf_puts(out, c->verified ? " fails as a whole, fed with the reference's values and with "
+                                    "nothing inside it observed; "
+                                  : " is as far as the search could narrow it; ");
+    if (c->kind == ODB_KIND_INTRODUCED || c->kind == ODB_KIND_NAN) {
+        odb_buf_puts(out, "its first node cannot be run alone, so it may be that one or all of "
+                          "them together. ");
+        return;
+    }
+    odb_buf_puts(out, "the node that it was narrowed to passes alone. ");
+    odb_buf_puts(out, c->kind == ODB_KIND_PROBE_EFFECT
+                          ? "Reading a value inside hides the fault: the target treats the region "
+                            "differently when it is observed, as with a fusion or another layout. "
+                          : "The nodes are fine one by one and wrong together, as with a fusion. ");
+}
+
+static void words_spread(const struct bisection *b, const struct odb_culprit *c,
+                         struct odb_buf *out)
+{
+    const struct odb_value_report *v = &c->numbers;
+    bool region = c->segment[0] != c->segment[1];
+    if (region)
+        words_from_to(b, c, out);
+    else
+        words_node(b, c->node, out);
+    odb_buf_puts(out, " is the first whose output is over tolerance, by ");
+    words_against(v->error, v->noise, out);
+    odb_buf_puts(out, region ? ", and what was recorded before it is not; but the reference makes "
+                               "the same of that. "
+                             : ", and its inputs are not; but the reference operator on the "
+                               "target's own inputs gives the same, so the operator itself is "
+                               "right. ");
+    if (c->kind == ODB_KIND_ACCUMULATED)
+        odb_buf_puts(out,
+                     "No single node is to blame: small errors of the nodes before it add up. ");
+    else if (v->boundary)
+        odb_buf_puts(out, "A decision upstream (rounding, comparing, choosing the largest) stands "
+                          "so near its border that rounding alone tips it. ");
+    else
+        odb_buf_puts(out, "It is ill-conditioned here: it enlarges small errors in its inputs. ");
+}
+
+static bool words_has_ancestors(const struct bisection *b, int index)
+{
+    const struct odb_node *node = &b->graph->nodes[index];
+    bool any = false;
+    for (int i = 0; i < node->n_in; i++)
+        any |= node->in[i] >= 0 && b->graph->values[node->in[i]].producer != ODB_NO_NODE;
+    return any;
+}
+
+static void words_dead(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+{
+    words_node(b, c->node, out);
+    odb_buf_printf(out, " makes the target %s", c->kind == ODB_KIND_CRASH ? "crash" : "hang");
+    if (c->numbers.reason[0]) {
+        odb_buf_puts(out, " (");
+        odb_buf_put_shown(out, c->numbers.reason);
+        odb_buf_puts(out, ")");
+    }
+    if (c->segment[0] != c->segment[1]) {
+        odb_buf_puts(out, ", or one of those before it back to ");
+        words_node(b, c->segment[0], out);
+        odb_buf_puts(out, ", which no prefix that runs tells apart. ");
+    } else {
+        odb_buf_puts(out, !words_has_ancestors(b, c->node) ? ", and nothing stands before it. "
+                          : c->checks[ODB_CHECK_PREFIX] == ODB_CONFIRMS
+                              ? ": every prefix without it runs. "
+                              : "; whether what stands before it runs is not known. ");
+    }
+    odb_buf_puts(out, c->verified ? "Alone, fed with the reference's values, it does the same. "
+                      : c->checks[ODB_CHECK_ALONE] == ODB_NOT_TESTABLE
+                          ? "Alone the target refuses it, so whether something before it is needed "
+                            "as well is not known. "
+                          : "Alone it does not: something before it is needed as well. ");
+}
+
+static void words_votes(const struct odb_repeated *output, size_t runs, struct odb_buf *out)
+{
+    const char *before = "";
+    odb_buf_printf(out, "of %zu equal runs ", runs);
+    for (int v = 0; v < ODB_VERDICT_COUNT; v++) {
+        if (!output->votes[v])
+            continue;
+        odb_buf_printf(out, "%s%zu show %s", before, output->votes[v],
+                       odb_verdict_name((enum odb_verdict)v));
+        before = " and ";
+    }
+}
+
+/* What was found of it as of any other node, in the run that was judged. */
+static void words_wrong_too(const struct bisection *b, const struct odb_culprit *c,
+                            struct odb_buf *out)
+{
+    const struct odb_value_report *v = &c->numbers;
+    odb_buf_puts(out, "It is not only another result each time, but a wrong one: ");
+    words_value(b, c->value, out);
+    if (c->also != ODB_KIND_INTRODUCED) {
+        odb_buf_printf(out,
+                       " holds %s that the reference operator does not make of the same "
+                       "inputs, or lacks some that it does",
+                       c->also == ODB_KIND_NAN ? "NaN" : "infinities");
+        words_specials(c, out);
+    } else if (v->local_error.known) {
+        words_off(v, out);
+    } else {
+        odb_buf_puts(out, " is the first that is wrong");
+    }
+    odb_buf_puts(out, c->verified ? " in the run that was judged, and alone as well. "
+                                  : " in the run that was judged. ");
+}
+
+/* The first run differs and all later ones are alike: that is no race. */
+static void words_state(const struct bisection *b, struct odb_buf *out)
+{
+    const struct odb_repeats *repeats = &b->report->repeats;
+    if (!repeats->later_alike)
+        return;
+    bool right = true;
+    for (size_t o = 0; o < b->n_outputs; o++)
+        right = right && !odb_verdict_is_bad(b->verdicts[o].verdict);
+    odb_buf_printf(out,
+                   "The first run of the model is %s and all later ones are %s, bit for bit "
+                   "alike",
+                   right ? "right" : "wrong", right ? "wrong" : "right");
+    odb_buf_puts(out, repeats->begins_anew
+                          ? ", and so again once it is loaded anew: state is kept between runs. "
+                          : ", even once it is loaded anew: state is kept between runs, and beyond "
+                            "the model. ");
+}
+
+static void words_races(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+{
+    const struct odb_repeats *repeats = &b->report->repeats;
+    bool found = repeats->first_node == c->node;
+    words_node(b, c->node, out);
+    odb_buf_puts(out, found
+                          ? " is the first that makes other bits of equal inputs in equal runs of "
+                            "the target, every value read. "
+                      : repeats->first_node == ODB_NO_NODE
+                          ? " makes an output that differs between equal runs of the target; with "
+                            "every value read they agree, so where it begins is not known. "
+                          : " was wrong in a run that does not repeat. ");
+    words_state(b, out);
+    for (size_t i = 0; i < repeats->outputs.n && i < 3; i++) {
+        const struct odb_repeated *output = &repeats->outputs.items[i];
+        odb_buf_puts(out, "At output ");
+        words_value(b, output->value, out);
+        odb_buf_puts(out, ", ");
+        words_votes(output, repeats->runs, out);
+        odb_buf_printf(out, ", up to %.3g apart. ", output->spread);
+    }
+    if (c->flips_and)
+        words_wrong_too(b, c, out);
+    odb_buf_puts(out, "Whatever else is found here may not repeat; --repeat runs it more often. ");
+}
+
+static void words_end(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+{
+    if (c->value >= 0 && !c->reaches_output && c->kind != ODB_KIND_NONDETERMINISTIC)
+        odb_buf_puts(out, "No output of the model shows it with these inputs. ");
+    third_put(c, out);
+    const struct odb_executor_ops *target = odb_executor_row(b->options->target);
+    if (target && target->float16 && c->value >= 0) {
+        const struct odb_tensor *t = b->trace->ref[c->value];
+        if (t && t->dtype == ODB_F16)
+            odb_buf_puts(out, target->float16);
+    }
+    steered_put_all(b, c, out);
+    if (c->within) /* after all that is of the node as one */
+        odb_buf_puts(out, c->within);
+}
+
+/* Of what was found in a body, the node around it says that, at the end. */
+static void words_confidence(const struct bisection *b, const struct odb_culprit *c,
+                             struct odb_buf *out)
+{
+    if (!b->options->scope && odb_confidence_name(c->confidence))
+        odb_buf_printf(out, "Confidence: %s (%s). ", odb_confidence_name(c->confidence),
+                       c->confidence_reason);
+}
+
+/* A value that is off, or a stretch where it becomes so. */
+static void words_wrong(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+{
+    if (c->of_recording)
+        words_not_recorded(b, c, out);
+    else if (c->of_reference)
+        words_parted(b, c, out);
+    else if (c->segment[0] == c->segment[1])
+        words_introduced(b, c, out);
+    else if (words_recorded(b))
+        words_stretch(b, c, out);
+    else
+        words_region(b, c, out);
+}
+
+/* What reading decides. */
+static void words_read(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+{
+    if (c->segment[0] != c->segment[1])
+        words_region(b, c, out);
+    else
+        words_observed(b, c, out);
+}
+
+/* Whose values stand where the wrong ones are, which an accused node need not know of. */
+static void words_held(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+{
+    if (!c->held.known || !odb_diagnosis_accuses(c->kind))
+        return;
+    odb_buf_puts(out, "It holds the values of ");
+    words_put_held(b, &c->held, out);
+    odb_buf_puts(out, ". ");
+}
+
+typedef void words_fn(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out);
+static words_fn *const words_of_kind[] = {
+    [ODB_KIND_INTRODUCED] = words_wrong,
+    [ODB_KIND_NAN] = words_wrong,
+    [ODB_KIND_INF] = words_wrong,
+    [ODB_KIND_FUSION] = words_read,
+    [ODB_KIND_PROBE_EFFECT] = words_read,
+    [ODB_KIND_WHOLE] = words_whole,
+    [ODB_KIND_EXCHANGED] = words_exchanged,
+    [ODB_KIND_OVERWRITTEN] = words_overwritten,
+    [ODB_KIND_AMPLIFIED] = words_spread,
+    [ODB_KIND_ACCUMULATED] = words_spread,
+    [ODB_KIND_CRASH] = words_dead,
+    [ODB_KIND_HANG] = words_dead,
+    [ODB_KIND_NONDETERMINISTIC] = words_races,
+    [ODB_KIND_OVERFLOW] = overflow_put,
+};
+
+char *words_culprit(const struct bisection *b, const struct odb_culprit *c)
+{
+    struct odb_buf out = ODB_BUF_INIT;
+    words_of_kind[c->kind](b, c, &out);
+    words_held(b, c, &out);
+    words_evidence(b, c, &out);
+    words_end(b, c, &out);
+    words_confidence(b, c, &out);
+    while (out.len && out.data[out.len - 1] == ' ')
+        out.data[--out.len] = '\0';
+    if (out.len && out.data[0] >= 'a' && out.data[0] <= 'z')
+        out.data[0] = (char)(out.data[0] - 'a' + 'A');
+    return odb_buf_take(&out);
+}

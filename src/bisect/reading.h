@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What one run reads: the outputs and nothing else, or every value that is wanted.
+ */
+#ifndef ODB_BISECT_READING_H
+#define ODB_BISECT_READING_H
+
+#include "bisect/findings.h"
+
+/* The whole model, unobserved; outputs has room for the report's n_outputs. */
+struct odb_probe reading_plain(struct bisection *b, const char *what, struct odb_tensor **outputs);
+/* Whether a value is worth reading, and the target can be asked for it. */
+bool reading_wants(const struct bisection *b, int value);
+/* Values to read in one run: those that can be compared, and every output; list has room for
+ * n_values. */
+size_t reading_list(const struct bisection *b, int *list);
+/* Marks what judging a node needs; returns the bytes of what is new. */
+size_t reading_mark(const struct bisection *b, int node, bool *marks);
+/* Where the run that begins with the node first ends, of so many nodes at most: the target holds
+ * what is read, and so do we. marks [n_values]: what it reads. */
+int reading_stop(const struct bisection *b, int first, size_t most, bool *marks);
+/* How many runs reading all values would take under b->memory, and their bytes. */
+size_t reading_batches(struct bisection *b, size_t *bytes);
+
+#endif

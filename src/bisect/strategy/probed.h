@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Looking at every value.
+ */
+#ifndef ODB_BISECT_STRATEGY_PROBED_H
+#define ODB_BISECT_STRATEGY_PROBED_H
+
+#include "bisect/findings.h"
+
+/* Makes them, and judges every node that they are evidence for. */
+enum odb_status probed_values(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+/* Has another worker read every value in one run, which probed_values() waits for; or nobody
+ * will. */
+void probed_begin(struct bisection *b);
+void probed_forget(struct bisection *b); /* where none was begun: nothing */
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The search where the target is a recording.
+ */
+#ifndef ODB_BISECT_STRATEGY_RECORDED_H
+#define ODB_BISECT_STRATEGY_RECORDED_H
+
+#include "bisect/findings.h"
+
+/* The search where the target is a recording: what was recorded is judged, and nothing is run. */
+enum odb_status recorded_plan(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+
+#endif

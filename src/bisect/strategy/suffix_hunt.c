@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What follows a cut is searched over, and what is left of the suspects is accused.
+ */
+#include "bisect/strategy/suffix_hunt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "bisect/strategy/hunt.h"
+#include "bisect/alone/suffix.h"
+#include "bisect/evidence/verify.h"
+#include "bisect/alone/whole.h"
+
+/* Whether the first n of chain fail together, and with what: what leaves them is read. */
+static enum odb_status suffix_hunt_region_fails(const struct suffix *s, const int *chain, size_t n,
+                                                bool *fails, struct odb_error *err)
+{
+    struct bisection *b = s->b;
+    const struct odb_graph *graph = b->graph;
+    bool *nodes = odb_new_n(bool, graph->n_nodes);
+    int *values = odb_new_n(int, graph->n_values);
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, graph->n_values);
+    enum odb_verdict verdict;
+    char what[240];
+    struct odb_probe probe = {
+        .asked = ODB_ASKED_SEGMENT,
+        .what = odb_probe_title(graph, "segment from", chain[0], chain[n - 1], what, sizeof what),
+        .node = chain[0],
+        .nodes = nodes,
+        .values = values,
+        .outputs = outputs,
+        .judged = true};
+    for (size_t i = 0; i < n; i++)
+        nodes[chain[i]] = true;
+    for (size_t v = 0; v < graph->n_values; v++) {
+        int producer = graph->values[v].producer;
+        bool leaves = graph->values[v].is_output;
+        for (size_t c = 0; c < graph->values[v].n_consumers; c++)
+            leaves |= !nodes[graph->values[v].consumers[c]];
+        if (producer != ODB_NO_NODE && nodes[producer] && leaves && b->trace->ref[v] &&
+            odb_probe_reads(graph, b->trace, (int)v))
+            values[probe.n_values++] = (int)v;
+    }
+    suffix_add_weights(b, nodes);
+    enum odb_status status = question_ask(b, &probe, &verdict, err);
+    *fails = question_answer(verdict) == ODB_ANSWER_BAD;
+    free(outputs);
+    free(values);
+    free(nodes);
+    return status;
+}
+
+/* The accused passes alone, fed with its weights, and fails together with whoever makes them: one
+ * of these by itself, or all. */
+static enum odb_status suffix_hunt_blame_weights(struct bisection *b, struct odb_culprit *culprit,
+                                                 int node, struct odb_error *err)
+{
+    bool *nodes = odb_new_n(bool, b->graph->n_nodes), found = false;
+    enum odb_status status = ODB_OK;
+    nodes[node] = true;
+    suffix_add_weights(b, nodes);
+    for (int n = 0; n < (int)b->graph->n_nodes && !found && status == ODB_OK; n++)
+        if (nodes[n] && n != node)
+            status = verify_is_it(b, culprit, n, &found, err);
+    if (status == ODB_OK && !found)
+        culprit->node = culprit->segment[0] = suffix_first_weight(b, node);
+    free(nodes);
+    return status;
+}
+
+/* The accused passes alone, and what begins with it fails: finds how much of what follows that
+ * takes, the next nodes first. */
+static enum odb_status suffix_hunt_widen(const struct suffix *s, struct odb_culprit *culprit,
+                                         int node, struct odb_error *err)
+{
+    struct bisection *b = s->b;
+    bool *nodes = suffix_from(s, &(int){suffix_turn(s, node)}, 1);
+    int *chain = odb_new_n(int, b->graph->n_nodes);
+    size_t n = 0, fails_at;
+    size_t passes = suffix_first_weight(b, node) == node; /* with weights it was not asked */
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < b->graph->n_nodes; i++)
+        if (nodes[i])
+            chain[n++] = (int)i;
+    for (fails_at = n; fails_at - passes > 1 && status == ODB_OK;) {
+        size_t next = ODB_MAX(1, ODB_MIN(2 * passes, (fails_at + passes) / 2));
+        bool fails = false;
+        status = suffix_hunt_region_fails(s, chain, next, &fails, err);
+        *(fails ? &fails_at : &passes) = next;
+    }
+    if (status == ODB_OK && fails_at > passes) {
+        if (culprit->checks[ODB_CHECK_ALONE] == ODB_CONTRADICTS)
+            culprit->kind = b->hidden ? ODB_KIND_PROBE_EFFECT : ODB_KIND_FUSION;
+        culprit->node = culprit->segment[0] = node;
+        culprit->segment[1] = chain[fails_at - 1];
+        culprit->verified = true;
+        status = fails_at == 1 ? suffix_hunt_blame_weights(b, culprit, node, err)
+                               : whole_region(b, culprit, fails_at, err);
+    }
+    free(chain);
+    free(nodes);
+    return status;
+}
+
+/* Whoever is left has failed on the reference's values, so alone it is fed with them too, and
+ * nothing need be read for that. */
+static void suffix_hunt_feed(const struct suffix *s, const bool *left)
+{
+    struct bisection *b = s->b;
+    for (size_t n = 0; n < b->graph->n_nodes; n++)
+        for (size_t i = 0; left[n] && i < odb_node_n_reads(&b->graph->nodes[n]); i++) {
+            int v = odb_node_reads(&b->graph->nodes[n], i);
+            if (v >= 0 && !b->given[v])
+                b->given[v] = odb_tensor_ref(odb_trace_value(b->trace, v));
+        }
+}
+
+/* confirmed: the one that is left was asked, and what begins with it fails. */
+static enum odb_status suffix_hunt_accuse(const struct suffix *s, const bool *left, bool confirmed,
+                                          struct odb_error *err)
+{
+    struct bisection *b = s->b;
+    if (confirmed)
+        suffix_hunt_feed(s, left);
+    ODB_TRY(hunt_accuse_left(b, s->value, left, NULL, !confirmed, err));
+    struct odb_culprit *culprit = &b->report->culprits.items[b->report->culprits.n - 1];
+    int accused = culprit->segment[0];
+    bool single = accused == culprit->segment[1];
+    if (!single || !confirmed) {
+        culprit->checks[ODB_CHECK_PREFIX] = ODB_NOT_ASKED;
+        return ODB_OK;
+    }
+    culprit->checks[ODB_CHECK_PREFIX] = ODB_CONFIRMS;
+    if (culprit->verified || culprit->of_reference)
+        return ODB_OK;
+    findings_step_begin(b, "verify");
+    enum odb_status status = suffix_hunt_widen(s, culprit, accused, err);
+    findings_step_end(b, "verify", "the accused passes alone: how much of what follows it fails");
+    return status;
+}
+
+/* Whoever was found is wrong on the reference's values, so a fault before it, which shows at the
+ * output by way of it alone, has not been seen. What it reads is had once as the target makes it:
+ * values that are wrong there are searched next. */
+static enum odb_status suffix_hunt_look_before(struct bisection *b, int found,
+                                               struct odb_error *err)
+{
+    const struct odb_node *node = &b->graph->nodes[found];
+    size_t n_reads = odb_node_n_reads(node);
+    int *makers = odb_new_n(int, n_reads + 1);
+    struct odb_cut cut = {.nodes = makers};
+    struct odb_error why = ODB_ERROR_INIT;
+    for (int n = 0; n < found; n++) /* in order */
+        for (size_t i = 0; i < n_reads; i++) {
+            int v = odb_node_reads(node, i);
+            if (v < 0 || b->drawn[v] || b->graph->values[v].producer != n)
+                continue;
+            makers[cut.n++] = n;
+            break;
+        }
+    if (!cut.n) { /* nothing stands before it */
+        free(makers);
+        return ODB_OK;
+    }
+    struct question *q = question_prefix(b, &cut, true);
+    enum odb_status had = q->probe.n_values ? odb_probe_run(&b->prober, &q->probe, &why) : ODB_OK;
+    enum odb_status status = had == ODB_CANCELLED ? had : ODB_OK;
+    enum odb_verdict shown = odb_probe_verdict(had);
+    if (status != ODB_OK)
+        *err = why;
+    else if (had == ODB_OK)
+        status = question_judge(b, &q->probe, &shown, err);
+    for (size_t i = 0; i < q->probe.n_values && had == ODB_OK && status == ODB_OK; i++)
+        if (odb_verdict_is_bad(b->report->values[q->probe.values[i]].verdict))
+            odb_push(&b->others, q->probe.values[i]);
+    if (q->probe.n_values)
+        odb_probe_tell(&b->prober, &q->probe, shown, 0);
+    question_free(q);
+    free(makers);
+    return status;
+}
+
+enum odb_status suffix_hunt(struct bisection *b, int value, struct odb_error *err)
+{
+    size_t n = b->graph->n_nodes;
+    struct failure failure = failure_of(b, value);
+    struct suffix s = suffix_new(b, value, &failure);
+    bool *left = odb_new_n(bool, n);
+    struct odb_search_result result = {0};
+    findings_step_begin(b, "suffixes");
+    enum odb_status status = suffix_search(&s, NULL, &result, err);
+    failure_warn(&failure);
+    findings_step_end(b, "suffix",
+                      "%zu cuts for %.100s, what follows them fed with the "
+                      "reference's values",
+                      result.loads, b->graph->values[value].name);
+    if (status == ODB_OK && result.acquitted && !b->prober.pinned) {
+        status = whole_output(b, value, err);
+        goto out;
+    }
+    for (int i = 0; i < (int)n; i++)
+        left[i] = (result.acquitted ? s.up : s.suspects)[suffix_turn(&s, i)];
+    if (status == ODB_OK)
+        status = suffix_hunt_accuse(&s, left, result.confirmed, err);
+    if (status == ODB_OK) {
+        findings_step_begin(b, "before");
+        status = suffix_hunt_look_before(
+            b, b->report->culprits.items[b->report->culprits.n - 1].segment[0], err);
+        findings_step_end(b, "before", "what the accused reads, as the target makes it");
+    }
+out:
+    free(left);
+    suffix_dispose(&s);
+    return status;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Where inputs lie: folders that hold a set each.
+ */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "system/file.h"
+#include "inputs/inputs.h"
+
+static bool sets_is_npy(const char *name)
+{
+    size_t n = strlen(name);
+    return n > 4 && !strcmp(name + n - 4, ".npy");
+}
+
+static int sets_by_version(const struct dirent **a, const struct dirent **b)
+{
+    return strverscmp((*a)->d_name, (*b)->d_name);
+}
+
+static int sets_is_set(const struct dirent *entry)
+{
+    const char *name = entry->d_name, *number = name + strlen("test_data_set_");
+    return !strncmp(name, "test_data_set_", (size_t)(number - name)) && *number &&
+           !number[strspn(number, "0123456789")];
+}
+
+static int sets_is_input(const struct dirent *entry)
+{
+    return !strcmp(entry->d_name, "input_0.pb") || sets_is_npy(entry->d_name);
+}
+
+static void sets_free_entries(struct dirent **entries, int n)
+{
+    for (int i = 0; i < n; i++)
+        free(entries[i]);
+    free(entries);
+}
+
+char **odb_input_sets(const char *dir, size_t *n)
+{
+    struct dirent **own = NULL, **sets = NULL;
+    int n_own = scandir(dir, &own, sets_is_input, NULL);
+    int found = n_own ? 0 : scandir(dir, &sets, sets_is_set, sets_by_version);
+    char **paths = odb_new_n(char *, (size_t)ODB_MAX(found, 0) + 1);
+    for (int i = 0; i < found; i++)
+        paths[i] = odb_xasprintf("%s/%s", dir, sets[i]->d_name);
+    *n = (size_t)ODB_MAX(found, 0);
+    sets_free_entries(own, n_own);
+    sets_free_entries(sets, found);
+    return paths;
+}

@@ -1,0 +1,707 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The local error of a node is the target's output against the reference operator replayed, in
+ * float64 and rounded once to the output's type (in its own precision where that has eight bits),
+ * on the target's own inputs: whatever was wrong before the node is in both, so what remains is the
+ * node's. It is judged by local noise: how far from the same replay honest computations in the
+ * model's types may be, the reference's own and three noisy ones. Those cost four more runs of the
+ * operator, and are made only when the error is above the floor that every float type has.
+ */
+#include "judge/blame.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "run/hooks.h"
+#include "reference/trace.h"
+#include "run/value_report.h"
+
+#define BLAME_NOISY_RUNS 3
+#define BLAME_NOISY_SEED 0x5eed0000u
+#define BLAME_EDGE 0.875 /* the power of a type's largest number where its edge begins */
+
+static bool blame_is_float(const struct odb_tensor *t)
+{
+    return t && odb_tensor_real(t) != ODB_UNDEFINED;
+}
+
+static bool blame_by_noise(const struct odb_judge *judge)
+{
+    return judge->tolerance->kind == ODB_CRITERION_NOISE;
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+static enum odb_status blame_value_by_noise(const struct odb_judge *judge, int value,
+                                            const struct odb_gap *gap, struct odb_value_report *out,
+                                            struct odb_error *err)
+{
+    double factor = judge->tolerance->v[0], noise = 0;
+    ODB_TRY(odb_trace_noise(judge->trace, value, gap->error, factor, &noise, err));
+    out->noise = ODB_NUMBER(noise);
+    if (gap->error > factor * noise) {
+        out->verdict = ODB_VERDICT_FAIL;
+        snprintf(out->reason, sizeof out->reason, "error %.3g > %g x noise %.3g", gap->error,
+                 factor, noise);
+    }
+    return ODB_OK;
+}
+
+/* Types differ; those of empty containers do not, whose elements nobody can see. */
+static bool blame_types_differ(const struct odb_tensor *a, const struct odb_tensor *b)
+{
+    bool empty = a->kind != ODB_TENSOR && !a->n_items && !b->n_items;
+    return a->kind != b->kind || (a->dtype != b->dtype && !empty);
+}
+
+/* dtype or shape, in words, when the target's is another; true then. */
+static bool blame_misfits(const struct odb_tensor *t, const struct odb_tensor *ref,
+                          struct odb_value_report *out)
+{
+    char a[120], b[120];
+    if (blame_types_differ(t, ref)) {
+        out->verdict = ODB_VERDICT_DTYPE;
+        snprintf(out->reason, sizeof out->reason, "%s where the reference has %s",
+                 odb_dtype_info(t->dtype)->name, odb_dtype_info(ref->dtype)->name);
+    } else if (!odb_tensor_same_shape(t, ref)) {
+        out->verdict = ODB_VERDICT_SHAPE;
+        snprintf(out->reason, sizeof out->reason, "shape %.60s where the reference has %.60s",
+                 odb_shape_text(t, a, sizeof a), odb_shape_text(ref, b, sizeof b));
+    }
+    return out->verdict != ODB_VERDICT_PASS;
+}
+
+/* NaN and Inf stand where the reference has them, in its own precision or the expected one. gap is
+ * against golden, which nearly always has them at the same places as the reference. A value on the
+ * way may leave the expected type's range, as a mask's does: an output of the model may not. */
+static bool blame_same_pattern(const struct odb_trace *trace, int value, const struct odb_tensor *t,
+                               const struct odb_gap *gap)
+{
+    struct odb_gap other = *gap;
+    if (trace->split[value])
+        odb_gap_measure(&other, t, trace->ref[value]);
+    bool told = trace->model->graph->values[value].is_output && !trace->part;
+    if (!other.pattern && trace->expected[value] && !told)
+        odb_gap_measure(&other, t, trace->expected[value]);
+    return other.pattern;
+}
+
+static enum odb_status blame_value(const struct odb_judge *judge, int value,
+                                   const struct odb_tensor *t, struct odb_value_report *out,
+                                   struct odb_error *err)
+{
+    const struct odb_tensor *ref = odb_trace_value(judge->trace, value);
+    const struct odb_tensor *golden = judge->trace->golden[value];
+    struct odb_gap gap;
+    out->verdict = !t ? ODB_VERDICT_UNTESTED : !ref ? ODB_VERDICT_UNSUPPORTED : ODB_VERDICT_PASS;
+    out->boundary = judge->trace->boundary[value];
+    if (!t || !ref)
+        return ODB_OK;
+    odb_gap_measure(&gap, t, golden ? golden : ref);
+    if (gap.comparable) {
+        out->error = ODB_NUMBER(gap.error);
+        out->error_mean = ODB_NUMBER(gap.mean);
+    }
+    if (blame_misfits(t, ref, out))
+        return ODB_OK;
+    if (ref->kind != ODB_TENSOR && blame_is_float(ref) && !gap.comparable) {
+        out->verdict = ODB_VERDICT_SHAPE;
+        snprintf(out->reason, sizeof out->reason, "elements of other types or shapes");
+        return ODB_OK;
+    }
+    if (!blame_by_noise(judge)) {
+        out->verdict =
+            odb_criterion_apply(judge->tolerance, t, ref, out->reason, sizeof out->reason);
+        return ODB_OK;
+    }
+    if (blame_is_float(ref) && !blame_same_pattern(judge->trace, value, t, &gap)) {
+        out->verdict = ODB_VERDICT_NAN;
+        snprintf(out->reason, sizeof out->reason, "NaN or Inf at other places");
+        return ODB_OK;
+    }
+    if (blame_is_float(ref))
+        return blame_value_by_noise(judge, value, &gap, out, err);
+    out->noise = ODB_NUMBER(0); /* integers, bool, strings: golden is the reference */
+    if (!gap.same) {
+        out->verdict = ODB_VERDICT_FAIL;
+        snprintf(out->reason, sizeof out->reason, "differs; this type is compared exactly");
+    }
+    return ODB_OK;
+}
+
+enum odb_status odb_judge_value(const struct odb_judge *judge, int value,
+                                const struct odb_tensor *t, struct odb_value_report *out,
+                                struct odb_error *err)
+{
+    ODB_TRY(blame_value(judge, value, t, out, err));
+    if (t)
+        odb_seen_note(judge->compared, &(struct odb_seen){.value = value,
+                                                          .verdict = out->verdict,
+                                                          .error = out->error,
+                                                          .noise = out->noise});
+    return ODB_OK;
+}
+
+/* --- replay ----------------------------------------------------------------------------------- */
+
+/* The reference operator on the target's inputs, once per precision that was asked for. */
+struct blame_replay {
+    const struct odb_judge *judge;
+    int node;
+    struct odb_tensor *const *in;
+    struct odb_tensor *const *given;
+    struct odb_tensor **exact;  /* owned; [n_out] float64, rounded once */
+    struct odb_tensor **native; /* owned; [n_out]; NULL until needed */
+};
+
+static enum odb_status blame_run(const struct blame_replay *r, enum odb_precision precision,
+                                 uint64_t seed, struct odb_tensor **out, struct odb_error *err)
+{
+    return odb_cpu_node(r->judge->trace->cpu, r->node, precision, seed, r->in, r->given, out, err);
+}
+
+static void blame_drop(struct odb_tensor **out, int n)
+{
+    for (int o = 0; out && o < n; o++)
+        odb_tensor_unref(out[o]);
+    free(out);
+}
+
+/* Float64 results in the type that the target gave. */
+static enum odb_status blame_round(struct odb_tensor **exact, struct odb_tensor *const *out, int n,
+                                   struct odb_error *err)
+{
+    for (int o = 0; o < n; o++) {
+        struct odb_tensor *rounded = NULL;
+        if (!blame_is_float(exact[o]) || !blame_is_float(out[o]) ||
+            odb_tensor_real(exact[o]) == odb_tensor_real(out[o]))
+            continue;
+        ODB_TRY(odb_tensor_cast_floats(&rounded, exact[o], odb_tensor_real(out[o]), err));
+        odb_tensor_unref(exact[o]);
+        exact[o] = rounded;
+    }
+    return ODB_OK;
+}
+
+static struct odb_tensor *const *blame_native(struct blame_replay *r, int n_out)
+{
+    struct odb_error ignored;
+    const struct odb_trace *trace = r->judge->trace;
+    if (!r->native) {
+        r->native = odb_new_n(struct odb_tensor *, n_out);
+        if (blame_run(r, trace->precision, trace->seed, r->native, &ignored) != ODB_OK)
+            memset(r->native, 0, (size_t)n_out * sizeof *r->native);
+    }
+    return r->native;
+}
+
+/* What overflow and rounding give in a type of eight bits is for the operator's attributes to say,
+ * of which a float64 that is rounded in the end knows nothing: there its own codes count. */
+static void blame_codes(struct blame_replay *r, struct odb_tensor *const *out, int n)
+{
+    for (int o = 0; o < n; o++) {
+        if (!blame_is_float(out[o]) || odb_dtype_info(odb_tensor_real(out[o]))->bits > 8 ||
+            !blame_native(r, n)[o])
+            continue;
+        odb_tensor_unref(r->exact[o]);
+        r->exact[o] = odb_tensor_ref(r->native[o]);
+    }
+}
+
+/* How far honest computations of an output are from the exact one. */
+struct blame_noise {
+    double max, mean;
+};
+
+static void blame_raise(struct blame_noise *noise, const struct odb_tensor *t,
+                        const struct odb_tensor *exact)
+{
+    struct odb_gap gap;
+    if (!t || !exact)
+        return;
+    odb_gap_measure(&gap, t, exact);
+    if (!gap.comparable)
+        return;
+    noise->max = fmax(noise->max, gap.error);
+    noise->mean = fmax(noise->mean, gap.mean);
+}
+
+/* Raises noise to what honest computations of output o on these inputs show. */
+static void blame_measure_noise(struct blame_replay *r, int n_out, int o, struct blame_noise *noise)
+{
+    const struct odb_trace *trace = r->judge->trace;
+    bool expects = trace->expect != ODB_PREC_NATIVE;
+    blame_raise(noise, blame_native(r, n_out)[o], r->exact[o]);
+    for (int run = 0; run < BLAME_NOISY_RUNS + expects; run++) {
+        struct odb_error ignored;
+        struct odb_tensor **out = odb_new_n(struct odb_tensor *, n_out);
+        bool noisy = run < BLAME_NOISY_RUNS;
+        if (blame_run(r, noisy ? ODB_PREC_NOISY : trace->expect,
+                      BLAME_NOISY_SEED + trace->seed + (uint64_t)run, out, &ignored) == ODB_OK)
+            blame_raise(noise, out[o], r->exact[o]);
+        blame_drop(out, n_out);
+    }
+}
+
+/* --- nodes ------------------------------------------------------------------------------------ */
+
+/* Inherited error of output o and the gain over the worst input. */
+static void blame_inherit(const struct odb_judge *judge, const struct odb_node *node, int o,
+                          const struct odb_tensor *exact, struct odb_value_report *reports)
+{
+    struct odb_value_report *report = &reports[node->out[o]];
+    const struct odb_tensor *golden = judge->trace->golden[node->out[o]];
+    struct odb_gap gap;
+    if (!golden)
+        return;
+    odb_gap_measure(&gap, exact, golden);
+    if (!gap.comparable)
+        return;
+    report->inherited_error = ODB_NUMBER(gap.error);
+    double worst = 0, noise = 0;
+    for (int i = 0; i < node->n_in; i++) {
+        if (node->in[i] < 0 || !reports[node->in[i]].error.known)
+            continue;
+        const struct odb_value_report *in = &reports[node->in[i]];
+        if (in->error.v > worst) {
+            worst = in->error.v;
+            noise = in->local_noise.known ? in->local_noise.v : in->noise.v;
+        }
+    }
+    if (worst > 0 && isfinite(worst) && worst >= noise)
+        report->gain = ODB_NUMBER(gap.error / worst);
+}
+
+/* True when a tiny change of the inputs can tip outputs of the node over. A body may hold operators
+ * that decide; whether they do is seen when noise is measured. */
+static bool blame_decides(const struct odb_trace *trace, int node)
+{
+    const struct odb_op *op = odb_cpu_op(trace->cpu, node);
+    return !op || (op->flags & ODB_OP_BOUNDARY);
+}
+
+/* How a target may agree with an honest way of computing the output. */
+enum blame_agreement { BLAME_SAME_VALUES, BLAME_SAME_PATTERN };
+
+static bool blame_agrees(const struct odb_tensor *t, const struct odb_tensor *honest,
+                         enum blame_agreement how)
+{
+    struct odb_gap gap;
+    if (!honest)
+        return false;
+    odb_gap_measure(&gap, t, honest);
+    return how == BLAME_SAME_VALUES ? gap.same : gap.pattern;
+}
+
+/* True when the reference in its own precision, or in the expected one, agrees with the target. */
+static bool blame_explained(struct blame_replay *r, int n_out, int o, const struct odb_tensor *t,
+                            enum blame_agreement how)
+{
+    enum odb_precision expect = r->judge->trace->expect;
+    if (blame_agrees(t, blame_native(r, n_out)[o], how))
+        return true;
+    if (expect == ODB_PREC_NATIVE)
+        return false;
+    struct odb_error ignored;
+    struct odb_tensor **out = odb_new_n(struct odb_tensor *, n_out);
+    bool agrees = blame_run(r, expect, 0, out, &ignored) == ODB_OK && blame_agrees(t, out[o], how);
+    blame_drop(out, n_out);
+    return agrees;
+}
+
+/* What an input holds besides ordinary numbers. */
+struct blame_extremes {
+    bool odd;  /* NaN or Inf */
+    bool edge; /* finite, and so large that a sum of such leaves the type on its way or does not, by
+                  its order */
+};
+
+static struct blame_extremes blame_extremes_of(const struct odb_tensor *t)
+{
+    double edge = pow(odb_dtype_info(odb_tensor_real(t))->max, BLAME_EDGE);
+    struct blame_extremes found = {false, false};
+    for (size_t i = 0; t->kind == ODB_TENSOR && i < t->count; i++) {
+        double v = fabs(odb_tensor_f64(t, i));
+        found.odd = found.odd || !isfinite(v);
+        found.edge = found.edge || (isfinite(v) && v > edge);
+    }
+    return found;
+}
+
+/* The target's inputs against the reference's: NaN or Inf that came in at other places, or, where
+ * the shape that came in is another and no place can be told, that came in at all; and numbers at
+ * the edge of their type that the reference has none of. What operators make of those is their own
+ * affair (some swallow them, some spread them; a sum overflows or not), and whoever brought them in
+ * is to blame. */
+static struct blame_extremes blame_brought_in(const struct blame_replay *r,
+                                              const struct odb_node *node)
+{
+    const struct odb_trace *trace = r->judge->trace;
+    struct blame_extremes brought = {false, false};
+    for (int i = 0; i < node->n_in; i++) {
+        const struct odb_tensor *ref = node->in[i] < 0 ? NULL : odb_trace_value(trace, node->in[i]);
+        struct odb_gap gap;
+        if (!blame_is_float(r->in[i]) || !ref || r->in[i] == ref)
+            continue;
+        odb_gap_measure(&gap, r->in[i], ref);
+        struct blame_extremes own = blame_extremes_of(r->in[i]), has = blame_extremes_of(ref);
+        brought.odd = brought.odd || (gap.comparable ? !gap.pattern : own.odd && !has.odd);
+        brought.edge = brought.edge || (own.edge && !has.edge);
+    }
+    return brought;
+}
+
+static void blame_accuse(struct odb_value_report *report, const char *reason)
+{
+    report->culprit = true;
+    if (!report->reason[0])
+        snprintf(report->reason, sizeof report->reason, "%s", reason);
+}
+
+/* Judges float output o, whose local error is gap, by noise. */
+static void blame_judge_float(struct blame_replay *r, const struct odb_node *node, int o,
+                              const struct odb_tensor *t, const struct odb_gap *gap,
+                              struct odb_value_report *report)
+{
+    const struct odb_trace *trace = r->judge->trace;
+    const struct odb_op *op = odb_cpu_op(trace->cpu, r->node);
+    double factor = r->judge->tolerance->v[0];
+    bool exact = op && (op->flags & ODB_OP_EXACT) && trace->expect == ODB_PREC_NATIVE;
+    report->local_noise = ODB_NUMBER(exact ? 0 : odb_noise_floor(gap->rms, odb_tensor_real(t)));
+    if (gap->same)
+        return;
+    struct blame_extremes brought = blame_brought_in(r, node);
+    bool poisoned = brought.odd;
+    if (!gap->pattern && !poisoned && !brought.edge &&
+        !blame_explained(r, node->n_out, o, t, BLAME_SAME_PATTERN)) {
+        blame_accuse(report, "the operator makes NaN or Inf that the reference does not");
+        return;
+    }
+    if (exact) {
+        bool finite_same = poisoned && gap->comparable && gap->error <= 0;
+        if (!finite_same && !blame_explained(r, node->n_out, o, t, BLAME_SAME_VALUES))
+            blame_accuse(report, "the operator only moves or selects, and must match bit for bit");
+        return;
+    }
+    if (gap->error <= factor * report->local_noise.v)
+        return;
+    struct blame_noise noise = {.max = report->local_noise.v};
+    blame_measure_noise(r, node->n_out, o, &noise);
+    report->local_noise = ODB_NUMBER(noise.max);
+    if (gap->error <= factor * report->local_noise.v)
+        return;
+    if (blame_decides(trace, r->node) && blame_explained(r, node->n_out, o, t, BLAME_SAME_VALUES))
+        return;
+    blame_accuse(report, "local error over local noise");
+}
+
+/* True when the operator gives another type on these inputs. exact has taken the target's float
+ * type, so the operator in its own precision tells. */
+static bool blame_other_type(struct blame_replay *r, const struct odb_node *node, int o,
+                             const struct odb_tensor *t)
+{
+    const struct odb_tensor *ref = r->judge->trace->ref[node->out[o]];
+    if (blame_types_differ(t, r->exact[o]))
+        return true;
+    if (t->kind != ODB_TENSOR || (ref && ref->dtype == t->dtype))
+        return false;
+    const struct odb_tensor *native = blame_native(r, node->n_out)[o];
+    return native && native->dtype != t->dtype;
+}
+
+/* Judges an output of another type than float: equal to the operator's in float64 or in its own
+ * precision. Decisions on floats may fall otherwise near their borders: no farther than where
+ * noisy runs decide otherwise, and not much more often. */
+static void blame_judge_exact(struct blame_replay *r, const struct odb_node *node, int o,
+                              const struct odb_tensor *t, const struct odb_gap *gap,
+                              struct odb_value_report *report)
+{
+    struct blame_noise noise = {0};
+    report->local_noise = ODB_NUMBER(0);
+    if (gap->same || blame_explained(r, node->n_out, o, t, BLAME_SAME_VALUES) ||
+        blame_brought_in(r, node).odd)
+        return;
+    if (blame_decides(r->judge->trace, r->node) && gap->comparable) {
+        blame_measure_noise(r, node->n_out, o, &noise);
+        report->local_noise = ODB_NUMBER(noise.max);
+        if (gap->error <= noise.max && gap->mean <= r->judge->tolerance->v[0] * noise.mean)
+            return;
+    }
+    blame_accuse(report, "this type is compared exactly");
+}
+
+/* A value over its noise whose inputs are within theirs, at an operator that may be that far off on
+ * such inputs, is no divergence: the noisy runs over the model happened to show less. */
+static void blame_excuse(const struct odb_judge *judge, const struct odb_node *node, int o,
+                         struct odb_value_report *reports)
+{
+    struct odb_value_report *report = &reports[node->out[o]];
+    if (report->culprit || report->verdict != ODB_VERDICT_FAIL || !report->local_noise.known ||
+        report->error.v > judge->tolerance->v[0] * report->local_noise.v)
+        return;
+    for (int i = 0; i < node->n_in; i++)
+        if (node->in[i] >= 0 && odb_verdict_is_bad(reports[node->in[i]].verdict))
+            return;
+    report->verdict = ODB_VERDICT_PASS;
+    report->noise = report->local_noise;
+    report->reason[0] = '\0';
+}
+
+/* Judges output o by a tolerance that knows nothing of rounding. Values are held against the
+ * reference's, so where float64 is farther away than the tolerance, its own precision counts too:
+ * who computes what it computes is not off. */
+static void blame_judge_fixed(struct blame_replay *r, const struct odb_node *node, int o,
+                              const struct odb_tensor *t, struct odb_value_report *report)
+{
+    const struct odb_criterion *c = r->judge->tolerance;
+    char reason[160], ignored[160];
+    if (odb_criterion_apply(c, t, r->exact[o], reason, sizeof reason) == ODB_VERDICT_PASS)
+        return;
+    const struct odb_tensor *native = blame_native(r, node->n_out)[o];
+    if (!native || odb_criterion_apply(c, t, native, ignored, sizeof ignored) != ODB_VERDICT_PASS)
+        blame_accuse(report, reason);
+}
+
+static void blame_judge_output(struct blame_replay *r, const struct odb_node *node, int o,
+                               const struct odb_tensor *t, struct odb_value_report *reports)
+{
+    struct odb_value_report *report = &reports[node->out[o]];
+    const struct odb_tensor *exact = r->exact[o];
+    struct odb_gap gap;
+    if (!t || !exact)
+        return;
+    blame_inherit(r->judge, node, o, exact, reports);
+    odb_gap_measure(&gap, t, exact);
+    if (gap.comparable)
+        report->local_error = ODB_NUMBER(gap.error);
+    bool other = t->kind != ODB_TENSOR && blame_is_float(exact) && !gap.comparable;
+    if (other || !odb_tensor_same_shape(t, exact) || blame_other_type(r, node, o, t)) {
+        blame_accuse(report, "another shape or type than the reference operator gives");
+    } else if (!blame_by_noise(r->judge)) {
+        blame_judge_fixed(r, node, o, t, report);
+    } else if (blame_is_float(t)) {
+        blame_judge_float(r, node, o, t, &gap, report);
+        blame_excuse(r->judge, node, o, reports);
+    } else {
+        blame_judge_exact(r, node, o, t, &gap, report);
+    }
+}
+
+/* The target's inputs of a node; false when one was not had. */
+static bool blame_inputs(const struct odb_trace *trace, const struct odb_node *node,
+                         struct odb_tensor *const *given, struct odb_tensor **in)
+{
+    for (int i = 0; i < node->n_in; i++) {
+        int v = node->in[i];
+        if (v < 0)
+            continue;
+        const struct odb_value *value = &trace->model->graph->values[v];
+        in[i] = given[v];
+        if (!in[i] && value->producer == ODB_NO_NODE) /* feeds and initializers are the same */
+            in[i] = (struct odb_tensor *)odb_trace_value(trace, v);
+        if (!in[i])
+            return false;
+    }
+    for (size_t c = 0; c < node->n_captured; c++)
+        if (!given[node->captured[c]] &&
+            trace->model->graph->values[node->captured[c]].producer != ODB_NO_NODE)
+            return false;
+    return true;
+}
+
+enum odb_status odb_judge_node(const struct odb_judge *judge, int index,
+                               struct odb_tensor *const *given, struct odb_tensor *const *out,
+                               struct odb_value_report *reports, struct odb_error *err)
+{
+    const struct odb_trace *trace = judge->trace;
+    const struct odb_node *node = &trace->model->graph->nodes[index];
+    struct odb_error ignored;
+    odb_trace_touched(judge->trace, index);
+    if (odb_cpu_unsupported(trace->cpu, index)[0] || odb_cpu_random(trace->cpu, index))
+        return ODB_OK;
+    struct odb_tensor **in = odb_new_n(struct odb_tensor *, node->n_in);
+    struct blame_replay r = {judge, index, in, given, odb_new_n(struct odb_tensor *, node->n_out),
+                             NULL};
+    enum odb_status status = ODB_OK;
+    bool replayed = blame_inputs(trace, node, given, in) &&
+                    blame_run(&r, ODB_PREC_F64, trace->seed, r.exact, &ignored) == ODB_OK;
+    if (replayed)
+        status = blame_round(r.exact, out, node->n_out, err);
+    if (replayed && status == ODB_OK)
+        blame_codes(&r, out, node->n_out);
+    for (int o = 0; o < node->n_out && replayed && status == ODB_OK; o++)
+        if (node->out[o] >= 0)
+            blame_judge_output(&r, node, o, out[o], reports);
+    if (!replayed)
+        memset(r.exact, 0, (size_t)node->n_out * sizeof *r.exact);
+    blame_drop(r.exact, node->n_out);
+    blame_drop(r.native, node->n_out);
+    free(in);
+    return status;
+}
+
+/* Judges the outputs of a node one by one, then the node. */
+static enum odb_status blame_node(const struct odb_judge *judge, int index,
+                                  struct odb_tensor *const *given, struct odb_value_report *reports,
+                                  const struct odb_search_hooks *hooks, struct odb_error *err)
+{
+    const struct odb_graph *graph = judge->trace->model->graph;
+    const struct odb_node *node = &graph->nodes[index];
+    struct odb_tensor **out = odb_new_n(struct odb_tensor *, node->n_out);
+    enum odb_status status = ODB_OK;
+    for (int o = 0; o < node->n_out && status == ODB_OK; o++) {
+        int v = node->out[o];
+        if (v < 0)
+            continue;
+        out[o] = given[v];
+        status = odb_judge_value(judge, v, given[v], &reports[v], err);
+        odb_hooks_value(hooks, graph, v, &reports[v]);
+    }
+    if (status == ODB_OK)
+        status = odb_judge_node(judge, index, given, out, reports, err);
+    for (int o = 0; o < node->n_out && status == ODB_OK; o++)
+        if (node->out[o] >= 0)
+            odb_hooks_value(hooks, graph, node->out[o], &reports[node->out[o]]);
+    free(out);
+    return status;
+}
+
+/* Whether the target did not make what the node makes, for it refuses that. */
+static bool blame_is_fed(const struct odb_trace *trace, int index)
+{
+    const struct odb_node *node = &trace->model->graph->nodes[index];
+    bool fed = false;
+    for (int o = 0; o < node->n_out && trace->fed; o++)
+        fed |= node->out[o] >= 0 && trace->fed[node->out[o]];
+    return fed;
+}
+
+enum odb_status odb_blame(const struct odb_judge *judge, int first, int stop,
+                          struct odb_tensor *const *given, struct odb_value_report *reports,
+                          const struct odb_search_hooks *hooks, struct odb_error *err)
+{
+    for (int n = first; n < stop; n++) {
+        ODB_TRY(odb_hooks_cancelled(hooks, err));
+        if (!blame_is_fed(judge->trace, n))
+            ODB_TRY(blame_node(judge, n, given, reports, hooks, err));
+        odb_hooks_progress(hooks, "replay", n, (size_t)(n - first) + 1, (size_t)(stop - first));
+    }
+    return ODB_OK;
+}
+
+/* --- once more -------------------------------------------------------------------------------- */
+
+/* What the numbers at hand say of an output: not guilty, without another look. */
+static bool blame_acquits(const struct odb_judge *judge, const struct odb_tensor *t,
+                          const struct odb_value_report *report)
+{
+    double factor = blame_is_float(t) ? judge->tolerance->v[0] : 0;
+    if (report->culprit)
+        return false;
+    if (!report->local_error.known)
+        return !report->local_noise.known; /* it could not be replayed */
+    return blame_by_noise(judge) && report->local_noise.known &&
+           report->local_error.v <= factor * report->local_noise.v;
+}
+
+/* Without another look: the local numbers are as they were, and decide where they can. */
+static void blame_by_numbers(const struct odb_judge *judge, const struct odb_value_report *old,
+                             struct odb_value_report *report)
+{
+    bool decide = blame_by_noise(judge) && old->local_error.known && old->local_noise.v > 0;
+    bool above = old->local_error.v > judge->tolerance->v[0] * old->local_noise.v;
+    report->local_error = old->local_error;
+    report->local_noise = old->local_noise;
+    report->inherited_error = old->inherited_error;
+    report->gain = old->gain;
+    if (decide ? above : old->culprit)
+        blame_accuse(report, decide ? "local error over local noise" : old->reason);
+}
+
+/* Judges the outputs of a node that were had (out), and the node itself unless all are acquitted.
+ * old: what was said of the outputs before. */
+static enum odb_status blame_node_again(const struct odb_judge *judge, int index,
+                                        struct odb_tensor *const *given,
+                                        struct odb_tensor *const *out,
+                                        const struct odb_value_report *old,
+                                        struct odb_value_report *reports, struct odb_error *err)
+{
+    const struct odb_node *node = &judge->trace->model->graph->nodes[index];
+    bool acquitted = true;
+    for (int o = 0; o < node->n_out; o++) {
+        if (!out[o])
+            continue;
+        struct odb_value_report *report = &reports[node->out[o]];
+        *report = (struct odb_value_report){.verdict = ODB_VERDICT_UNTESTED};
+        ODB_TRY(odb_judge_value(judge, node->out[o], out[o], report, err));
+        acquitted = acquitted && blame_acquits(judge, out[o], &old[o]);
+    }
+    if (!acquitted)
+        ODB_TRY(odb_judge_node(judge, index, given, out, reports, err));
+    for (int o = 0; o < node->n_out; o++) {
+        struct odb_value_report *report = out[o] ? &reports[node->out[o]] : NULL;
+        if (report && !report->local_error.known && !report->local_noise.known && !report->culprit)
+            blame_by_numbers(judge, &old[o], report);
+    }
+    return ODB_OK;
+}
+
+/* The same with what was had of the node; nothing of it changes when it fails. */
+static enum odb_status blame_rejudge_node(const struct odb_judge *judge, int index,
+                                          struct odb_tensor *const *given,
+                                          struct odb_value_report *reports,
+                                          const struct odb_search_hooks *hooks,
+                                          struct odb_error *err)
+{
+    const struct odb_graph *graph = judge->trace->model->graph;
+    const struct odb_node *node = &graph->nodes[index];
+    struct odb_tensor **out = odb_new_n(struct odb_tensor *, node->n_out);
+    struct odb_value_report *old = odb_new_n(struct odb_value_report, node->n_out);
+    for (int o = 0; o < node->n_out; o++) {
+        int v = node->out[o];
+        if (v < 0 || odb_trace_drawn(judge->trace, v))
+            continue;
+        out[o] = given[v];
+        old[o] = reports[v];
+    }
+    enum odb_status status = odb_hooks_cancelled(hooks, err);
+    if (status == ODB_OK)
+        status = blame_node_again(judge, index, given, out, old, reports, err);
+    for (int o = 0; o < node->n_out; o++) {
+        if (!out[o])
+            continue;
+        if (status != ODB_OK)
+            reports[node->out[o]] = old[o];
+        else
+            odb_hooks_value(hooks, graph, node->out[o], &reports[node->out[o]]);
+    }
+    free(out);
+    free(old);
+    return status;
+}
+
+enum odb_status odb_rejudge(const struct odb_judge *judge, struct odb_tensor *const *given,
+                            struct odb_value_report *reports, const struct odb_search_hooks *hooks,
+                            struct odb_error *err)
+{
+    struct odb_trace *trace = judge->trace;
+    const struct odb_graph *graph = trace->model->graph;
+    struct odb_tensor **had = odb_new_n(struct odb_tensor *, graph->n_values); /* borrowed */
+    enum odb_status status = ODB_OK;
+    for (size_t v = 0; v < graph->n_values; v++)
+        had[v] = odb_trace_drawn(trace, (int)v) ? trace->ref[v] : given[v];
+    trace->hooks = *hooks;
+    trace->phase = "rejudge";
+    odb_hooks_phase(hooks, trace->phase, graph->n_nodes);
+    for (size_t n = 0; n < graph->n_nodes && status == ODB_OK; n++) {
+        status = blame_rejudge_node(judge, (int)n, had, reports, hooks, err);
+        odb_hooks_progress(hooks, trace->phase, (int)n, n + 1, graph->n_nodes);
+    }
+    trace->hooks = (struct odb_search_hooks){0};
+    trace->phase = NULL;
+    free(had);
+    return status;
+}

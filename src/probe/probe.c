@@ -1,0 +1,967 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probe/probe.h"
+
+#include "probe/probe_int.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "judge/blame.h"
+#include "run/budget.h"
+#include "run/feeds.h"
+#include "run/hooks.h"
+#include "reference/trace.h"
+#include "run/value_report.h"
+
+enum odb_status odb_probe_pool(struct odb_pool **out, const char *spec,
+                               const struct odb_search_hooks *hooks, struct odb_error *err)
+{
+    return odb_pool_open(out, spec, hooks ? hooks->cancelled : NULL, hooks ? hooks->payload : NULL,
+                         err);
+}
+
+void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
+                     const struct odb_feeds *feeds, const struct odb_trace *trace,
+                     struct odb_pool *pool, struct odb_search_hooks hooks)
+{
+    const struct odb_graph *graph = model->graph;
+    *prober = (struct odb_prober){.model = model,
+                                  .trace = trace,
+                                  .feeds = feeds,
+                                  .pool = pool,
+                                  .hooks = hooks,
+                                  .original_outputs = odb_new_n(const char *, graph->n_outputs),
+                                  .recorded = odb_target_recorded(odb_pool_target(pool))};
+    for (size_t o = 0; o < graph->n_outputs; o++)
+        prober->original_outputs[o] = graph->values[graph->outputs[o]].name;
+    prober->constant = trace ? odb_trace_constant(trace) : NULL;
+    odb_pool_set_cancel(pool, hooks.cancelled, hooks.payload);
+}
+
+void odb_prober_dispose(struct odb_prober *prober)
+{
+    free(prober->original_outputs);
+    free(prober->constant);
+    odb_map_free(prober->asked);
+    free(prober->words);
+    prober->words = NULL;
+    prober->original_outputs = NULL;
+    prober->constant = NULL;
+    prober->asked = NULL;
+}
+
+enum odb_verdict odb_probe_verdict(enum odb_status status)
+{
+    return status == ODB_OK          ? ODB_VERDICT_PASS
+           : status == ODB_E_CRASH   ? ODB_VERDICT_CRASH
+           : status == ODB_E_TIMEOUT ? ODB_VERDICT_TIMEOUT
+           : status == ODB_CANCELLED ? ODB_VERDICT_UNTESTED
+                                     : ODB_VERDICT_UNTESTABLE;
+}
+
+static size_t probe_put_node(const struct odb_graph *graph, int node, char *buf, size_t size)
+{
+    const struct odb_node *n = &graph->nodes[node];
+    return odb_text_fit(buf, size, "#%d %s%s%s", node, n->op_type, n->name[0] ? " " : "", n->name);
+}
+
+const char *odb_probe_title(const struct odb_graph *graph, const char *what, int first, int last,
+                            char *buf, size_t size)
+{
+    size_t n = odb_text_fit(buf, size, "%s ", what);
+    n += probe_put_node(graph, first, buf + n, size - n);
+    if (last != first) {
+        n += odb_text_fit(buf + n, size - n, " to ");
+        probe_put_node(graph, last, buf + n, size - n);
+    }
+    return buf;
+}
+
+bool odb_probe_reads(const struct odb_graph *graph, const struct odb_trace *trace, int value)
+{
+    const struct odb_value *v = &graph->values[value];
+    return v->producer != ODB_NO_NODE && v->name[0] && !odb_trace_drawn(trace, value);
+}
+
+bool odb_probe_wants(const struct odb_graph *graph, const struct odb_trace *trace, int value)
+{
+    const struct odb_value *v = &graph->values[value];
+    return odb_probe_reads(graph, trace, value) && (v->is_output || v->n_consumers > 0);
+}
+
+void odb_probe_shows(enum odb_verdict *shown, enum odb_verdict verdict)
+{
+    if (!odb_verdict_is_bad(*shown) && odb_verdict_is_bad(verdict))
+        *shown = verdict;
+}
+
+/* --- building the cut ------------------------------------------------------------------------- */
+
+/* A probe under way: what extraction, load and run have in common. A thread of the pool may have it
+ * to itself while others go on. */
+struct odb_probe_cut {
+    const struct odb_prober *prober; /* borrowed */
+    bool *nodes;                     /* owned; [n_nodes] */
+    struct odb_port *in, *out;       /* owned; in[].like are refs */
+    size_t n_in, n_out;
+    struct odb_named *feeds; /* owned; [n_feeds]: n_in but weights; a recording is fed nothing; of
+                                the whole model all that it takes */
+    struct odb_instead instead; /* why it is not the user's model as it is */
+    bool whole;                 /* it is, so that its own bytes are loaded */
+    bool fixed;                 /* the target takes fixed dimensions */
+    const char **names;         /* owned; [n_names]: n_out, a recording is asked for anything */
+    size_t n_feeds, n_names;
+    size_t *which; /* owned; [n_values of the probe] output + 1; 0: a feed */
+
+    char what[65];               /* tells this cut, with what it is fed, from all others */
+    char key[ODB_ANSWERS_KEY];   /* of the question; "": nobody remembers answers */
+    bool known;                  /* it was answered before */
+    struct odb_pool_task *task;  /* NULL: nobody was asked ahead */
+    bool load;                   /* false: what is loaded is run again */
+    struct odb_tensor **outputs; /* owned refs; [n_names] */
+    enum odb_status status;
+    struct odb_error err;
+    size_t loads, runs;
+    double seconds;
+    char *words; /* owned: the last of a child that died of it; NULL */
+};
+
+static void probe_cut_dispose(struct odb_probe_cut *cut)
+{
+    for (size_t i = 0; i < cut->n_in; i++)
+        odb_tensor_unref((struct odb_tensor *)cut->in[i].like);
+    for (size_t o = 0; cut->outputs && o < cut->n_names; o++)
+        odb_tensor_unref(cut->outputs[o]);
+    free(cut->nodes);
+    free(cut->in);
+    free(cut->out);
+    free(cut->feeds);
+    free(cut->names);
+    free(cut->which);
+    free(cut->outputs);
+    free(cut->words);
+}
+
+static const struct odb_tensor *probe_fed(const struct odb_feeds *feeds, int value)
+{
+    for (size_t f = 0; f < feeds->n; f++)
+        if (feeds->items[f].value == value)
+            return feeds->items[f].tensor;
+    return NULL;
+}
+
+static const struct odb_tensor *probe_known(const struct odb_prober *prober,
+                                            const struct odb_probe *probe, int value)
+{
+    if (probe->given && probe->given[value])
+        return probe->given[value];
+    const struct odb_tensor *fed = probe_fed(prober->feeds, value);
+    if (fed)
+        return fed;
+    return prober->trace ? odb_trace_value(prober->trace, value)
+                         : prober->model->graph->values[value].init;
+}
+
+static enum odb_status probe_cut_inputs(const struct odb_prober *prober,
+                                        const struct odb_probe *probe, struct odb_probe_cut *cut,
+                                        struct odb_error *err)
+{
+    const struct odb_graph *graph = prober->model->graph;
+    int *list = odb_new_n(int, graph->n_values);
+    cut->n_in = odb_graph_segment_inputs(graph, cut->nodes, list);
+    cut->in = odb_new_n(struct odb_port, cut->n_in);
+    cut->feeds = odb_new_n(struct odb_named, cut->n_in);
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < cut->n_in && status == ODB_OK; i++) {
+        const struct odb_value *value = &graph->values[list[i]];
+        const struct odb_tensor *t = probe_known(prober, probe, list[i]);
+        if (!t)
+            status =
+                odb_fail(err, ODB_SKIPPED, "the cut needs %s, which nobody computed", value->name);
+        bool symbolic = prober->trace && prober->trace->dynamic[list[i]];
+        bool constant = prober->constant && prober->constant[list[i]] && t && t->kind == ODB_TENSOR;
+        cut->in[i] = (struct odb_port){.value = list[i],
+                                       .like = t ? odb_tensor_ref(t) : NULL,
+                                       .symbolic = symbolic,
+                                       .constant = constant};
+        if (!constant)
+            cut->feeds[cut->n_feeds++] = (struct odb_named){value->name, t};
+    }
+    for (size_t i = 0; i < cut->n_in && !cut->n_feeds; i++) { /* else nothing would be computed */
+        cut->in[i].constant = false;
+        cut->feeds[i] = (struct odb_named){graph->values[list[i]].name, cut->in[i].like};
+    }
+    cut->n_feeds = cut->n_feeds ? cut->n_feeds : cut->n_in;
+    free(list);
+    return status;
+}
+
+/* The nodes of the cut. Those that draw at random are never among them: what the reference drew is
+ * fed to every probe. */
+static void probe_cut_nodes(const struct odb_prober *prober, const struct odb_probe *probe,
+                            struct odb_probe_cut *cut)
+{
+    const struct odb_graph *graph = prober->model->graph;
+    bool *drawn = odb_new_n(bool, graph->n_values);
+    for (size_t v = 0; prober->trace && v < graph->n_values; v++)
+        drawn[v] = odb_trace_drawn(prober->trace, (int)v) || (prober->pinned && prober->pinned[v]);
+    cut->nodes = odb_new_n(bool, graph->n_nodes);
+    if (probe->nodes)
+        memcpy(cut->nodes, probe->nodes, graph->n_nodes * sizeof *cut->nodes);
+    else
+        odb_graph_ancestors(graph, probe->values, probe->n_values, drawn, cut->nodes);
+    for (size_t v = 0; v < graph->n_values; v++)
+        if (drawn[v])
+            cut->nodes[graph->values[v].producer] = false;
+    free(drawn);
+}
+
+/* A value that the model makes is fed, or an output is not computed: why. */
+static void probe_explain(const struct odb_prober *prober, struct odb_instead *instead, int value)
+{
+    const bool *pins = prober->trace ? prober->trace->pinned : NULL;
+    if ((prober->pinned && prober->pinned[value]) || (pins && pins[value])) {
+        instead->why[ODB_INSTEAD_PINNED] = true;
+    } else if (prober->trace && odb_trace_drawn(prober->trace, value)) {
+        instead->why[ODB_INSTEAD_DRAWN] = true;
+        if (!instead->n_drawn++)
+            instead->drawn = prober->model->graph->values[value].producer;
+    } else {
+        instead->why[ODB_INSTEAD_PART] = true;
+    }
+}
+
+/* Whether the cut begins with the model's inputs, and ends with its outputs, in their order. */
+static void probe_look_at_border(const struct odb_prober *prober, struct odb_probe_cut *cut)
+{
+    const struct odb_graph *graph = prober->model->graph;
+    bool *seen = odb_new_n(bool, graph->n_values);
+    size_t n = 0;
+    for (size_t i = 0; i < cut->n_in; i++)
+        if (!graph->values[cut->in[i].value].is_input || cut->in[i].constant)
+            probe_explain(prober, &cut->instead, cut->in[i].value);
+    for (size_t o = 0; o < graph->n_outputs; o++) {
+        int v = graph->outputs[o];
+        if (graph->values[v].producer == ODB_NO_NODE || seen[v])
+            continue;
+        seen[v] = true;
+        if (n < cut->n_out && cut->out[n].value == v)
+            n++;
+        else
+            probe_explain(prober, &cut->instead, v);
+    }
+    cut->instead.why[ODB_INSTEAD_PART] |= n == 0 || n < cut->n_out;
+    free(seen);
+}
+
+/* What no node reads, and the whole model takes all the same. False: nobody has it. */
+static bool probe_feed_unread(const struct odb_prober *prober, struct odb_probe_cut *cut)
+{
+    const struct odb_graph *graph = prober->model->graph;
+    bool *had = odb_new_n(bool, graph->n_values), all = true;
+    int *list = odb_new_n(int, graph->n_inputs);
+    size_t n = odb_graph_feeds(graph, list), fed = cut->n_feeds;
+    for (size_t i = 0; i < cut->n_in; i++)
+        had[cut->in[i].value] = true;
+    cut->feeds = odb_xrealloc(cut->feeds, cut->n_feeds + n + 1, sizeof *cut->feeds);
+    for (size_t i = 0; i < n && all; i++) {
+        if (had[list[i]])
+            continue;
+        const struct odb_tensor *t = probe_fed(prober->feeds, list[i]);
+        all = t != NULL;
+        cut->feeds[fed++] = (struct odb_named){graph->values[list[i]].name, t};
+    }
+    cut->n_feeds = all ? fed : cut->n_feeds;
+    free(list);
+    free(had);
+    return all;
+}
+
+/* Whether the file's own names of external data lead to it from where the child is: behind a link
+ * to the model they need not. */
+static bool probe_finds_data(const struct odb_model *model)
+{
+    size_t n;
+    free(odb_model_external_files(model, &n));
+    return n == 0 || !strcmp(model->base, model->dir);
+}
+
+/* The target gets the user's own file where the cut is all of it, and nothing has to be changed. */
+static void probe_cut_whole(const struct odb_prober *prober, struct odb_probe_cut *cut)
+{
+    bool *why = cut->instead.why;
+    cut->fixed = !prober->open && odb_executor_fixed(odb_pool_spec(prober->pool));
+    why[ODB_INSTEAD_NO_FILE] = !prober->model->path[0];
+    why[ODB_INSTEAD_LINKS] = !probe_finds_data(prober->model);
+    why[ODB_INSTEAD_STATIC] = cut->fixed;
+    probe_look_at_border(prober, cut);
+    why[ODB_INSTEAD_CHECKPOINTS] = odb_model_has_debug(prober->model);
+    if (!odb_instead_any(&cut->instead))
+        why[ODB_INSTEAD_PART] = !probe_feed_unread(prober, cut);
+    cut->whole = !odb_instead_any(&cut->instead);
+}
+
+static enum odb_status probe_cut_make(const struct odb_prober *prober,
+                                      const struct odb_probe *probe, struct odb_probe_cut *cut,
+                                      struct odb_error *err)
+{
+    const struct odb_graph *graph = prober->model->graph;
+    probe_cut_nodes(prober, probe, cut);
+    ODB_TRY(probe_cut_inputs(prober, probe, cut, err));
+    cut->out = odb_new_n(struct odb_port, probe->n_values);
+    cut->names = odb_new_n(const char *, probe->n_values);
+    cut->which = odb_new_n(size_t, probe->n_values);
+    size_t *at = odb_new_n(size_t, graph->n_values);
+    for (size_t i = 0; i < probe->n_values; i++) {
+        int v = probe->values[i];
+        const struct odb_value *value = &graph->values[v];
+        if (value->producer == ODB_NO_NODE || !cut->nodes[value->producer])
+            continue;
+        cut->which[i] = at[v] = at[v] ? at[v] : cut->n_out + 1;
+        if (at[v] <= cut->n_out) /* it is read twice */
+            continue;
+        cut->names[cut->n_out] = value->name;
+        cut->out[cut->n_out++] =
+            (struct odb_port){.value = v,
+                              .like = prober->trace ? odb_trace_like(prober->trace, v) : NULL,
+                              .symbolic = prober->trace && prober->trace->dynamic[v]};
+    }
+    cut->n_names = cut->n_out;
+    free(at);
+    probe_cut_whole(prober, cut);
+    return ODB_OK;
+}
+
+/* A recording answers by name, whatever is cut out: feeds and initializers too. It is shown the
+ * whole model, which tells it what names mean. */
+static enum odb_status probe_cut_recall(const struct odb_prober *prober,
+                                        const struct odb_probe *probe, struct odb_probe_cut *cut)
+{
+    const struct odb_graph *graph = prober->model->graph;
+    const struct odb_probe nothing = {0};
+    int *feeds = odb_new_n(int, graph->n_inputs);
+    bool *seen = odb_new_n(bool, graph->n_values);
+    cut->nodes = odb_new_n(bool, graph->n_nodes);
+    cut->in = odb_new_n(struct odb_port, graph->n_inputs);
+    cut->out = odb_new_n(struct odb_port, graph->n_outputs);
+    cut->names = odb_new_n(const char *, probe->n_values);
+    cut->which = odb_new_n(size_t, probe->n_values);
+    memset(cut->nodes, true, graph->n_nodes * sizeof *cut->nodes);
+    cut->n_in = odb_graph_feeds(graph, feeds);
+    for (size_t i = 0; i < cut->n_in; i++) {
+        const struct odb_tensor *t = probe_known(prober, &nothing, feeds[i]);
+        cut->in[i] = (struct odb_port){.value = feeds[i], .like = t ? odb_tensor_ref(t) : NULL};
+    }
+    for (size_t o = 0; o < graph->n_outputs; o++) {
+        int v = graph->outputs[o];
+        if (graph->values[v].producer != ODB_NO_NODE && !seen[v])
+            cut->out[cut->n_out++] = (struct odb_port){.value = v};
+        seen[v] = true;
+    }
+    for (size_t i = 0; i < probe->n_values; i++) {
+        const char *name = graph->values[probe->values[i]].name;
+        if (!name[0])
+            continue;
+        cut->names[cut->n_names++] = name;
+        cut->which[i] = cut->n_names;
+    }
+    free(seen);
+    free(feeds);
+    return ODB_OK;
+}
+
+/* --- answers that are known ------------------------------------------------------------------- */
+
+/* The target, the nodes, what is read, and what goes in: the same question in any other run of the
+ * program. */
+static void probe_identify(struct odb_probe_cut *cut)
+{
+    const struct odb_prober *prober = cut->prober;
+    struct odb_buf text = ODB_BUF_INIT;
+    odb_buf_printf(&text, "%s%s\nnodes", prober->scope ? prober->scope : "",
+                   odb_pool_spec(prober->pool));
+    for (size_t n = 0; n < prober->model->graph->n_nodes; n++)
+        if (cut->nodes[n])
+            odb_buf_printf(&text, " %zu", n);
+    odb_buf_puts(&text, cut->whole ? "\nthe file, read" : cut->fixed ? "\nread" : "\nopen, read");
+    for (size_t o = 0; o < cut->n_out; o++)
+        odb_buf_printf(&text, " %d", cut->out[o].value);
+    for (size_t i = 0; i < cut->n_in; i++) {
+        odb_buf_printf(&text, "\n%s %d ", cut->in[i].constant ? "weight" : "fed", cut->in[i].value);
+        odb_answers_put_tensor(&text, cut->in[i].like);
+    }
+    odb_answers_digest(&text, cut->what);
+    odb_buf_dispose(&text);
+}
+
+/* How often the question was put in this search, with by added; 0: once at least. */
+static size_t probe_count(struct odb_prober *prober, const char *key, int by)
+{
+    size_t times = 0;
+    if (!prober->asked)
+        prober->asked = odb_map_new();
+    odb_map_get(prober->asked, key, &times);
+    times = by < 0 ? times - 1 : by ? times + 1 : ODB_MAX(times, (size_t)1);
+    odb_map_set(prober->asked, key, times);
+    return times;
+}
+
+/* Looks for the answer, and else makes it known that the question is going to be asked. */
+static void probe_consult(struct odb_prober *prober, struct odb_probe *probe,
+                          struct odb_probe_cut *cut)
+{
+    const struct odb_answers *answers = prober->answers;
+    struct odb_answered known = {0};
+    char question[72];
+    if (!answers || prober->recorded || cut->status != ODB_OK || !cut->n_names)
+        return;
+    probe_identify(cut);
+    memcpy(prober->asked_last, cut->what, sizeof prober->asked_last);
+    snprintf(question, sizeof question, "%s%s", cut->what, cut->load ? "" : "~");
+    size_t times = probe_count(prober, question, !probe->any);
+    times = probe->any ? 1 : times;
+    snprintf(cut->key, sizeof cut->key, "%s.%zu", question, times);
+    cut->known = answers->find(answers->payload, cut->key, &known);
+    if (cut->known && known.status == ODB_OK && known.n != cut->n_names)
+        cut->known = false;
+    if (!cut->known) {
+        answers->begin(answers->payload, cut->key, probe->what, probe->node);
+        cut->load |= strcmp(prober->loaded, cut->what) != 0;
+    } else if (known.status == ODB_OK) {
+        cut->outputs = known.outputs;
+        known.outputs = NULL;
+    } else {
+        cut->status = known.status;
+        cut->err = known.err;
+        cut->words = known.words;
+        known.words = NULL;
+    }
+    odb_answered_dispose(&known);
+}
+
+/* The target has answered, or was kept from it. */
+static void probe_remember(const struct odb_prober *prober, struct odb_probe_cut *cut)
+{
+    const struct odb_answers *answers = prober->answers;
+    struct odb_answered known = {cut->status, cut->err, NULL, cut->n_names, cut->words};
+    if (!cut->key[0] || cut->known)
+        return;
+    if (cut->status == ODB_OK)
+        known.outputs = cut->outputs;
+    if (odb_answers_count(cut->status))
+        answers->keep(answers->payload, cut->key, &known);
+    else
+        answers->forget(answers->payload, cut->key);
+}
+
+/* It was begun, and its answer is not wanted any more. */
+static void probe_unask(struct odb_prober *prober, const struct odb_probe *probe,
+                        const struct odb_probe_cut *cut)
+{
+    char question[72];
+    if (!cut->key[0])
+        return;
+    snprintf(question, sizeof question, "%.*s", (int)strcspn(cut->key, "."), cut->key);
+    if (!probe->any)
+        probe_count(prober, question, -1);
+    if (!cut->known)
+        prober->answers->forget(prober->answers->payload, cut->key);
+}
+
+/* --- asking ----------------------------------------------------------------------------------- */
+
+void odb_probe_tell(const struct odb_prober *prober, const struct odb_probe *probe,
+                    enum odb_verdict verdict, size_t remaining)
+{
+    if (probe->silent || probe->aside)
+        return;
+    odb_hooks_tell(&prober->hooks,
+                   (struct odb_search_event){.what = ODB_EVENT_PROBE_END,
+                                             .text = probe->what,
+                                             .node = probe->node,
+                                             .verdict = verdict,
+                                             .remaining = remaining,
+                                             .compared = &prober->compared,
+                                             .failure = prober->failure[0] ? prober->failure : NULL,
+                                             .loads = probe->loads,
+                                             .runs = probe->runs,
+                                             .seconds = probe->seconds});
+}
+
+/* Where the nodes of what is loaded stand in the debugged model, in the order of its file. Returns
+ * how many there are. */
+static size_t probe_origins(const struct odb_probe_cut *cut, int *index)
+{
+    const struct odb_graph *graph = cut->prober->model->graph;
+    int *origin = odb_new_n(int, graph->n_nodes);
+    size_t n = 0;
+    odb_model_origin(cut->prober->model, origin);
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        if (cut->whole)
+            index[graph->nodes[i].file_index] = origin[i];
+        else if (cut->nodes[i])
+            index[n++] = origin[i];
+    }
+    free(origin);
+    return cut->whole ? graph->n_nodes : n;
+}
+
+static enum odb_status probe_extract(const struct odb_probe_cut *cut, struct odb_buf *bytes,
+                                     struct odb_error *err)
+{
+    struct odb_extract what = {.nodes = cut->nodes,
+                               .inputs = cut->in,
+                               .n_inputs = cut->n_in,
+                               .outputs = cut->out,
+                               .n_outputs = cut->n_out,
+                               .weights = ODB_WEIGHTS_REFERENCE,
+                               .declared = !cut->fixed,
+                               .plain_debug = !cut->prober->recorded};
+    return odb_model_extract(cut->prober->model, &what, bytes, err);
+}
+
+static enum odb_status probe_load(const struct odb_probe_cut *cut, struct odb_target *target,
+                                  struct odb_error *err)
+{
+    const struct odb_prober *prober = cut->prober;
+    const struct odb_model *model = prober->model;
+    struct odb_buf bytes = ODB_BUF_INIT;
+    char *path = cut->whole ? realpath(model->path, NULL) : NULL;
+    enum odb_status status = cut->whole ? ODB_OK : probe_extract(cut, &bytes, err);
+    if (status == ODB_OK) {
+        int *index = odb_new_n(int, model->graph->n_nodes);
+        struct odb_load load = {.bytes = bytes.data,
+                                .size = bytes.len,
+                                .dir = model->base,
+                                .path = path,
+                                .node_index = index,
+                                .n_nodes = probe_origins(cut, index),
+                                .original_outputs = prober->original_outputs,
+                                .n_original_outputs = model->graph->n_outputs};
+        if (cut->whole)
+            load.bytes = odb_model_bytes(model, &load.size);
+        status = odb_target_load(target, &load, err);
+        free(index);
+    }
+    odb_buf_dispose(&bytes);
+    free(path);
+    return status;
+}
+
+/* How many processes the kernel has killed for want of memory since it started; -1: unknown. */
+static long probe_oom_kills(void)
+{
+    FILE *f = fopen("/proc/vmstat", "r");
+    char line[128];
+    long n = -1;
+    while (f && fgets(line, sizeof line, f))
+        if (!strncmp(line, "oom_kill ", 9))
+            n = strtol(line + 9, NULL, 10);
+    if (f)
+        fclose(f);
+    return n;
+}
+
+static enum odb_status probe_ask_once(struct odb_probe_cut *cut, struct odb_target *target)
+{
+    if (cut->load)
+        ODB_TRY(probe_load(cut, target, &cut->err));
+    return odb_target_run(target, cut->feeds, cut->n_feeds, cut->names, cut->n_names, cut->outputs,
+                          &cut->err);
+}
+
+/* Loads and runs the cut, in whatever thread. A child that was killed by somebody is no evidence of
+ * anything: it is asked once more, unless the kernel did it for want of memory, and would again. */
+static void probe_ask(void *arg, struct odb_target *target)
+{
+    struct odb_probe_cut *cut = arg;
+    double start = odb_clock();
+    struct odb_target_stats before = odb_target_stats(target);
+    long kills = probe_oom_kills();
+    cut->outputs = odb_new_n(struct odb_tensor *, cut->n_names);
+    cut->status = probe_ask_once(cut, target);
+    if (cut->status == ODB_E_NOMEM && odb_target_killed(target) && probe_oom_kills() == kills) {
+        cut->load = true;
+        cut->status = probe_ask_once(cut, target);
+    }
+    struct odb_target_stats after = odb_target_stats(target);
+    cut->loads = after.loads - before.loads;
+    cut->runs = after.runs - before.runs;
+    cut->seconds = odb_clock() - start;
+}
+
+/* What memory has no room for is kept on disk; where that cannot be, in memory all the same, for
+ * the target has answered. */
+static void probe_spill(const struct odb_prober *prober, struct odb_probe_cut *cut)
+{
+    if (!prober->trace || cut->known)
+        return;
+    for (size_t o = 0; o < cut->n_names && cut->status == ODB_OK; o++)
+        if (odb_spill_take(prober->trace->spill, &cut->outputs[o], NULL) != ODB_OK)
+            break;
+}
+
+/* Gives the probe what its cut came to: outputs, NULL where a recording lacks them, and feeds. */
+static void probe_collect(const struct odb_prober *prober, struct odb_probe *probe,
+                          const struct odb_probe_cut *cut)
+{
+    probe->loads = cut->loads;
+    probe->runs = cut->runs;
+    probe->seconds = cut->seconds;
+    for (size_t i = 0; i < probe->n_values && cut->status == ODB_OK; i++) {
+        const struct odb_tensor *t = cut->which[i] ? cut->outputs[cut->which[i] - 1]
+                                     : prober->recorded
+                                         ? NULL
+                                         : probe_known(prober, probe, probe->values[i]);
+        probe->outputs[i] = t ? odb_tensor_ref(t) : NULL;
+    }
+}
+
+/* False: there is no budget left for it. What an earlier search has the answer to costs nothing. */
+static bool probe_charge(const struct odb_prober *prober, const struct odb_probe *probe,
+                         const struct odb_probe_cut *cut)
+{
+    struct odb_budget *budget = prober->hooks.budget;
+    if (!budget || cut->known || (!cut->task && cut->status != ODB_OK) || !cut->n_names)
+        return true;
+    if (odb_budget_spent(budget) && !budget->lifted)
+        return false;
+    budget->asked += !probe->aside;
+    return true;
+}
+
+static struct odb_probe_cut *probe_cut_new(const struct odb_prober *prober,
+                                           const struct odb_probe *probe, bool load)
+{
+    struct odb_probe_cut *cut = odb_new(struct odb_probe_cut);
+    cut->prober = prober;
+    cut->load = load;
+    cut->status = odb_hooks_cancelled(&prober->hooks, &cut->err);
+    if (cut->status == ODB_OK)
+        cut->status = prober->recorded ? probe_cut_recall(prober, probe, cut)
+                                       : probe_cut_make(prober, probe, cut, &cut->err);
+    return cut;
+}
+
+enum odb_status odb_probe_instead(const struct odb_prober *prober, const struct odb_probe *probe,
+                                  struct odb_instead *out, struct odb_error *err)
+{
+    struct odb_probe_cut *cut = odb_new(struct odb_probe_cut);
+    enum odb_status status = probe_cut_make(prober, probe, cut, err);
+    *out = cut->instead;
+    out->pieces = odb_probe_pieces(prober, probe->values, probe->n_values);
+    out->why[ODB_INSTEAD_PIECES] = out->pieces > 1;
+    probe_cut_dispose(cut);
+    free(cut);
+    return status;
+}
+
+static void probe_cut_free(void *arg)
+{
+    struct odb_probe_cut *cut = arg;
+    probe_cut_dispose(cut);
+    free(cut);
+}
+
+static void probe_begin(struct odb_prober *prober, struct odb_probe *probe, bool beside)
+{
+    if (odb_pool_workers(prober->pool) == 1 || odb_probe_in_pieces(prober))
+        return;
+    struct odb_probe_cut *cut = probe_cut_new(prober, probe, true);
+    probe_consult(prober, probe, cut);
+    if (cut->status == ODB_OK && cut->n_names && !cut->known)
+        cut->task = beside ? odb_pool_begin_beside(prober->pool, probe_ask, cut)
+                           : odb_pool_begin(prober->pool, probe_ask, cut);
+    probe->begun = cut;
+}
+
+void odb_probe_begin(struct odb_prober *prober, struct odb_probe *probe)
+{
+    probe_begin(prober, probe, false);
+}
+
+void odb_probe_begin_beside(struct odb_prober *prober, struct odb_probe *probe)
+{
+    probe_begin(prober, probe, true);
+}
+
+bool odb_probe_at_hand(const struct odb_prober *prober, const struct odb_probe *probe)
+{
+    return probe->begun && (!probe->begun->task || odb_pool_done(prober->pool, probe->begun->task));
+}
+
+void odb_probe_drop(struct odb_prober *prober, struct odb_probe *probe)
+{
+    for (size_t i = 0; i < probe->n_values; i++) {
+        odb_tensor_unref(probe->outputs[i]);
+        probe->outputs[i] = NULL;
+    }
+    if (probe->begun)
+        probe_unask(prober, probe, probe->begun);
+    if (probe->begun && probe->begun->task)
+        odb_pool_forget(prober->pool, probe->begun->task, probe_cut_free);
+    else if (probe->begun)
+        probe_cut_free(probe->begun);
+    probe->begun = NULL;
+}
+
+/* What was noted of the one before goes. */
+static void probe_announce(struct odb_prober *prober, const struct odb_probe *probe,
+                           const struct odb_probe_cut *cut)
+{
+    int *in = odb_new_n(int, cut->n_in);
+    for (size_t i = 0; i < cut->n_in; i++)
+        in[i] = cut->in[i].value;
+    const struct odb_asked_facts facts = {.graph = prober->model->graph,
+                                          .asked = probe->asked,
+                                          .nodes = cut->nodes,
+                                          .in = in,
+                                          .n_in = cut->n_in,
+                                          .out = probe->values,
+                                          .n_out = probe->n_values};
+    prober->compared = (struct odb_all_seen){0};
+    prober->failure[0] = '\0';
+    odb_hooks_tell(&prober->hooks, (struct odb_search_event){.what = ODB_EVENT_PROBE_BEGIN,
+                                                             .text = probe->what,
+                                                             .node = probe->node,
+                                                             .asked = &facts,
+                                                             .remaining = probe->remaining});
+    free(in);
+}
+
+/* A cut that the target may not hold at once. */
+static void probe_ask_by_pieces(struct odb_prober *prober, struct odb_probe *probe,
+                                struct odb_probe_cut *cut, const int *stops)
+{
+    struct odb_tensor **made = odb_new_n(struct odb_tensor *, prober->model->graph->n_values);
+    double start = odb_clock();
+    probe->loads = probe->runs = 0;
+    cut->outputs = odb_new_n(struct odb_tensor *, cut->n_names);
+    cut->status =
+        odb_probe__by_pieces(prober, probe, cut->nodes, stops, prober->pieces, made, &cut->err);
+    for (size_t o = 0; o < cut->n_out; o++)
+        cut->outputs[o] = odb_tensor_ref(made[cut->out[o].value]);
+    for (size_t v = 0; v < prober->model->graph->n_values; v++)
+        odb_tensor_unref(made[v]);
+    free(made);
+    cut->loads = probe->loads;
+    cut->runs = probe->runs;
+    cut->seconds = odb_clock() - start;
+    prober->loaded[0] = '\0';
+}
+
+/* Of a child that is dead; zeros among them are no end. */
+static char *probe_words(const struct odb_target *target, enum odb_status status)
+{
+    struct odb_buf words = ODB_BUF_INIT;
+    if (status >= 0 || (status != ODB_E_CRASH && status != ODB_E_TIMEOUT && odb_target_pid(target)))
+        return NULL;
+    odb_target_words(target, &words);
+    for (size_t i = 0; i < words.len; i++)
+        if (!words.data[i])
+            words.data[i] = ' ';
+    return words.len ? odb_buf_take(&words) : NULL;
+}
+
+/* Asks the caller's own target. */
+static void probe_ask_own(struct odb_prober *prober, struct odb_probe *probe,
+                          struct odb_probe_cut *cut)
+{
+    int *stops = NULL;
+    prober->pieces =
+        odb_probe_in_pieces(prober) ? odb_probe__pieces(prober, probe, cut->nodes, &stops) : 1;
+    if (prober->pieces > 1) {
+        probe_ask_by_pieces(prober, probe, cut, stops);
+    } else {
+        probe_ask(cut, odb_pool_target(prober->pool));
+        snprintf(prober->loaded, sizeof prober->loaded, "%s", cut->what);
+        probe_spill(prober, cut);
+    }
+    cut->words = probe_words(odb_pool_target(prober->pool), cut->status);
+    free(stops);
+}
+
+enum odb_status odb_probe__part(struct odb_prober *prober, struct odb_probe *part,
+                                struct odb_error *err)
+{
+    struct odb_probe_cut *cut = probe_cut_new(prober, part, true);
+    probe_consult(prober, part, cut);
+    if (cut->status == ODB_OK && !cut->known) {
+        probe_ask(cut, odb_pool_target(prober->pool));
+        probe_spill(prober, cut);
+    }
+    probe_remember(prober, cut);
+    probe_collect(prober, part, cut);
+    enum odb_status status = cut->status;
+    if (status != ODB_OK)
+        *err = cut->err;
+    probe_cut_free(cut);
+    return status;
+}
+
+static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *probe, bool load,
+                                struct odb_error *err)
+{
+    struct odb_probe_cut *cut = probe->begun ? probe->begun : probe_cut_new(prober, probe, load);
+    if (!probe->begun)
+        probe_consult(prober, probe, cut);
+    probe->begun = NULL;
+    probe->silent = cut->known || (cut->status == ODB_CANCELLED && !cut->task);
+    bool allowed = probe_charge(prober, probe, cut);
+    if (!probe->silent && !probe->aside)
+        probe_announce(prober, probe, cut);
+    if (cut->task) {
+        odb_pool_wait(prober->pool, cut->task);
+        prober->loaded[0] = '\0'; /* whichever worker took it */
+        probe_spill(prober, cut);
+    } else if (cut->status == ODB_OK && cut->n_names && !cut->known && allowed) {
+        probe_ask_own(prober, probe, cut);
+    }
+    if (!allowed) /* whatever a worker has made of it by now */
+        cut->status = odb_fail(&cut->err, ODB_CANCELLED, "the budget is used up");
+    prober->loads += cut->loads;
+    probe_remember(prober, cut);
+    probe_collect(prober, probe, cut);
+    enum odb_status status = cut->status;
+    if (status != ODB_OK && err)
+        *err = cut->err;
+    if (status != ODB_OK)
+        odb_error_text(&cut->err, prober->failure, sizeof prober->failure);
+    if (!probe->judged)
+        odb_probe_tell(prober, probe, odb_probe_verdict(status), probe->remaining);
+    free(prober->words);
+    prober->words = cut->words;
+    cut->words = NULL;
+    probe_cut_free(cut);
+    return status;
+}
+
+enum odb_status odb_probe_run(struct odb_prober *prober, struct odb_probe *probe,
+                              struct odb_error *err)
+{
+    return probe_do(prober, probe, true, err);
+}
+
+size_t odb_probe_known_again(const struct odb_prober *prober)
+{
+    const struct odb_answers *answers = prober->answers;
+    size_t times = 0;
+    bool known = answers && answers->n && prober->asked_last[0];
+    while (known) {
+        struct odb_answered answer = {0};
+        char key[ODB_ANSWERS_KEY];
+        snprintf(key, sizeof key, "%s~.%zu", prober->asked_last, times + 1);
+        known = answers->find(answers->payload, key, &answer);
+        odb_answered_dispose(&answer);
+        times += known;
+    }
+    return times;
+}
+
+enum odb_status odb_probe_again(struct odb_prober *prober, struct odb_probe *probe,
+                                struct odb_error *err)
+{
+    return probe_do(prober, probe, false, err);
+}
+
+enum odb_status odb_probe_judge(void *payload, const struct odb_probe *probe,
+                                enum odb_verdict *shown, struct odb_error *err)
+{
+    const struct odb_judge *judge = payload;
+    for (size_t i = 0; i < probe->n_values; i++) {
+        struct odb_value_report report = {0};
+        ODB_TRY(odb_judge_value(judge, probe->values[i], probe->outputs[i], &report, err));
+        odb_probe_shows(shown, report.verdict);
+    }
+    return ODB_OK;
+}
+
+enum odb_status odb_probe_ask(struct odb_prober *prober, struct odb_probe *probe,
+                              odb_probe_judge_fn *judge, void *payload, struct odb_probed *out,
+                              struct odb_error *err)
+{
+    enum odb_status status = ODB_OK;
+    *out = (struct odb_probed){.why = ODB_ERROR_INIT};
+    out->had = odb_probe_run(prober, probe, &out->why);
+    out->verdict = odb_probe_verdict(out->had);
+    if (out->had == ODB_OK) {
+        status = judge(payload, probe, &out->verdict, err);
+        for (size_t i = 0; i < probe->n_values && out->verdict == ODB_VERDICT_PASS; i++)
+            if (!probe->outputs[i])
+                out->verdict = ODB_VERDICT_UNTESTABLE;
+    } else if (out->had == ODB_CANCELLED) {
+        *err = out->why;
+        status = ODB_CANCELLED;
+    }
+    odb_probe_tell(prober, probe, status == ODB_OK ? out->verdict : ODB_VERDICT_UNTESTED, 0);
+    return status;
+}
+
+/* The run is for the account alone: nobody is told of it, and its answers are known. */
+static enum odb_status probe_load_again(struct odb_prober *prober, struct odb_probe *run,
+                                        struct odb_error *err)
+{
+    const struct odb_answers *answers = prober->answers;
+    run->aside = true;
+    prober->answers = NULL;
+    enum odb_status status = odb_probe_run(prober, run, err);
+    prober->answers = answers;
+    odb_probe_drop(prober, run);
+    return status;
+}
+
+static enum odb_status probe_ask_account(struct odb_prober *prober, struct odb_probe *run,
+                                         const char *key, struct odb_account *account,
+                                         struct odb_error *err)
+{
+    const struct odb_answers *answers = prober->answers;
+    struct odb_target *target = odb_pool_target(prober->pool);
+    struct odb_tensor *said = NULL;
+    enum odb_status status = ODB_OK;
+    if (!key[0])
+        return odb_target_account(target, account, err);
+    answers->begin(answers->payload, key, "what became of the model", ODB_NO_NODE);
+    if (strcmp(prober->loaded, prober->asked_last))
+        status = probe_load_again(prober, run, err);
+    if (status == ODB_OK)
+        status = odb_target_account(target, account, err);
+    if (status == ODB_OK && odb_answers_from_account(&said, account, NULL) == ODB_OK)
+        answers->keep(answers->payload, key,
+                      &(struct odb_answered){ODB_OK, ODB_ERROR_INIT, &said, 1});
+    else
+        answers->forget(answers->payload, key);
+    odb_tensor_unref(said);
+    return status;
+}
+
+enum odb_status odb_probe_account(struct odb_prober *prober, struct odb_probe *run,
+                                  struct odb_account *account, struct odb_error *err)
+{
+    struct odb_answered known = {0};
+    char key[ODB_ANSWERS_KEY] = "";
+    enum odb_status status = ODB_OK;
+    bool said = false;
+    if (prober->pieces > 1)
+        return odb_fail(err, ODB_SKIPPED, "it ran in %zu pieces", prober->pieces);
+    if (prober->answers && prober->asked_last[0]) {
+        snprintf(key, sizeof key, "%s!", prober->asked_last);
+        said = prober->answers->find(prober->answers->payload, key, &known);
+    }
+    if (said && known.status != ODB_OK) {
+        status = known.status;
+        *err = known.err;
+    } else if (!said || known.n != 1 || !odb_answers_to_account(known.outputs[0], account)) {
+        status = probe_ask_account(prober, run, key, account, err);
+    }
+    odb_answered_dispose(&known);
+    return status;
+}
+
+bool odb_probe_refused(enum odb_status status)
+{
+    return status == ODB_E_EXECUTOR || status == ODB_UNSUPPORTED;
+}

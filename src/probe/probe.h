@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Asking the target. Plain runs, probed runs, prefixes, segments and single nodes are all one
+ * thing: a set of nodes cut out of the model, what it is fed, and which values are read.
+ */
+#ifndef ODB_PROBE_PROBE_H
+#define ODB_PROBE_PROBE_H
+
+#include "base/map.h"
+#include "probe/answers.h"
+#include "run/probe_kind.h"
+#include "run/feeds.h"
+#include "run/hooks.h"
+#include "run/instead.h"
+#include "reference/trace.h"
+#include "executor/transport/target_pool.h"
+
+struct odb_prober {
+    const struct odb_model *model; /* borrowed */
+    const struct odb_trace *trace; /* borrowed; NULL: no reference (shapes are as declared) */
+    const struct odb_feeds *feeds; /* borrowed */
+    struct odb_pool *pool;         /* borrowed */
+    struct odb_search_hooks hooks;
+    const char **original_outputs; /* owned array */
+    bool recorded;                 /* the target runs nothing */
+    bool open; /* no fixed dimensions, though the target asks for them: the file is judged */
+    const struct odb_answers *answers; /* borrowed; NULL: nobody remembers */
+    const char *scope;                 /* borrowed: of odb_bisect_options */
+    struct odb_map *asked;             /* owned: how often each question was put; NULL: none was */
+    char asked_last[65];               /* the cut that was asked for last; "": nobody remembers */
+    struct odb_all_seen compared;      /* since the probe that was begun last */
+    char *words; /* owned: the last of the child that died of what was asked last; NULL: it lives */
+    char failure[400];  /* why that has no answer; "": it has one */
+    char loaded[65];    /* the cut that the target has loaded; "": not known */
+    size_t pieces;      /* that the cut which was asked for last ran in */
+    size_t loads;       /* of what was run; those of what was begun come with its run */
+    bool *constant;     /* owned; [n_values] odb_trace_constant(), or NULL: a cut has these as
+                           weights, for there are targets that take nothing else there */
+    const bool *pinned; /* borrowed; [n_values] fed with the trace's values, whatever makes them;
+                           NULL: none */
+};
+
+struct odb_probe {
+    const char *what;     /* for the journal: "prefix up to #12 conv1" */
+    enum odb_asked asked; /* why it is put */
+    int node;             /* that it is about, or ODB_NO_NODE */
+    const bool *nodes;    /* [n_nodes] marks; NULL: the values' ancestors, fed by feeds */
+    struct odb_tensor *const *given; /* [n_values] what the cut is fed; NULL entries and NULL:
+                                        the trace's values */
+    const int *values;               /* to read */
+    size_t n_values;
+    struct odb_tensor **outputs; /* [n_values]: refs owned by the caller, NULL where not had */
+    bool judged;                 /* the caller judges what is had, or what failing means, and then
+                                    says so with odb_probe_tell(), once after each run */
+    bool any;                    /* what the same question was answered before in this search will
+                                    do; else whoever asks twice wants to be answered twice */
+    bool aside;                  /* one of many that say the same, as many as time allows: nobody
+                                    is told, and no budget of questions is charged */
+    bool silent;                 /* out: nothing was asked, for an earlier search was answered the
+                                    same, or it was cancelled; nobody is told */
+    size_t remaining;            /* suspects that it is to divide; 0: none */
+    size_t loads, runs;          /* out: what it cost */
+    double seconds;              /* out: load and run */
+    struct odb_probe_cut *begun; /* owned: by odb_probe_begin(); NULL: not yet asked */
+};
+
+/* Children for a spec; the command whose hooks these are (NULL: none) can be cancelled while they
+ * start. */
+enum odb_status odb_probe_pool(struct odb_pool **out, const char *spec,
+                               const struct odb_search_hooks *hooks,
+                               struct odb_error *err) ODB_MUST_USE;
+void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
+                     const struct odb_feeds *feeds, const struct odb_trace *trace,
+                     struct odb_pool *pool, struct odb_search_hooks hooks);
+void odb_prober_dispose(struct odb_prober *prober);
+
+/* Whether the model is more than the target may hold at once: then what is too large of it runs in
+ * pieces, one after the other, each fed with what the target made before. */
+bool odb_probe_in_pieces(const struct odb_prober *prober);
+/* How many pieces a run that reads these values has; 1: it is no run in pieces. */
+size_t odb_probe_pieces(const struct odb_prober *prober, const int *values, size_t n);
+/* The bytes of weights of the node that has most, which cannot be cut. 0: no node has any, and
+ * *node stays. */
+size_t odb_probe_heaviest(const struct odb_graph *graph, int *node);
+
+/* What a target that runs what it is given gets for a probe of the whole model. */
+enum odb_status odb_probe_instead(const struct odb_prober *prober, const struct odb_probe *probe,
+                                  struct odb_instead *out, struct odb_error *err) ODB_MUST_USE;
+
+/* Has a probe that is going to be run asked for already, where there are workers for that. It is
+ * announced and tells as if it began when it is run. What it is fed is taken now. */
+void odb_probe_begin(struct odb_prober *prober, struct odb_probe *probe);
+/* The same by another worker than the one that runs what is not begun, which stays free. */
+void odb_probe_begin_beside(struct odb_prober *prober, struct odb_probe *probe);
+/* Whether odb_probe_run() has nothing to wait for any more. */
+bool odb_probe_at_hand(const struct odb_prober *prober, const struct odb_probe *probe);
+/* Loads and runs, or waits for what was begun. Any status of odb_target_load() and
+ * odb_target_run(); the outputs are then NULL. Values that no node makes are answered from feeds
+ * and initializers, unless the target is a recording: that is asked for them too, whatever nodes
+ * and given say, and gives NULL for what it lacks. */
+enum odb_status odb_probe_run(struct odb_prober *prober, struct odb_probe *probe,
+                              struct odb_error *err) ODB_MUST_USE;
+/* Posts the end of a judged probe: what it showed, and how many suspects that leaves. */
+void odb_probe_tell(const struct odb_prober *prober, const struct odb_probe *probe,
+                    enum odb_verdict verdict, size_t remaining);
+/* Judges what a probe gave. shown: pass on entry, and what is wrong on return, if anything is. */
+typedef enum odb_status odb_probe_judge_fn(void *payload, const struct odb_probe *probe,
+                                           enum odb_verdict *shown, struct odb_error *err);
+/* The plain one: every value against the reference; payload: a struct odb_judge. */
+odb_probe_judge_fn odb_probe_judge;
+/* What a probe came to. */
+struct odb_probed {
+    enum odb_status had;      /* of odb_probe_run() */
+    struct odb_error why;     /* where that is not ODB_OK */
+    enum odb_verdict verdict; /* pass; what is wrong; crash, timeout; untestable: it cannot be run,
+                                 or what it gave passes and some value is lacking */
+};
+/* Runs a probe, has it judged, and tells; its outputs are the caller's still, to be dropped. That
+ * it was cancelled, and that the judge fails, are the only errors. */
+enum odb_status odb_probe_ask(struct odb_prober *prober, struct odb_probe *probe,
+                              odb_probe_judge_fn *judge, void *payload, struct odb_probed *out,
+                              struct odb_error *err) ODB_MUST_USE;
+/* Runs what is loaded once more, with the same feeds, into probe->outputs. */
+enum odb_status odb_probe_again(struct odb_prober *prober, struct odb_probe *probe,
+                                struct odb_error *err) ODB_MUST_USE;
+
+/* How often what was run last was run once more in a search that is gone on with; 0: not known. */
+size_t odb_probe_known_again(const struct odb_prober *prober);
+
+/* What the target says of the model that it ran last; account is the caller's to dispose of.
+ * Statuses as in odb_target_account(), and of odb_probe_run(): where an earlier search had that
+ * model's answers and not this one, run, which is that question, is put once more. NULL: nobody
+ * remembers. */
+enum odb_status odb_probe_account(struct odb_prober *prober, struct odb_probe *run,
+                                  struct odb_account *account, struct odb_error *err) ODB_MUST_USE;
+
+/* Whether a target can be asked for a value: named, made by a node, and no random draw. */
+bool odb_probe_reads(const struct odb_graph *graph, const struct odb_trace *trace, int value);
+/* Whether it is worth asking for: some node reads it, or it is an output. */
+bool odb_probe_wants(const struct odb_graph *graph, const struct odb_trace *trace, int value);
+
+/* What a probe of several values shows: shown becomes the first verdict that is bad. */
+void odb_probe_shows(enum odb_verdict *shown, enum odb_verdict verdict);
+/* pass, crash, timeout, untested (cancelled), untestable: what the status of a probe means. */
+enum odb_verdict odb_probe_verdict(enum odb_status status);
+
+/* The target says no: to this model, and to whoever asks again. */
+bool odb_probe_refused(enum odb_status status);
+
+/* "what #12 Conv conv1", or "what #12 Conv conv1 to #14 Relu relu1". Returns buf. */
+const char *odb_probe_title(const struct odb_graph *graph, const char *what, int first, int last,
+                            char *buf, size_t size);
+
+/* Unrefs the outputs; what was begun and never run is forgotten. */
+void odb_probe_drop(struct odb_prober *prober, struct odb_probe *probe);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What is believed: every value of the model as the reference computes it, the same in float64
+ * (golden), and how far rounding alone may carry an honest implementation from golden (noise).
+ * Made once per model and inputs; every probe is judged by it.
+ *
+ * All distances are relative: max|e-b| / rms(b) over elements finite on both sides, b golden.
+ */
+#ifndef ODB_REFERENCE_TRACE_H
+#define ODB_REFERENCE_TRACE_H
+
+#include "run/feeds.h"
+#include "run/hooks.h"
+#include "interpret/cpu.h"
+#include "model/model.h"
+#include "tensor/spill.h"
+
+/* Distance of one tensor from another. */
+struct odb_gap {
+    bool comparable;    /* tensors of one shape; the numbers below are else 0 */
+    bool same;          /* equal element by element, -0 = +0, NaN = NaN; any kind and type */
+    bool pattern;       /* NaN and Inf stand at the same places, Inf with the same sign */
+    double error, mean; /* max and mean |e-b| over rms(b); 0 for equal; Inf where rms(b) = 0 */
+    double rms;         /* of the finite elements of b */
+};
+void odb_gap_measure(struct odb_gap *out, const struct odb_tensor *e, const struct odb_tensor *b);
+
+/* The least noise there is, relative to rms: eight units in the last place of rms for float and
+ * double, whose functions honest implementations approximate to several; one for narrower types,
+ * which they compute in float and round once (eight of float16 would hide a fault of 1 %). And
+ * never less than the least normal number of float, double and bfloat16, below which honest
+ * processors give zeros (flush to zero); float16, whose least is 6e-5, is not excused so. 0 for
+ * types that are no floats. */
+double odb_noise_floor(double rms, enum odb_dtype dtype);
+
+/* A weight that is not the one that was recorded. */
+struct odb_recalled {
+    int value;
+    struct odb_tensor *t; /* owned ref: the recorded one, in the model's type and shape; NULL: it
+                             has another */
+    char text[100];       /* how the model's differs: "channel 3, 1.2 times" */
+};
+
+struct odb_trace {
+    const struct odb_model *model; /* borrowed */
+    const struct odb_feeds *feeds; /* borrowed */
+    struct odb_cpu *cpu;           /* owned */
+    enum odb_precision precision;  /* of the reference */
+    enum odb_precision expect;     /* NATIVE: none */
+    bool part;                     /* its outputs are not the model's: who reads them knows whether
+                                      it does harm that they leave the expected type's range */
+    uint64_t seed;
+    struct odb_tensor **ref;       /* owned refs; [n_values]; NULL: not computed */
+    struct odb_tensor **golden;    /* float64; falls back to ref; non-floats are ref's own */
+    struct odb_tensor **expected;  /* owned refs; in the expected precision, only where NaN and
+                                      Inf stand elsewhere than in ref (overflow); else NULL */
+    bool *boundary;                /* golden would have decided otherwise */
+    bool *split;                   /* NaN and Inf stand elsewhere in golden than in ref */
+    bool *dynamic;                 /* shape depends on data, not only on the inputs' shapes */
+    char **why;                    /* owned; [n_nodes] why the reference has no value, or NULL */
+    bool *only;                    /* owned; [n_nodes] that are run; NULL: all */
+    size_t end;                    /* behind the last node that is run */
+    size_t n_unsupported;          /* nodes without a kernel or behind one */
+    size_t n_no_golden;            /* nodes with a reference value that float64 cannot run: their
+                                      golden is the reference itself */
+    bool *pinned;                  /* owned; [n_values] held to a value: odb_trace_drawn() is true
+                                      of them; NULL: none are */
+    const bool *fed;               /* borrowed from the search that goes on; [n_values] values that
+                                      the target is fed because it refuses who makes them: as if
+                                      drawn; NULL: none is */
+    double *noise;                 /* [n_values] as far as it is known; see odb_trace_noise();
+                                      Inf: golden is all zero where honest results are not */
+    int noisy_runs;                /* made so far, three at most */
+    struct odb_search_hooks hooks; /* of whoever judges by it now: noisy runs take long */
+    const char *phase;             /* borrowed: what that is at, announced again after a noisy run;
+                                      NULL: nothing */
+    double seconds;
+    struct odb_spill *spill; /* owned: takes what is kept, here and by who asks the target */
+    uint64_t touched, most;  /* bytes looked at since pages were given back, and at most */
+    /* Where an executor gives the reference or golden (reference_from.c). */
+    struct odb_trace *own;    /* owned: what the CPU computes by itself, which has the noise; NULL:
+                                 no executor does, and so are the others */
+    struct odb_tensor **told; /* owned refs; [n_values] what it gave of what errors are measured
+                                 from; NULL: it lacks that */
+    const char *teller;       /* static: "reference" or "golden", whichever that is */
+    char *told_by;            /* owned: its spec */
+    ODB_VEC(char *) notes;    /* owned: what there is to say of it, a line each */
+    ODB_VEC(struct odb_recalled)
+    recalled; /* owned: weights, where it is a recording that has them
+                 and that is the reference */
+};
+
+/* A value that is not computed, or not believed: reference, golden and target go on from this. The
+ * other outputs of its node are held to what the reference makes. */
+struct odb_trace_pin {
+    int value;                       /* made by a node */
+    const struct odb_tensor *tensor; /* borrowed; NULL: what the reference makes */
+};
+
+struct odb_trace_options {
+    const struct odb_trace_pin *pins; /* borrowed: until the trace is made; NULL: none */
+    size_t n_pins;
+    const char *reference_from, *golden_from; /* specs of executors that give the values; NULL: the
+                                                 CPU, in the precisions below */
+    const bool *only;         /* [n_nodes] that are run; borrowed until the trace is made, by
+                                 odb_trace_up_to(); NULL: all */
+    bool golden_is_reference; /* errors are measured from the reference as it is */
+    enum odb_precision reference, golden;
+    enum odb_precision expect; /* NATIVE: none */
+    uint64_t seed;
+    struct odb_search_hooks hooks;
+};
+
+#define ODB_TRACE_OPTIONS_INIT                                                                     \
+    {                                                                                              \
+        .golden = ODB_PREC_F64                                                                     \
+    }
+
+/* Runs the reference and golden. A failing operator is no error: its outputs stay NULL. Values that
+ * an executor lacks are computed by the CPU from what is there; nodes that the CPU cannot run have
+ * the executor's values. Fails as odb_probe_run() where the executor does. */
+enum odb_status odb_trace_make(struct odb_trace **out, const struct odb_model *model,
+                               const struct odb_feeds *feeds,
+                               const struct odb_trace_options *options,
+                               struct odb_error *err) ODB_MUST_USE;
+/* The same up to these values, for whoever wants them and what leads to them, and judges nothing:
+ * no other node runs, and there is neither golden nor noise. */
+enum odb_status odb_trace_up_to(struct odb_trace **out, const struct odb_model *model,
+                                const struct odb_feeds *feeds, const int *values, size_t n,
+                                const struct odb_trace_options *options,
+                                struct odb_error *err) ODB_MUST_USE;
+/* A node has been computed or judged: what it looked at, in mapped files, need not stay in memory
+ * where that is short. */
+void odb_trace_touched(struct odb_trace *trace, int node);
+void odb_trace_free(struct odb_trace *trace);
+
+/* The noise of a value, as far as judging this error needs it. Up to three noisy runs over the
+ * whole model are made, and only when an error exceeds factor times what is known without them: an
+ * honest and accurate target never pays for them. */
+enum odb_status odb_trace_noise(struct odb_trace *trace, int value, double error, double factor,
+                                double *noise, struct odb_error *err) ODB_MUST_USE;
+
+/* What a value looks like, for a cut: the CPU's own, where an executor may have given anything. May
+ * be NULL. */
+const struct odb_tensor *odb_trace_like(const struct odb_trace *trace, int value);
+
+/* True for a random draw that the reference made, and for what is pinned or fed: had once, and fed
+ * to every probe. */
+bool odb_trace_drawn(const struct odb_trace *trace, int value);
+/* Marks values that hang on weights alone: neither on an input of the model, nor on a draw, nor on
+ * what the user pinned. [n_values], the caller's. */
+bool *odb_trace_constant(const struct odb_trace *trace);
+/* Marks, besides the nodes that are marked, whoever makes them weights that they read, out of
+ * weights alone: a part that is to do what it does in the whole model needs them, for a target may
+ * fuse them with it. constant: what odb_trace_constant() gave. */
+void odb_trace_add_weights(const struct odb_trace *trace, const bool *constant, bool *nodes);
+
+/* Says of how many nodes float64 has nothing, so that errors are measured from the reference. The
+ * caller's; NULL: of none. */
+char *odb_trace_no_golden(const struct odb_trace *trace);
+
+/* Value as it goes into a probe: feed, initializer, or the reference's. Borrowed; may be NULL. */
+const struct odb_tensor *odb_trace_value(const struct odb_trace *trace, int value);
+
+#endif

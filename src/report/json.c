@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+json_t *odb_json_text(const char *text)
+{
+    if (!text)
+        return json_null();
+    json_t *json = json_string(text);
+    if (json)
+        return json;
+    struct odb_buf shown = ODB_BUF_INIT;
+    odb_buf_put_shown(&shown, text);
+    json = json_string(odb_buf_text(&shown));
+    odb_buf_dispose(&shown);
+    return json ? json : json_null();
+}
+
+json_t *odb_json_real(double v)
+{
+    if (isnan(v))
+        return json_string("nan");
+    if (isinf(v))
+        return json_string(v > 0 ? "inf" : "-inf");
+    return json_real(v);
+}
+
+json_t *odb_json_texts(char *const *texts, size_t n)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array, odb_json_text(texts[i]));
+    return array;
+}
+
+json_t *odb_json_node(int index, const char *name, const char *op_type, const char *domain)
+{
+    return json_pack("{s:i,s:o,s:o,s:o}", "index", index, "name", odb_json_text(name), "op_type",
+                     odb_json_text(op_type), "domain", odb_json_text(domain));
+}
+
+json_t *odb_json_values(const struct odb_graph *graph, const int *list, size_t n)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(
+            array, odb_json_text(list[i] == ODB_NO_VALUE ? NULL : graph->values[list[i]].name));
+    return array;
+}
+
+json_t *odb_json_type_shape(const struct odb_type *type)
+{
+    if (!type->known || type->kind != ODB_TENSOR || type->rank < 0)
+        return json_null();
+    json_t *shape = json_array();
+    for (int i = 0; i < type->rank; i++)
+        json_array_append_new(shape, type->dims[i].value >= 0 ? json_integer(type->dims[i].value)
+                                                              : odb_json_text(type->dims[i].param));
+    return shape;
+}
+
+json_t *odb_json_metadata(const struct odb_metadata *metadata)
+{
+    json_t *object = json_object();
+    struct odb_buf key = ODB_BUF_INIT;
+    for (size_t i = 0; i < metadata->n; i++) {
+        odb_buf_clear(&key);
+        odb_buf_put_shown(&key, metadata->items[i][0]);
+        json_object_set_new(object, odb_buf_text(&key), odb_json_text(metadata->items[i][1]));
+    }
+    odb_buf_dispose(&key);
+    return object;
+}
+
+json_t *odb_json_shape(const struct odb_tensor *t)
+{
+    if (t->kind != ODB_TENSOR)
+        return json_null();
+    json_t *shape = json_array();
+    for (int i = 0; i < t->rank; i++)
+        json_array_append_new(shape, json_integer(t->dims[i]));
+    return shape;
+}
+
+json_t *odb_json_places(const struct odb_account *account)
+{
+    struct odb_place_count *counts;
+    json_t *list = json_array();
+    size_t n = odb_account_count(account, &counts);
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, json_pack("{s:o,s:I}", "where", odb_json_text(counts[i].where),
+                                              "nodes", (json_int_t)counts[i].n));
+    free(counts);
+    return list;
+}
+
+void odb_json_put_dumped(const char *dumped, struct odb_buf *out)
+{
+    const unsigned char *p = (const unsigned char *)dumped, *end = p + strlen(dumped);
+    while (p < end) {
+        const unsigned char *begin = p;
+        uint32_t c;
+        if (odb_utf8_next(&p, end, &c) && c >= 0x7f && odb_utf8_acts(c))
+            odb_buf_printf(out, "\\u%04x", c);
+        else
+            odb_buf_add(out, begin, (size_t)(p - begin));
+    }
+}
+
+static void json_put(json_t *json, size_t precision, struct odb_buf *out)
+{
+    char *text = json_dumps(json, JSON_INDENT(1) | precision);
+    if (text)
+        odb_json_put_dumped(text, out);
+    odb_buf_putc(out, '\n');
+    free(text);
+    json_decref(json);
+}
+
+void odb_json_put(json_t *json, struct odb_buf *out)
+{
+    json_put(json, JSON_REAL_PRECISION(9), out);
+}
+
+void odb_json_put_exact(json_t *json, struct odb_buf *out)
+{
+    json_put(json, JSON_REAL_PRECISION(17), out);
+}

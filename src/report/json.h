@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What JSON cannot hold, written the same way everywhere: numbers that are not finite as "inf",
+ * "-inf" and "nan", names that are not UTF-8 with \xNN for their bytes.
+ */
+#ifndef ODB_REPORT_JSON_H
+#define ODB_REPORT_JSON_H
+
+#include <jansson.h>
+
+#include "base/buf.h"
+#include "executor/executor.h"
+#include "model/model.h"
+
+/* New references, never NULL; odb_json_text(NULL) is null. */
+json_t *odb_json_text(const char *text);
+json_t *odb_json_real(double v);
+json_t *odb_json_texts(char *const *texts, size_t n);
+/* {"index", "name", "op_type", "domain"}: what every object about a node begins with. */
+json_t *odb_json_node(int index, const char *name, const char *op_type, const char *domain);
+/* Names of values; null where one is left out (ODB_NO_VALUE). */
+json_t *odb_json_values(const struct odb_graph *graph, const int *list, size_t n);
+/* [1, 3], as declared: a number, a symbolic name, or null. null when the rank is not declared. */
+json_t *odb_json_type_shape(const struct odb_type *type);
+json_t *odb_json_shape(const struct odb_tensor *t);
+/* {KEY: VALUE}. */
+json_t *odb_json_metadata(const struct odb_metadata *metadata);
+/* [{"where": …, "nodes": …}], most first: how many nodes run where. */
+json_t *odb_json_places(const struct odb_account *account);
+/* Appends the text and a newline; takes the reference over. */
+void odb_json_put(json_t *json, struct odb_buf *out);
+/* Appends what json_dumps() gave, with characters that act on a terminal (odb_utf8_acts()) as
+ * \uNNNN: they can only stand in texts, which stay the same. */
+void odb_json_put_dumped(const char *dumped, struct odb_buf *out);
+/* As odb_json_put() with as many digits as give a double again; else there are nine. */
+void odb_json_put_exact(json_t *json, struct odb_buf *out);
+
+#endif

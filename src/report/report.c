@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "report/json.h"
+#include "run/value_report.h"
+#include "executor/executor.h"
+
+const char *odb_diagnosis_name(enum odb_diagnosis kind)
+{
+    static const char *const names[] = {
+#define REPORT_NAME(name, text) [ODB_KIND_##name] = text,
+        ODB_DIAGNOSIS_LIST(REPORT_NAME)
+#undef REPORT_NAME
+    };
+    return (size_t)kind < ODB_COUNT(names) ? names[kind] : "?";
+}
+
+bool odb_diagnosis_parse(enum odb_diagnosis *out, const char *name)
+{
+    for (int k = 0; strcmp(odb_diagnosis_name((enum odb_diagnosis)k), "?"); k++)
+        if (!strcmp(odb_diagnosis_name((enum odb_diagnosis)k), name)) {
+            *out = (enum odb_diagnosis)k;
+            return true;
+        }
+    return false;
+}
+
+const char *odb_opinion_name(enum odb_opinion opinion)
+{
+    static const char *const names[] = {[ODB_OPINION_TARGET] = "target",
+                                        [ODB_OPINION_REFERENCE] = "reference",
+                                        [ODB_OPINION_NEITHER] = "neither"};
+    return (size_t)opinion < ODB_COUNT(names) ? names[opinion] : NULL;
+}
+
+bool odb_diagnosis_accuses(enum odb_diagnosis kind)
+{
+    return kind == ODB_KIND_INTRODUCED || kind == ODB_KIND_NAN || kind == ODB_KIND_INF;
+}
+
+bool odb_culprit_is_region(const struct odb_culprit *culprit)
+{
+    return culprit->segment[0] != culprit->segment[1] && culprit->kind != ODB_KIND_WHOLE &&
+           culprit->kind != ODB_KIND_OVERWRITTEN;
+}
+
+const char *odb_check_name(enum odb_check check)
+{
+    static const char *const names[] = {
+#define REPORT_CHECK(name, text, help) [ODB_CHECK_##name] = text,
+        ODB_CHECK_LIST(REPORT_CHECK)
+#undef REPORT_CHECK
+    };
+    return (size_t)check < ODB_COUNT(names) ? names[check] : "?";
+}
+
+const char *odb_confidence_name(enum odb_confidence confidence)
+{
+    static const char *const names[] = {[ODB_CONFIDENCE_LOW] = "low",
+                                        [ODB_CONFIDENCE_MEDIUM] = "medium",
+                                        [ODB_CONFIDENCE_HIGH] = "high"};
+    return (size_t)confidence < ODB_COUNT(names) ? names[confidence] : NULL;
+}
+
+void odb_report_numbers(const struct odb_value_report *report,
+                        struct odb_named_number out[ODB_REPORT_NUMBERS])
+{
+    const struct odb_named_number numbers[ODB_REPORT_NUMBERS] = {
+        {"error", report->error},
+        {"mean", report->error_mean},
+        {"noise", report->noise},
+        {"local error", report->local_error},
+        {"local noise", report->local_noise},
+        {"inherited", report->inherited_error},
+        {"gain", report->gain}};
+    memcpy(out, numbers, sizeof numbers);
+}
+
+/* What errors are measured from: golden, where it is no precision of the reference. */
+static const char *report_base(const struct odb_report *report)
+{
+    bool cpu = !report->golden || odb_executor_is_reference(report->golden);
+    return cpu ? report->reference : report->golden;
+}
+
+/* What the first culprit says of the target, in the middle of the sentence that begins with it. */
+static void report_put_verdict(const struct odb_report *report, const struct odb_culprit *culprit,
+                               struct odb_buf *out)
+{
+    static const char *const verbs[] = {
+        [ODB_KIND_CRASH] = " is where %s crashes",
+        [ODB_KIND_HANG] = " is where %s hangs",
+        [ODB_KIND_WHOLE] = " is where %s goes wrong in the whole model, and not alone",
+        [ODB_KIND_EXCHANGED] = " makes an output where %s has the values of another output",
+        [ODB_KIND_OVERWRITTEN] = " is where %s holds the values of another node",
+        [ODB_KIND_OVERFLOW] = " is where %s leaves the range of the type that is expected",
+        [ODB_KIND_NONDETERMINISTIC] = " is where equal runs of %s begin to differ",
+        [ODB_KIND_AMPLIFIED] = " is where small errors of %s grow, and no node is to blame",
+        [ODB_KIND_ACCUMULATED] = " is where small errors of %s add up, and no node is to blame",
+    };
+    const char *verb = culprit->kind < ODB_COUNT(verbs) ? verbs[culprit->kind] : NULL;
+    const char *subject = report->target, *at = verb ? strstr(verb, "%s") : NULL;
+    if (culprit->recorded_weight) {
+        odb_buf_printf(out, "; its weight %s is not the recorded one (%s)",
+                       culprit->recorded_weight, culprit->recorded_off);
+    } else if (culprit->of_recording) {
+        return;
+    } else if (culprit->of_reference) {
+        odb_buf_printf(out, " is where %s is off, not %s", report_base(report), subject);
+    } else if (at) {
+        odb_buf_printf(out, "%.*s%s%s", (int)(at - verb), verb, subject, at + 2);
+    } else {
+        odb_buf_printf(out, " is where %s diverges from %s", subject, report_base(report));
+    }
+}
+
+/* A node is named where it is known to be the one. */
+static void report_put_place(const struct odb_report *report, const struct odb_culprit *culprit,
+                             struct odb_buf *out)
+{
+    const struct odb_graph *graph = report->model->graph;
+    bool region = odb_culprit_is_region(culprit);
+    odb_buf_puts(out, region ? "the region from " : "");
+    odb_node_put(graph, region ? culprit->segment[0] : culprit->node, out);
+    if (region) {
+        odb_buf_puts(out, " to ");
+        odb_node_put(graph, culprit->segment[1], out);
+    }
+}
+
+void odb_report_headline(const struct odb_report *report, struct odb_buf *out)
+{
+    if (report->dead) {
+        odb_buf_printf(out, "no verdict: %s does not run at all here", report->target);
+    } else if (odb_report_outcome(report) == ODB_OUTCOME_NONE) {
+        odb_buf_printf(out, "no verdict: %s",
+                       report->failure ? report->failure : "the search did not end");
+    } else if (report->culprits.n) {
+        const struct odb_culprit *c = report->culprits.items;
+        if (c->of_recording)
+            odb_buf_printf(out, "the exported model differs from the recording %s ",
+                           c->segment[0] == c->segment[1] ? "at" : "in");
+        report_put_place(report, report->culprits.items, out);
+        if (report->culprits.items[0].path) {
+            odb_buf_puts(out, ", within it ");
+            odb_buf_put_shown(out, report->culprits.items[0].path);
+            odb_buf_putc(out, ',');
+        }
+        report_put_verdict(report, report->culprits.items, out);
+        if (report->culprits.n > 1)
+            odb_buf_printf(out, ", the first of %zu culprits", report->culprits.n);
+    } else if (report->only_whole) {
+        odb_buf_printf(out, "%s %s on the model as a whole, and on no part of it that was asked",
+                       report->target, report->only_whole);
+    } else if (report->outputs_diverge) {
+        odb_buf_printf(out, "%s diverges from %s, and no node could be named", report->target,
+                       report_base(report));
+    } else if (odb_verdict_is_bad(report->repeats.died)) {
+        odb_buf_printf(out, "%s %s in some runs of the model and not in others", report->target,
+                       report->repeats.died == ODB_VERDICT_CRASH ? "crashes" : "hangs");
+    } else if (odb_report_outcome(report) == ODB_OUTCOME_DIVERGES) {
+        odb_buf_printf(out, "%s diverges from %s elsewhere, and not in what was searched",
+                       report->target, report_base(report));
+    } else {
+        odb_buf_printf(out, "no divergence: %s agrees with %s under %s", report->target,
+                       report_base(report), report->tolerance);
+    }
+}
+
+static const struct report_first {
+    const char *title;
+    size_t offset; /* of an int in struct odb_firsts */
+} report_first_rows[] = {
+    {"NaN", offsetof(struct odb_firsts, nan)},
+    {"Inf", offsetof(struct odb_firsts, inf)},
+    {"value beyond float16", offsetof(struct odb_firsts, beyond_f16)},
+};
+
+static int report_first(const struct odb_firsts *firsts, const struct report_first *row)
+{
+    int value;
+    memcpy(&value, (const char *)firsts + row->offset, sizeof value);
+    return value;
+}
+
+static void report_put_first(const struct odb_report *report, int value, struct odb_buf *out)
+{
+    const struct odb_graph *graph = report->model->graph;
+    if (value == ODB_NO_VALUE) {
+        odb_buf_puts(out, "none");
+    } else if (graph->values[value].producer != ODB_NO_NODE) {
+        odb_node_put(graph, graph->values[value].producer, out);
+    } else {
+        odb_buf_puts(out, "the input ");
+        odb_buf_put_shown(out, graph->values[value].name);
+    }
+}
+
+void odb_report_firsts(const struct odb_report *report, struct odb_buf *out)
+{
+    for (size_t i = 0; i < ODB_COUNT(report_first_rows); i++) {
+        const struct report_first *row = &report_first_rows[i];
+        int reference = report_first(&report->reference_firsts, row);
+        int target = report_first(&report->target_firsts, row);
+        if (reference == ODB_NO_VALUE && target == ODB_NO_VALUE)
+            continue;
+        odb_buf_printf(out, "first %s: reference ", row->title);
+        report_put_first(report, reference, out);
+        odb_buf_puts(out, ", target ");
+        report_put_first(report, target, out);
+        odb_buf_putc(out, '\n');
+    }
+}
+
+void odb_report_proof(const struct odb_report *report, struct odb_buf *out)
+{
+    const struct odb_proof *proof = &report->proof;
+    if (!proof->tried)
+        return;
+    if (proof->counterexample != ODB_NO_NODE) {
+        odb_buf_puts(out, "not proved: the cut behind ");
+        odb_node_put(report->model->graph, proof->counterexample, out);
+        odb_buf_puts(out, " is bad as well");
+    } else if (!proof->cuts) {
+        odb_buf_puts(out, "proved: nothing stands before it");
+    } else {
+        odb_buf_printf(out, "%s: %zu earlier cut%s good",
+                       proof->untestable ? "not proved" : "proved", proof->good,
+                       proof->good == 1 ? "" : "s");
+    }
+    if (proof->untestable)
+        odb_buf_printf(out, ", %zu cannot be tested", proof->untestable);
+    odb_buf_putc(out, '\n');
+}
+
+void odb_put_off(struct odb_number error, struct odb_number noise, struct odb_buf *out)
+{
+    if (error.v == 0) {
+        odb_buf_puts(out, "no finite number, but NaN or infinities stand elsewhere");
+        return;
+    }
+    odb_buf_printf(out, "%.3g", error.v);
+    if (noise.known)
+        odb_buf_printf(out, " where rounding explains %.3g", noise.v);
+}
+
+void odb_culprit_facts(const struct odb_culprit *culprit, struct odb_buf *out)
+{
+    bool region = culprit->segment[0] != culprit->segment[1];
+    bool alone_right = culprit->checks[ODB_CHECK_ALONE] == ODB_CONTRADICTS;
+    if (region)
+        odb_buf_printf(out, "%s: #%d to #%d; ",
+                       culprit->of_reference ? "region" : "the smallest region that fails",
+                       culprit->segment[0], culprit->segment[1]);
+    if (culprit->of_reference)
+        odb_buf_puts(out, "not the target's; ");
+    else if (culprit->kind == ODB_KIND_EXCHANGED)
+        odb_buf_puts(out, alone_right ? "right alone; " : "");
+    else
+        odb_buf_printf(out, "%sverified %s; ", culprit->verified ? "" : "not ",
+                       culprit->kind == ODB_KIND_OVERFLOW ? "in the reference's run"
+                       : region                           ? "as a whole"
+                                                          : "alone");
+    odb_buf_printf(out, "%s", culprit->reaches_output ? "reaches an output" : "no output shows it");
+    if (odb_confidence_name(culprit->confidence))
+        odb_buf_printf(out, "; confidence: %s", odb_confidence_name(culprit->confidence));
+}
+
+#define REPORT_MANY 20 /* culprits are no single fault any more */
+
+const char *odb_report_hint(const struct odb_report *report)
+{
+    size_t n = report->culprits.n;
+    if (n <= REPORT_MANY || n <= report->model->graph->n_nodes / 3 || report->expect)
+        return NULL;
+    return "so many nodes are off alike when the target computes in a narrower type;\nif it is "
+           "meant "
+           "to, judge it with --expect f16, bf16 or tf32";
+}
+
+struct odb_report *odb_report_new(const struct odb_model *model)
+{
+    struct odb_report *report = odb_new(struct odb_report);
+    report->account = (struct odb_account)ODB_ACCOUNT_INIT;
+    report->model = model;
+    report->n_values = model->graph->n_values;
+    report->values = odb_new_n(struct odb_value_report, report->n_values + 1);
+    report->given = odb_new_n(struct odb_tensor *, report->n_values);
+    report->repeats.first_node = ODB_NO_NODE;
+    report->contributions_to = ODB_NO_VALUE;
+    report->reference_firsts = report->target_firsts = (struct odb_firsts)ODB_FIRSTS_NONE;
+    return report;
+}
+
+void odb_culprit_dispose(struct odb_culprit *culprit)
+{
+    struct odb_culprit_inside *inside = culprit->inside;
+    if (inside) {
+        free(inside->name);
+        free(inside->op_type);
+        free(inside->domain);
+        free(inside->value);
+    }
+    free(inside);
+    free(culprit->histograms);
+    free(culprit->third_by);
+    free(culprit->own_by);
+    free(culprit->within);
+    free(culprit->recorded_weight);
+    free(culprit->path);
+    free(culprit->text);
+}
+
+void odb_report_free(struct odb_report *report)
+{
+    if (!report)
+        return;
+    for (size_t i = 0; i < report->warnings.n; i++)
+        free(report->warnings.items[i]);
+    for (size_t i = 0; i < report->steps.n; i++)
+        free(report->steps.items[i].why);
+    for (size_t i = 0; i < report->culprits.n; i++)
+        odb_culprit_dispose(&report->culprits.items[i]);
+    for (size_t v = 0; v < report->n_values; v++)
+        odb_tensor_unref(report->given[v]);
+    for (size_t i = 0; i < report->notes.n; i++)
+        free(report->notes.items[i]);
+    free(report->undecided.items);
+    free(report->notes.items);
+    free(report->repeats.outputs.items);
+    free(report->contributions.items);
+    free(report->pinned.items);
+    free(report->warnings.items);
+    free(report->steps.items);
+    free(report->culprits.items);
+    free(report->reference);
+    free(report->target);
+    free(report->golden);
+    free(report->tolerance);
+    free(report->values);
+    free(report->given);
+    free(report->failure);
+    free(report->signature);
+    free(report->pieces.refused.items);
+    free(report->target_description);
+    free(report->host);
+    free(report->target_words);
+    free(report->instead_text);
+    odb_account_dispose(&report->account);
+    json_decref(report->more);
+    json_decref(report->written);
+    free(report->summary);
+    free(report);
+}
+
+void odb_report_put_words(const struct odb_report *report, const char *indent, struct odb_buf *out)
+{
+    char *words = odb_xstrdup(report->target_words ? report->target_words : "");
+    char *rest = NULL, *line = strtok_r(words, "\r\n", &rest);
+    bool several = rest && *rest;
+    for (; several && line; line = strtok_r(NULL, "\r\n", &rest)) {
+        odb_buf_puts(out, indent);
+        odb_buf_put_shown(out, line);
+        odb_buf_putc(out, '\n');
+    }
+    free(words);
+}
+
+void odb_report_warn(struct odb_report *report, const char *fmt, ...)
+{
+    va_list args;
+    char line[1024];
+    va_start(args, fmt);
+    odb_text_vfit(line, sizeof line, fmt, args);
+    va_end(args);
+    odb_push(&report->warnings, odb_xstrdup(line));
+}
+
+void odb_report_note(struct odb_report *report, const char *fmt, ...)
+{
+    va_list args;
+    char line[1024];
+    va_start(args, fmt);
+    odb_text_vfit(line, sizeof line, fmt, args);
+    va_end(args);
+    odb_push(&report->notes, odb_xstrdup(line));
+}

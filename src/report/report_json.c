@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A report as JSON: what onnxdbg-report(7) describes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "run/feeds.h"
+#include "report/json.h"
+#include "report/report.h"
+#include "run/value_report.h"
+
+static void report_set(json_t *object, const char *key, json_t *value)
+{
+    json_object_set_new(object, key, value);
+}
+
+static json_t *report_number(struct odb_number number)
+{
+    return number.known ? odb_json_real(number.v) : json_null();
+}
+
+static void report_numbers(json_t *object, const struct odb_value_report *numbers)
+{
+    report_set(object, "error", report_number(numbers->error));
+    report_set(object, "error_mean", report_number(numbers->error_mean));
+    report_set(object, "local_error", report_number(numbers->local_error));
+    report_set(object, "inherited_error", report_number(numbers->inherited_error));
+    report_set(object, "gain", report_number(numbers->gain));
+    report_set(object, "noise", report_number(numbers->noise));
+    report_set(object, "local_noise", report_number(numbers->local_noise));
+}
+
+json_t *odb_report_value_key(const struct odb_report *report, int value)
+{
+    const struct odb_graph *graph = report->model->graph;
+    char key[512];
+    if (value == ODB_NO_VALUE)
+        return json_null();
+    if (*graph->values[value].name)
+        return odb_json_text(graph->values[value].name);
+    return odb_json_text(odb_value_key(graph, &graph->values[value], key, sizeof key));
+}
+
+static json_t *report_inputs(const struct odb_report *report)
+{
+    json_t *inputs = json_array();
+    for (size_t i = 0; report->feeds && i < report->feeds->n; i++) {
+        const struct odb_feed *feed = &report->feeds->items[i];
+        json_t *input = json_object();
+        report_set(input, "name", odb_report_value_key(report, feed->value));
+        report_set(input, "dtype", odb_json_text(odb_dtype_info(feed->tensor->dtype)->name));
+        report_set(input, "shape", odb_json_shape(feed->tensor));
+        report_set(input, "source", odb_json_text(feed->source));
+        json_array_append_new(inputs, input);
+    }
+    return inputs;
+}
+
+static json_t *report_steps(const struct odb_report *report)
+{
+    json_t *steps = json_array();
+    for (size_t i = 0; i < report->steps.n; i++) {
+        const struct odb_search_step *step = &report->steps.items[i];
+        json_t *object = json_object();
+        report_set(object, "step", odb_json_text(step->step));
+        report_set(object, "why", odb_json_text(step->why));
+        report_set(object, "loads", json_integer((json_int_t)step->loads));
+        report_set(object, "runs", json_integer((json_int_t)step->runs));
+        report_set(object, "seconds", odb_json_real(step->seconds));
+        json_array_append_new(steps, object);
+    }
+    return steps;
+}
+
+static json_t *report_opinion(enum odb_opinion opinion)
+{
+    return odb_json_text(odb_opinion_name(opinion));
+}
+
+/* The node in a body of the culprit's that is to blame. */
+static json_t *report_inside(const struct odb_culprit_inside *inside)
+{
+    if (!inside)
+        return json_null();
+    json_t *object = odb_json_node(inside->index, inside->name, inside->op_type, inside->domain);
+    report_set(object, "value", odb_json_text(inside->value));
+    report_set(object, "kind", odb_json_text(odb_diagnosis_name(inside->kind)));
+    report_numbers(object, &inside->numbers);
+    report_set(object, "verified", json_boolean(inside->verified));
+    return object;
+}
+
+/* Names of the checks with this answer. */
+static json_t *report_checks(const struct odb_culprit *culprit, enum odb_checked answer)
+{
+    json_t *checks = json_array();
+    for (int i = 0; i < ODB_CHECK_COUNT; i++)
+        if (culprit->checks[i] == answer)
+            json_array_append_new(checks, odb_json_text(odb_check_name((enum odb_check)i)));
+    return checks;
+}
+
+/* True: it confirms; false: it contradicts; null: it does not say. */
+static json_t *report_checked(enum odb_checked answer)
+{
+    return answer == ODB_CONFIRMS      ? json_true()
+           : answer == ODB_CONTRADICTS ? json_false()
+                                       : json_null();
+}
+
+static json_t *report_sensitivity(const struct odb_sensitivity *s)
+{
+    if (!s->input_error.known)
+        return json_null();
+    json_t *object = json_object();
+    report_set(object, "input_error", report_number(s->input_error));
+    report_set(object, "growth", report_number(s->growth));
+    report_set(object, "growth_of_random", report_number(s->growth_of_random));
+    report_set(object, "growth_in_type", report_number(s->growth_in_type));
+    report_set(object, "explained", report_number(s->explained));
+    return object;
+}
+
+static json_t *report_specials(const struct odb_specials *specials)
+{
+    json_t *object = json_object();
+#define REPORT_SPECIAL(name, text, differs)                                                        \
+    report_set(object, #name, json_integer((json_int_t)specials->name));
+    ODB_SPECIALS_LIST(REPORT_SPECIAL)
+#undef REPORT_SPECIAL
+    return object;
+}
+
+static json_t *report_bins(const size_t bins[ODB_INSPECT_BINS])
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < ODB_INSPECT_BINS; i++)
+        json_array_append_new(array, json_integer((json_int_t)bins[i]));
+    return array;
+}
+
+static json_t *report_histograms(const struct odb_histograms *h)
+{
+    if (!h)
+        return json_null();
+    json_t *object = json_object();
+    report_set(object, "lo", odb_json_real(h->lo));
+    report_set(object, "hi", odb_json_real(h->hi));
+    report_set(object, "reference", report_bins(h->reference));
+    report_set(object, "target", report_bins(h->target));
+    report_set(object, "error_lo", odb_json_real(h->error_lo));
+    report_set(object, "error_hi", odb_json_real(h->error_hi));
+    report_set(object, "errors", report_bins(h->errors));
+    report_set(object, "equal", json_integer((json_int_t)h->equal));
+    return object;
+}
+
+static void report_evidence(json_t *object, const struct odb_culprit *culprit)
+{
+    report_set(object, "also",
+               odb_json_text(culprit->flips_and ? odb_diagnosis_name(culprit->also) : NULL));
+    report_set(object, "spoils_by_itself", report_checked(culprit->spoils));
+    report_set(object, "confirmed_by", report_checks(culprit, ODB_CONFIRMS));
+    report_set(object, "contradicted_by", report_checks(culprit, ODB_CONTRADICTS));
+    report_set(object, "untestable", report_checks(culprit, ODB_NOT_TESTABLE));
+    report_set(object, "sensitivity", report_sensitivity(&culprit->sensitivity));
+    report_set(object, "specials", report_specials(&culprit->specials));
+    report_set(object, "histograms", report_histograms(culprit->histograms));
+    report_set(object, "confidence", odb_json_text(odb_confidence_name(culprit->confidence)));
+    report_set(object, "confidence_reason", odb_json_text(culprit->confidence_reason));
+}
+
+static json_t *report_part(const struct odb_stretch *part)
+{
+    return part->n ? json_pack("{s:i,s:i,s:I}", "first", part->first, "last", part->last, "nodes",
+                               (json_int_t)part->n)
+                   : json_null();
+}
+
+static json_t *report_held(const struct odb_report *report, const struct odb_held *held)
+{
+    if (!held->known)
+        return json_null();
+    int node = report->model->graph->values[held->of].producer;
+    json_t *maker = node == ODB_NO_NODE ? json_null() : json_integer(node);
+    return json_pack("{s:o,s:o,s:I,s:I,s:I}", "value", odb_report_value_key(report, held->of),
+                     "node", maker, "first", (json_int_t)held->first, "elements",
+                     (json_int_t)held->n, "of", (json_int_t)held->of_all);
+}
+
+static json_t *report_culprit(const struct odb_report *report, const struct odb_culprit *culprit)
+{
+    const struct odb_node *node = &report->model->graph->nodes[culprit->node];
+    json_t *object = odb_json_node(culprit->node, node->name, node->op_type, node->domain);
+    report_set(object, "value", odb_report_value_key(report, culprit->value));
+    report_set(object, "path", odb_json_text(culprit->path ? culprit->path : ""));
+    report_set(object, "inside", report_inside(culprit->inside));
+    report_set(object, "kind", odb_json_text(odb_diagnosis_name(culprit->kind)));
+    report_numbers(object, &culprit->numbers);
+    report_set(object, "reaches_output", json_boolean(culprit->reaches_output));
+    report_set(object, "verified", json_boolean(culprit->verified));
+    report_set(object, "segment", json_pack("[ii]", culprit->segment[0], culprit->segment[1]));
+    report_set(object, "passes", report_part(&culprit->passes));
+    report_set(object, "holds", report_held(report, &culprit->held));
+    report_set(object, "of_reference", json_boolean(culprit->of_reference));
+    report_set(object, "of_recording", json_boolean(culprit->of_recording));
+    report_set(object, "recorded_weight", odb_json_text(culprit->recorded_weight));
+    report_set(object, "recorded_weight_off",
+               odb_json_text(culprit->recorded_weight ? culprit->recorded_off : NULL));
+    report_set(object, "third_opinion", report_opinion(culprit->third_opinion));
+    report_set(object, "third_opinion_by", odb_json_text(culprit->third_by));
+    report_set(object, "own_library_opinion", report_opinion(culprit->own_opinion));
+    report_set(object, "own_library", odb_json_text(culprit->own_by));
+    report_evidence(object, culprit);
+    report_set(object, "text", odb_json_text(culprit->text));
+    return object;
+}
+
+/* What can be wrong: what is fed and what nodes make. */
+static json_t *report_values(const struct odb_report *report)
+{
+    const struct odb_graph *graph = report->model->graph;
+    json_t *values = json_array();
+    for (size_t i = 0; i < graph->n_values; i++) {
+        const struct odb_value *value = &graph->values[i];
+        const struct odb_value_report *numbers = &report->values[i];
+        json_t *object;
+        if (value->producer == ODB_NO_NODE && (!value->is_input || value->init))
+            continue;
+        object = json_object();
+        report_set(object, "name", odb_report_value_key(report, (int)i));
+        report_set(object, "node",
+                   value->producer == ODB_NO_NODE ? json_null() : json_integer(value->producer));
+        report_set(object, "verdict", odb_json_text(odb_verdict_name(numbers->verdict)));
+        report_numbers(object, numbers);
+        report_set(object, "boundary", json_boolean(numbers->boundary));
+        report_set(object, "culprit", json_boolean(numbers->culprit));
+        report_set(object, "reason", odb_json_text(numbers->reason));
+        json_array_append_new(values, object);
+    }
+    return values;
+}
+
+static json_t *report_firsts(const struct odb_report *report, const struct odb_firsts *firsts)
+{
+    return json_pack("{s:o,s:o,s:o}", "nan", odb_report_value_key(report, firsts->nan), "inf",
+                     odb_report_value_key(report, firsts->inf), "beyond_f16",
+                     odb_report_value_key(report, firsts->beyond_f16));
+}
+
+static json_t *report_model(const struct odb_report *report)
+{
+    json_t *model = json_object();
+    report_set(model, "path", odb_json_text(report->model->path));
+    report_set(model, "sha256", odb_json_text(report->sha256));
+    report_set(model, "nodes", json_integer((json_int_t)report->model->graph->n_nodes));
+    return model;
+}
+
+static json_t *report_observer(const struct odb_report *report)
+{
+    const struct odb_observer *seen = &report->observer;
+    if (!seen->looked)
+        return json_null();
+    json_t *object = json_object();
+    report_set(object, "moved", json_boolean(seen->moved));
+    report_set(object, "by", odb_json_real(seen->by));
+    report_set(object, "output",
+               seen->moved ? odb_report_value_key(report, seen->output) : json_null());
+    report_set(object, "decides", json_boolean(seen->decides));
+    return object;
+}
+
+static json_t *report_forecast(const struct odb_forecast *forecast)
+{
+    if (!forecast->strategy)
+        return json_null();
+    json_t *object = json_object();
+    report_set(object, "strategy", json_string(forecast->strategy));
+    report_set(object, "loads", json_integer((json_int_t)forecast->loads));
+    report_set(object, "seconds", odb_json_real(forecast->seconds));
+    return object;
+}
+
+static json_t *report_proof(const struct odb_proof *proof)
+{
+    if (!proof->tried)
+        return json_null();
+    json_t *object = json_object();
+    report_set(object, "cuts", json_integer((json_int_t)proof->cuts));
+    report_set(object, "good", json_integer((json_int_t)proof->good));
+    report_set(object, "untestable", json_integer((json_int_t)proof->untestable));
+    report_set(object, "counterexample",
+               proof->counterexample == ODB_NO_NODE ? json_null()
+                                                    : json_integer(proof->counterexample));
+    return object;
+}
+
+static json_t *report_repeats(const struct odb_report *report)
+{
+    const struct odb_repeats *repeats = &report->repeats;
+    json_t *outputs = json_array();
+    for (size_t i = 0; i < repeats->outputs.n; i++) {
+        const struct odb_repeated *output = &repeats->outputs.items[i];
+        json_t *object = json_object(), *votes = json_object();
+        for (int v = 0; v < ODB_VERDICT_COUNT; v++)
+            if (output->votes[v])
+                report_set(votes, odb_verdict_name((enum odb_verdict)v),
+                           json_integer((json_int_t)output->votes[v]));
+        report_set(object, "name", odb_report_value_key(report, output->value));
+        report_set(object, "spread", odb_json_real(output->spread));
+        report_set(object, "votes", votes);
+        json_array_append_new(outputs, object);
+    }
+    return json_pack(
+        "{sIsbss?ss?soso}", "runs", (json_int_t)repeats->runs, "differ", repeats->differ, "pattern",
+        repeats->later_alike ? "first-differs" : NULL, "died",
+        odb_verdict_is_bad(repeats->died) ? odb_verdict_name(repeats->died) : NULL, "first_node",
+        repeats->first_node == ODB_NO_NODE ? json_null() : json_integer(repeats->first_node),
+        "outputs", outputs);
+}
+
+/* What the target's plain run was given: the user's file, or why not that. */
+static json_t *report_plain_model(const struct odb_report *report)
+{
+    json_t *why = json_array();
+    if (!report->plain_given) {
+        json_decref(why);
+        return json_null();
+    }
+    for (int i = 0; i < ODB_INSTEAD_COUNT; i++)
+        if (report->instead.why[i])
+            json_array_append_new(why, json_string(odb_instead_word((enum odb_instead_why)i)));
+    return json_pack("{sbsoso}", "as_is", !odb_instead_any(&report->instead), "why", why, "text",
+                     odb_json_text(report->instead_text));
+}
+
+static json_t *report_contributions(const struct odb_report *report)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < report->contributions.n; i++) {
+        const struct odb_contribution *c = &report->contributions.items[i];
+        json_t *object = json_object();
+        report_set(object, "index", json_integer(c->node));
+        report_set(object, "name", odb_json_text(report->model->graph->nodes[c->node].name));
+        report_set(object, "share", odb_json_real(c->share));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+/* The run in which the culprits had the reference's values. */
+static json_t *report_pinned(const struct odb_report *report)
+{
+    json_t *nodes = json_array();
+    if (report->pinned_pass == ODB_NOT_ASKED) {
+        json_decref(nodes);
+        return json_null();
+    }
+    for (size_t i = 0; i < report->pinned.n; i++)
+        json_array_append_new(nodes, json_integer(report->pinned.items[i]));
+    return json_pack("{soso}", "nodes", nodes, "outputs_pass", report_checked(report->pinned_pass));
+}
+
+void odb_report_json(const struct odb_report *report, struct odb_buf *out)
+{
+    json_t *root = json_object(), *culprits = json_array();
+    for (size_t i = 0; i < report->culprits.n; i++)
+        json_array_append_new(culprits, report_culprit(report, &report->culprits.items[i]));
+    report_set(root, "schema", json_integer(1));
+    report_set(root, "onnxdbg", json_string(ODB_VERSION));
+    report_set(root, "model", report_model(report));
+    report_set(root, "reference", odb_json_text(report->reference));
+    report_set(root, "target", odb_json_text(report->target));
+    report_set(root, "target_description", odb_json_text(report->target_description));
+    report_set(root, "host", odb_json_text(report->host));
+    report_set(root, "target_words", odb_json_text(report->target_words));
+    report_set(root, "placements", odb_json_places(&report->account));
+    report_set(root, "tolerance", odb_json_text(report->tolerance));
+    report_set(root, "expect", odb_json_text(report->expect));
+    report_set(root, "inputs", report_inputs(report));
+    report_set(root, "verdict", json_string(odb_outcome_name(odb_report_outcome(report))));
+    report_set(root, "complete", json_boolean(report->complete));
+    report_set(root, "failure", odb_json_text(report->failure));
+    report_set(root, "outputs_diverge", json_boolean(report->outputs_diverge));
+    report_set(root, "pieces", odb_report_pieces_json(report));
+    report_set(root, "plain_model", report_plain_model(report));
+    report_set(root, "signature",
+               report->signature ? odb_json_text(report->signature) : json_null());
+    report_set(root, "target_runs_at_all", json_boolean(!report->dead));
+    report_set(root, "only_whole", json_boolean(report->only_whole != NULL));
+    report_set(root, "warnings", odb_json_texts(report->warnings.items, report->warnings.n));
+    report_set(root, "notes", odb_json_texts(report->notes.items, report->notes.n));
+    report_set(root, "repeat", report_repeats(report));
+    report_set(root, "pinned", report_pinned(report));
+    report_set(root, "contributions_to", odb_report_value_key(report, report->contributions_to));
+    report_set(root, "contributions", report_contributions(report));
+    report_set(root, "strategy", report_steps(report));
+    report_set(root, "forecast", report_forecast(&report->forecast));
+    report_set(root, "proof", report_proof(&report->proof));
+    report_set(root, "observer", report_observer(report));
+    report_set(root, "target_loads", json_integer((json_int_t)report->target_loads));
+    report_set(root, "target_runs", json_integer((json_int_t)report->target_runs));
+    report_set(root, "seconds", odb_json_real(report->seconds));
+    report_set(root, "reference_seconds", odb_json_real(report->reference_seconds));
+    report_set(root, "target_seconds", odb_json_real(report->target_seconds));
+    report_set(root, "unsupported_nodes", json_integer((json_int_t)report->n_unsupported));
+    report_set(root, "first",
+               json_pack("{soso}", "reference", report_firsts(report, &report->reference_firsts),
+                         "target", report_firsts(report, &report->target_firsts)));
+    report_set(root, "culprits", culprits);
+    report_set(root, "values", report_values(report));
+    if (report->more)
+        json_object_update(root, report->more);
+    odb_json_put(root, out);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/memory_budget.h"
+
+#include "base/mem.h"
+#include "run/budget.h"
+
+/* Together: a piece, mapped and packed, is two eighths; what is read of it, there and here, two;
+ * what is kept one; the rest is for an operator, its weights in float64, and what nobody counts. */
+struct odb_room odb_room(const struct odb_budget *budget)
+{
+    if (budget && budget->memory)
+        return (struct odb_room){.capped = true,
+                                 .weights = budget->memory / 8,
+                                 .values = budget->memory / 8,
+                                 .kept = budget->memory / 8};
+    uint64_t half = odb_mem_spare();
+    return (struct odb_room){.weights = half, .values = half / 2, .kept = half};
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What a probe asked, and what was seen: for those who tell it to people.
+ */
+#ifndef ODB_RUN_PROBE_KIND_H
+#define ODB_RUN_PROBE_KIND_H
+
+#include <stddef.h>
+
+#include "run/value_report.h"
+
+struct odb_graph;
+
+enum odb_asked {
+    ODB_ASKED_PLAIN, /* nothing is to be said */
+#define ODB_ASKED(id, why, passes, fails) ODB_ASKED_##id,
+#include "run/probe_kind.def"
+#undef ODB_ASKED
+    ODB_ASKED_COUNT
+};
+
+/* Why it was put, without a full stop; "" where nothing is to be said. */
+const char *odb_asked_why(enum odb_asked asked);
+/* What its verdict means for the search; "" where nothing is to be said. */
+const char *odb_asked_means(enum odb_asked asked, enum odb_verdict verdict);
+
+#define ODB_COMPARED_MOST 32 /* values that are told one by one */
+
+/* A value that was compared. */
+struct odb_seen {
+    int value;
+    enum odb_verdict verdict;
+    struct odb_number error, noise;
+    bool local; /* the node's own error and noise, given what it was fed */
+};
+
+/* All that were compared for one probe: how many, and the worst of them. */
+struct odb_all_seen {
+    size_t n, bad, told;
+    struct odb_seen list[ODB_COMPARED_MOST]; /* [told], as they came */
+};
+
+/* seen NULL: nobody wants to know. */
+void odb_seen_note(struct odb_all_seen *seen, const struct odb_seen *compared);
+
+/* What was cut out, fed and read; pointers are borrowed for the call that tells it. */
+struct odb_asked_facts {
+    const struct odb_graph *graph;
+    enum odb_asked asked;
+    const bool *nodes;   /* [n_nodes] of the cut; NULL: nothing is run */
+    const int *in, *out; /* values: fed, read */
+    size_t n_in, n_out;
+};
+
+#endif

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sweep/samples.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "bisect/alone/alone.h"
+#include "bisect/bisect_options.h"
+#include "bisect/plan/fails.h"
+#include "run/feeds.h"
+#include "run/hooks.h"
+#include "report/json.h"
+#include "report/report.h"
+#include "reference/trace.h"
+#include "run/value_report.h"
+
+#define SAMPLES_CULPRITS 16 /* that are confirmed */
+
+/* --- which is the worst ----------------------------------------------------------------------- */
+
+static int samples_rank(enum odb_verdict verdict)
+{
+    if (verdict == ODB_VERDICT_CRASH || verdict == ODB_VERDICT_TIMEOUT ||
+        verdict == ODB_VERDICT_NAN)
+        return 3;
+    return odb_verdict_is_bad(verdict) ? 2 : verdict == ODB_VERDICT_PASS;
+}
+
+/* A shape or type that is wrong has no error; of what NaN left over, it says nothing. */
+static double samples_excess(const struct odb_sample *s)
+{
+    if (samples_rank(s->verdict) == 3)
+        return 0;
+    if (isnan(s->error))
+        return odb_verdict_is_bad(s->verdict) ? INFINITY : 0;
+    return isnan(s->noise) || s->error == 0 ? s->error : s->error / s->noise;
+}
+
+bool odb_sample_worse(const struct odb_sample *a, const struct odb_sample *b)
+{
+    int rank = samples_rank(a->verdict), other = samples_rank(b->verdict);
+    return rank != other ? rank > other : samples_excess(a) > samples_excess(b);
+}
+
+/* Among those that pass, rounding alone makes the difference: the first is as good as any. */
+size_t odb_samples_worst(const struct odb_sample *samples, size_t n)
+{
+    size_t worst = 0;
+    for (size_t i = 1; i < n; i++)
+        if (odb_sample_worse(&samples[i], &samples[worst]) &&
+            (odb_verdict_is_bad(samples[i].verdict) ||
+             samples_rank(samples[i].verdict) > samples_rank(samples[worst].verdict)))
+            worst = i;
+    return worst;
+}
+
+bool odb_sample_unknown(const struct odb_sample *sample)
+{
+    return sample->verdict != ODB_VERDICT_PASS && !odb_verdict_is_bad(sample->verdict);
+}
+
+/* --- one sample at a time --------------------------------------------------------------------- */
+
+struct samples_at {
+    const struct odb_model *model;
+    struct odb_bisect_options options; /* with hooks that say which sample it is */
+    const struct odb_search_hooks *hooks;
+    struct odb_sample *sample;
+    struct odb_feeds *feeds; /* owned */
+    struct odb_trace *trace; /* owned */
+    char where[48];
+};
+
+static void samples_event(void *payload, const struct odb_search_event *event)
+{
+    const struct samples_at *at = payload;
+    struct odb_search_event told = *event;
+    char text[160];
+    odb_text_fit(text, sizeof text, "%s: %s", at->where, event->text);
+    if (event->what == ODB_EVENT_PHASE || event->what == ODB_EVENT_PROGRESS)
+        told.text = text;
+    odb_hooks_tell(at->hooks, told);
+}
+
+static bool samples_cancelled(void *payload)
+{
+    const struct samples_at *at = payload;
+    return at->hooks->cancelled && at->hooks->cancelled(at->hooks->payload);
+}
+
+/* Its inputs and reference. */
+static enum odb_status samples_enter(struct samples_at *at, struct odb_samples *s, size_t i,
+                                     const struct odb_model *model,
+                                     const struct odb_bisect_options *options,
+                                     struct odb_error *err)
+{
+    struct odb_trace_options how;
+    *at = (struct samples_at){.model = model,
+                              .options = *options,
+                              .hooks = &options->hooks,
+                              .sample = &s->items.items[i]};
+    at->options.hooks = odb_hooks_within(&options->hooks, samples_event, samples_cancelled, at);
+    snprintf(at->where, sizeof at->where, "sample %zu of %zu", i + 1, s->items.n);
+    odb_hooks_phase(&options->hooks, at->where, 0);
+    ODB_TRY(odb_hooks_cancelled(&options->hooks, err));
+    ODB_TRY(s->feeds(s->payload, i, &at->feeds, err));
+    ODB_TRY(odb_bisect_trace_options(&at->options, &how, err));
+    how.hooks = at->options.hooks;
+    return odb_trace_make(&at->trace, model, at->feeds, &how, err);
+}
+
+static void samples_leave(struct samples_at *at)
+{
+    odb_trace_free(at->trace);
+    odb_feeds_free(at->feeds);
+}
+
+/* What is no word of the target or the reference on this one sample. A fault that cannot be planted
+ * in these values is one. */
+static bool samples_fatal(enum odb_status status)
+{
+    return status != ODB_E_EXECUTOR && status != ODB_UNSUPPORTED && status != ODB_E_CRASH &&
+           status != ODB_E_TIMEOUT && status != ODB_E_INPUT;
+}
+
+/* --- judging ---------------------------------------------------------------------------------- */
+
+static enum odb_status samples_judge_outputs(struct samples_at *at, const int *outputs, size_t n,
+                                             struct odb_tensor *const *had, struct odb_error *err)
+{
+    struct odb_judge judge = {at->trace, &at->options.tolerance};
+    for (size_t o = 0; o < n; o++) {
+        struct odb_value_report report = {0};
+        ODB_TRY(odb_judge_value(&judge, outputs[o], had[o], &report, err));
+        struct odb_sample one = *at->sample;
+        one.verdict = report.verdict;
+        one.value = outputs[o];
+        one.error = report.error.known ? report.error.v : NAN;
+        one.noise = report.noise.known ? report.noise.v : NAN;
+        if (!o || odb_sample_worse(&one, at->sample))
+            *at->sample = one;
+    }
+    return ODB_OK;
+}
+
+static enum odb_status samples_run(struct samples_at *at, struct odb_pool *pool,
+                                   struct odb_error *err)
+{
+    const struct odb_graph *graph = at->model->graph;
+    struct odb_prober prober;
+    int *outputs = odb_new_n(int, graph->n_outputs + 1);
+    struct odb_tensor **had = odb_new_n(struct odb_tensor *, graph->n_outputs + 1);
+    struct odb_probe probe = {.asked = ODB_ASKED_SAMPLE,
+                              .what = at->where,
+                              .judged = true,
+                              .node = ODB_NO_NODE,
+                              .values = outputs,
+                              .outputs = had};
+    for (size_t o = 0; o < graph->n_outputs; o++)
+        if (graph->values[graph->outputs[o]].producer != ODB_NO_NODE)
+            outputs[probe.n_values++] = graph->outputs[o];
+    odb_prober_init(&prober, at->model, at->feeds, at->trace, pool, at->options.hooks);
+    enum odb_status status = odb_probe_run(&prober, &probe, err);
+    at->sample->verdict = odb_probe_verdict(status);
+    if (status == ODB_OK)
+        status = samples_judge_outputs(at, outputs, probe.n_values, had, err);
+    odb_probe_tell(&prober, &probe, at->sample->verdict, 0);
+    odb_probe_drop(&prober, &probe);
+    odb_prober_dispose(&prober);
+    free(had);
+    free(outputs);
+    return status;
+}
+
+/* A search may let off what the run showed. */
+static enum odb_status samples_fails(struct samples_at *at, struct odb_error *err)
+{
+    bool fails;
+    ODB_TRY(
+        odb_fails(&fails, at->model, at->feeds, at->trace, &at->options, at->sample->verdict, err));
+    if (odb_verdict_is_bad(at->sample->verdict) && !fails)
+        at->sample->verdict = ODB_VERDICT_PASS;
+    return ODB_OK;
+}
+
+static enum odb_status samples_judge_one(struct odb_samples *s, size_t i, struct odb_pool *pool,
+                                         const struct odb_model *model,
+                                         const struct odb_bisect_options *options,
+                                         struct odb_error *err)
+{
+    struct samples_at at;
+    struct odb_error why = ODB_ERROR_INIT;
+    enum odb_status status = samples_enter(&at, s, i, model, options, &why);
+    if (status == ODB_OK)
+        status = samples_run(&at, pool, &why);
+    else if (!samples_fatal(status))
+        at.sample->verdict = ODB_VERDICT_UNTESTABLE;
+    if (status == ODB_OK)
+        status = samples_fails(&at, &why);
+    samples_leave(&at);
+    if (status == ODB_OK)
+        return ODB_OK;
+    if (samples_fatal(status) || !at.feeds) {
+        *err = why;
+        return status;
+    }
+    at.sample->why = odb_xstrdup(why.what);
+    at.sample->failed = status;
+    return ODB_OK;
+}
+
+enum odb_status odb_samples_judge(struct odb_samples *s, const struct odb_model *model,
+                                  const struct odb_bisect_options *options, struct odb_error *err)
+{
+    struct odb_pool *pool = NULL;
+    for (size_t i = 0; i < s->items.n; i++) {
+        struct odb_sample *sample = &s->items.items[i];
+        sample->verdict = ODB_VERDICT_UNTESTED;
+        sample->error = sample->noise = NAN;
+        sample->value = ODB_NO_VALUE;
+    }
+    enum odb_status status = odb_probe_pool(&pool, options->target, &options->hooks, err);
+    for (size_t i = 0; i < s->items.n && status == ODB_OK; i++)
+        status = samples_judge_one(s, i, pool, model, options, err);
+    odb_pool_close(pool);
+    return status;
+}
+
+/* --- confirming ------------------------------------------------------------------------------- */
+
+static bool samples_asks(const struct odb_culprit *culprit)
+{
+    bool fatal = culprit->kind == ODB_KIND_CRASH || culprit->kind == ODB_KIND_HANG;
+    return culprit->segment[0] == culprit->segment[1] && !culprit->of_reference &&
+           (fatal || odb_diagnosis_accuses(culprit->kind));
+}
+
+static enum odb_status samples_confirm_node(struct bisection *b, struct odb_sample *sample,
+                                            int node, struct odb_error *err)
+{
+    struct alone alone = {0};
+    struct odb_error why = ODB_ERROR_INIT;
+    enum odb_status status = ODB_UNSUPPORTED;
+    if (alone_possible(b, node))
+        status = alone_run(b, question_alone(b, &b->prober, node, b->trace->ref), &alone, &why);
+    bool guilty = alone.guilty || status == ODB_E_CRASH || status == ODB_E_TIMEOUT;
+    if (guilty)
+        odb_push(&sample->confirms, node);
+    else if (status != ODB_OK || !alone.judged)
+        odb_push(&sample->untestable, node);
+    alone_dispose(&alone, b->graph->nodes[node].n_out);
+    if (status == ODB_OK || !samples_fatal(status))
+        return ODB_OK;
+    *err = why;
+    return status;
+}
+
+static enum odb_status samples_confirm_all(struct samples_at *at, struct odb_pool *pool,
+                                           const struct odb_report *found, struct odb_error *err)
+{
+    size_t n = ODB_MIN(found->culprits.n, (size_t)SAMPLES_CULPRITS);
+    enum odb_status status = ODB_OK;
+    struct bisection b = {.model = at->model,
+                          .graph = at->model->graph,
+                          .feeds = at->feeds,
+                          .options = &at->options,
+                          .report = odb_report_new(at->model),
+                          .trace = at->trace,
+                          .pool = pool,
+                          .judge = {at->trace, &at->options.tolerance}};
+    odb_prober_init(&b.prober, at->model, at->feeds, at->trace, pool, at->options.hooks);
+    for (size_t c = 0; c < n && status == ODB_OK; c++)
+        if (samples_asks(&found->culprits.items[c]))
+            status = samples_confirm_node(&b, at->sample, found->culprits.items[c].node, err);
+    odb_prober_dispose(&b.prober);
+    odb_report_free(b.report);
+    return status;
+}
+
+/* What nobody knows of a sample is untestable there. */
+static void samples_give_up(struct odb_sample *sample, const struct odb_report *report)
+{
+    size_t n = ODB_MIN(report->culprits.n, (size_t)SAMPLES_CULPRITS);
+    sample->confirms.n = sample->untestable.n = 0;
+    for (size_t c = 0; c < n; c++)
+        if (samples_asks(&report->culprits.items[c]))
+            odb_push(&sample->untestable, report->culprits.items[c].node);
+}
+
+static enum odb_status samples_confirm_on(struct odb_samples *s, size_t i, struct odb_pool *pool,
+                                          const struct odb_report *report,
+                                          const struct odb_bisect_options *options,
+                                          struct odb_error *err)
+{
+    struct samples_at at;
+    struct odb_error why = ODB_ERROR_INIT;
+    enum odb_status status = samples_enter(&at, s, i, report->model, options, &why);
+    if (status == ODB_OK)
+        status = samples_confirm_all(&at, pool, report, &why);
+    samples_leave(&at);
+    if (status == ODB_OK)
+        return ODB_OK;
+    samples_give_up(&s->items.items[i], report);
+    if (!samples_fatal(status))
+        return ODB_OK;
+    *err = why;
+    return status;
+}
+
+static void samples_search_says(struct odb_sample *sample, const struct odb_report *report)
+{
+    size_t n = ODB_MIN(report->culprits.n, (size_t)SAMPLES_CULPRITS);
+    for (size_t c = 0; c < n; c++)
+        if (samples_asks(&report->culprits.items[c])) {
+            const struct odb_culprit *culprit = &report->culprits.items[c];
+            if (culprit->verified)
+                odb_push(&sample->confirms, culprit->node);
+            else if (culprit->checks[ODB_CHECK_ALONE] != ODB_CONTRADICTS)
+                odb_push(&sample->untestable, culprit->node);
+        }
+}
+
+static bool samples_holds(const int *nodes, size_t n, int node)
+{
+    for (size_t i = 0; i < n; i++)
+        if (nodes[i] == node)
+            return true;
+    return false;
+}
+
+static void samples_sum_up(const struct odb_samples *s, struct odb_report *report)
+{
+    struct odb_buf out = ODB_BUF_INIT;
+    size_t n = ODB_MIN(report->culprits.n, (size_t)SAMPLES_CULPRITS);
+    odb_buf_puts(&out, report->summary ? report->summary : "");
+    for (size_t c = 0; c < n; c++) {
+        int node = report->culprits.items[c].node;
+        size_t fails = 0, unknown = 0;
+        if (!samples_asks(&report->culprits.items[c]))
+            continue;
+        for (size_t i = 0; i < s->items.n; i++) {
+            const struct odb_sample *one = &s->items.items[i];
+            fails += samples_holds(one->confirms.items, one->confirms.n, node);
+            unknown += samples_holds(one->untestable.items, one->untestable.n, node);
+        }
+        odb_node_put(report->model->graph, node, &out);
+        odb_buf_printf(&out, ": alone, it fails on %zu of %zu samples", fails, s->items.n);
+        if (unknown)
+            odb_buf_printf(&out, "; %zu could not be tested", unknown);
+        odb_buf_putc(&out, '\n');
+    }
+    free(report->summary);
+    report->summary = out.len ? odb_buf_take(&out) : NULL;
+    odb_buf_dispose(&out);
+}
+
+static json_t *samples_ints(const int *v, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, json_integer(v[i]));
+    return list;
+}
+
+static json_t *samples_json(const struct odb_samples *s)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->items.n; i++) {
+        const struct odb_sample *one = &s->items.items[i];
+        json_array_append_new(
+            list, json_pack("{so,so,so,so,sb,so,so}", "source", odb_json_text(one->source),
+                            "verdict", odb_json_text(odb_verdict_name(one->verdict)), "error",
+                            isnan(one->error) ? json_null() : odb_json_real(one->error), "failure",
+                            odb_json_text(one->why), "searched", (int)one->searched, "confirms",
+                            samples_ints(one->confirms.items, one->confirms.n), "untestable",
+                            samples_ints(one->untestable.items, one->untestable.n)));
+    }
+    return json_pack("{so}", "samples", list);
+}
+
+enum odb_status odb_samples_confirm(struct odb_samples *s, struct odb_report *report,
+                                    const struct odb_bisect_options *options, struct odb_error *err)
+{
+    struct odb_pool *pool = NULL;
+    enum odb_status status = ODB_OK;
+    bool asks = false;
+    for (size_t c = 0; c < report->culprits.n && c < SAMPLES_CULPRITS; c++)
+        asks |= samples_asks(&report->culprits.items[c]);
+    if (asks && report->complete)
+        status = odb_probe_pool(&pool, options->target, &options->hooks, err);
+    for (size_t i = 0; i < s->items.n && asks; i++) {
+        if (s->items.items[i].searched)
+            samples_search_says(&s->items.items[i], report);
+        else if (pool && status == ODB_OK)
+            status = samples_confirm_on(s, i, pool, report, options, err);
+        else
+            samples_give_up(&s->items.items[i], report);
+    }
+    odb_pool_close(pool);
+    samples_sum_up(s, report);
+    json_decref(report->more);
+    report->more = samples_json(s);
+    return status;
+}
+
+void odb_samples_dispose(struct odb_samples *s)
+{
+    for (size_t i = 0; i < s->items.n; i++) {
+        free(s->items.items[i].source);
+        free(s->items.items[i].why);
+        free(s->items.items[i].confirms.items);
+        free(s->items.items[i].untestable.items);
+    }
+    free(s->items.items);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Several samples of inputs: the model runs once on each, the worst is searched, and what the
+ * search accuses is tried alone on the others. One trace at a time is held here.
+ */
+#ifndef ODB_SWEEP_SAMPLES_H
+#define ODB_SWEEP_SAMPLES_H
+
+#include "bisect/bisect_options.h"
+#include "run/feeds.h"
+#include "report/report.h"
+
+struct odb_sample {
+    char *source;             /* owned: "seed 43", a folder */
+    enum odb_verdict verdict; /* of its worst output; UNTESTABLE: the target refused */
+    double error, noise;      /* of that output; NAN: not known */
+    int value;                /* that output, or ODB_NO_VALUE */
+    char *why;                /* owned: why it could not be run; NULL: it could */
+    enum odb_status failed;   /* the status of that */
+    bool searched;
+    ODB_VEC(int) confirms;   /* culprits that fail alone on it */
+    ODB_VEC(int) untestable; /* and those of which nobody knows */
+};
+
+struct odb_samples {
+    ODB_VEC(struct odb_sample) items; /* sources are filled in by the caller */
+    /* Makes the inputs of one; the caller's. */
+    enum odb_status (*feeds)(void *payload, size_t sample, struct odb_feeds **out,
+                             struct odb_error *err);
+    void *payload;
+};
+
+/* Whether a is worse than b: crash, hang and NaN before other faults, those by error over noise,
+ * before what passes, before what is not known. */
+bool odb_sample_worse(const struct odb_sample *a, const struct odb_sample *b);
+/* The first of the worst. */
+size_t odb_samples_worst(const struct odb_sample *samples, size_t n);
+/* Neither passes nor fails: nothing is known of the target there. */
+bool odb_sample_unknown(const struct odb_sample *sample);
+
+/* One plain run of the target on each. That a target fails on one ends nothing; stopped, those not
+ * reached stay untested. */
+enum odb_status odb_samples_judge(struct odb_samples *samples, const struct odb_model *model,
+                                  const struct odb_bisect_options *options,
+                                  struct odb_error *err) ODB_MUST_USE;
+/* Runs each culprit that is one node alone on every sample that was not searched, fed with the
+ * reference's values, and appends what came of it to the report's summary and, as "samples", to its
+ * JSON. */
+enum odb_status odb_samples_confirm(struct odb_samples *samples, struct odb_report *report,
+                                    const struct odb_bisect_options *options,
+                                    struct odb_error *err) ODB_MUST_USE;
+void odb_samples_dispose(struct odb_samples *samples);
+
+#endif
