@@ -434,7 +434,7 @@ enum odb_status odb_call__open_model(struct odb_command_call *call, const char *
                                      struct odb_error *err)
 {
     const char *session = odb_call_option(call, ODB_OPTION_SESSION);
-    bool takes = call->command->options >> ODB_OPTION_SESSION & 1;
+    bool takes = odb_command_takes(call->command, ODB_OPTION_SESSION);
     struct odb_model *model;
     char *of = NULL;
     bool stored = odb_stored_is(path);

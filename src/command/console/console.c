@@ -11,12 +11,6 @@
 #include "command/table/quoting.h"
 #include "executor/executor.h"
 
-/* Values computed by the reference depend on these, */
-#define CONSOLE_FEEDS                                                                              \
-    (ODB_OPT(INPUT) | ODB_OPT(INPUTS_FROM) | ODB_OPT(MAP) | ODB_OPT(DIM) | ODB_OPT(SEED))
-/* and verdicts on these as well; on the tolerance they are judged anew. */
-#define CONSOLE_VERDICTS (ODB_OPT(REFERENCE) | ODB_OPT(GOLDEN) | ODB_OPT(TARGET) | ODB_OPT(EXPECT))
-
 void odb_console_init(struct odb_console *console, struct odb_session *session)
 {
     *console = (struct odb_console){.session = session, .target = odb_call__default_target()};
@@ -84,20 +78,22 @@ void odb_console_set(struct odb_console *console, enum odb_option_id id, const c
     if (console_has(console, id, value))
         return;
     char *copy = value ? odb_xstrdup(value) : NULL;
-    bool feeds = CONSOLE_FEEDS >> id & 1 || console_feeds(id, odb_console_get(console, id), value);
+    const struct odb_option *row = odb_option_row(id);
+    bool feeds =
+        row->setting == ODB_SETTING_FEEDS || console_feeds(id, odb_console_get(console, id), value);
     console_remove(console, id, value);
     if (copy)
         odb_push(&console->settings, (struct odb_setting){id, copy});
     if (feeds)
         odb_session_feed_take(console->session, NULL);
-    else if (CONSOLE_VERDICTS >> id & 1)
+    else if (row->setting == ODB_SETTING_VERDICTS)
         odb_session_forget(console->session);
 }
 
 void odb_console_adopt(struct odb_console *console, const struct odb_command_call *call)
 {
     for (size_t i = 0; i < call->options.n; i++)
-        if (ODB_SETTINGS >> call->options.items[i].id & 1)
+        if (odb_option_row(call->options.items[i].id)->setting)
             odb_console_set(console, call->options.items[i].id, call->options.items[i].value);
     const struct odb_arg *args = call->command->args;
     for (size_t i = 0; args && args[i].name; i++)

@@ -113,7 +113,7 @@ enum odb_status odb_call__fed_restore(struct odb_command_call *call, struct odb_
     for (size_t i = 0; i < settings.list.n && status == ODB_OK; i++) {
         setting.value = settings.list.items[i].value;
         if (fed_option(&setting.id, &settings.list.items[i]) &&
-            (call->command->options >> setting.id & 1) && !odb_call__replaces(call, &setting))
+            odb_command_takes(call->command, setting.id) && !odb_call__replaces(call, &setting))
             status = fed_take(call, &setting, err);
     }
     odb_store_settings_dispose(&settings);

@@ -13,7 +13,7 @@ static enum odb_status set_find(const char *name, enum odb_option_id *id, struct
     size_t n = 0;
     name += strspn(name, "-");
     for (int i = 0; i < ODB_OPTION_COUNT; i++) {
-        if (!(ODB_SETTINGS >> i & 1))
+        if (!odb_option_row(i)->setting)
             continue;
         *id = (enum odb_option_id)i;
         names[n++] = odb_option_row(*id)->name;
@@ -119,7 +119,7 @@ enum odb_status odb_command__set(struct odb_command_call *call, struct odb_error
     enum odb_option_id id = ODB_OPTION_HELP;
     if (!name) {
         for (int i = 0; i < ODB_OPTION_COUNT; i++)
-            if (ODB_SETTINGS >> i & 1)
+            if (odb_option_row(i)->setting)
                 set_put(call->console, (enum odb_option_id)i, &out);
     } else {
         ODB_TRY(set_find(name, &id, err));

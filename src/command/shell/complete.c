@@ -190,24 +190,18 @@ static void complete_tolerance(struct complete *c)
     }
 }
 
-static bool complete_has_option(odb_option_set options, int id)
-{
-    return options >> id & 1;
-}
-
 static void complete_option(struct complete *c)
 {
     for (int id = 0; id < ODB_OPTION_COUNT; id++)
-        if (complete_has_option(ODB_SETTINGS, id))
+        if (odb_option_row(id)->setting)
             complete_offer(c, odb_option_row(id)->name, false);
 }
 
 /* Options of the command, as they are typed. */
 static void complete_dashes(struct complete *c)
 {
-    odb_option_set options = c->command->options | ODB_OPT(HELP);
     for (int id = 0; id < ODB_OPTION_COUNT; id++)
-        if (complete_has_option(options, id))
+        if (id == ODB_OPTION_HELP || odb_command_takes(c->command, id))
             complete_offer_take(c, odb_xasprintf("--%s", odb_option_row(id)->name), false);
 }
 
@@ -340,7 +334,7 @@ static void complete_setting(struct complete *c)
 {
     for (int id = 0; c->before && id < ODB_OPTION_COUNT; id++) {
         const struct odb_option *row = odb_option_row(id);
-        if (complete_has_option(ODB_SETTINGS, id) && !strcmp(row->name, c->before)) {
+        if (row->setting && !strcmp(row->name, c->before)) {
             c->choices = row->range;
             if (complete_types[row->type])
                 complete_types[row->type](c);

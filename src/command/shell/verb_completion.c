@@ -59,7 +59,7 @@ static bool completion_next(size_t *i, const struct odb_command **command)
 
 static bool completion_has(const struct odb_command *command, int id)
 {
-    return command->options >> id & 1;
+    return odb_command_takes(command, id);
 }
 
 /* The command that `onnxdbg MODEL` is short for. */

@@ -47,7 +47,7 @@ static enum odb_status debug_check(const struct odb_command_call *call, struct o
 {
     for (size_t i = 0; i < call->options.n; i++) {
         enum odb_option_id id = call->options.items[i].id;
-        if (ODB_SETTINGS >> id & 1)
+        if (odb_option_row(id)->setting)
             ODB_TRY(odb_call__check_setting(NULL, odb_option_row(id), call->options.items[i].value,
                                             err));
     }

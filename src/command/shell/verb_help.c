@@ -87,7 +87,7 @@ void odb_help_command(const struct odb_command *command, struct odb_buf *out)
     if (command->options)
         odb_buf_puts(out, "\noptions:\n");
     for (int id = 0; id < ODB_OPTION_COUNT; id++)
-        if (command->options >> id & 1)
+        if (odb_command_takes(command, id))
             help_option(command, (enum odb_option_id)id, out);
     odb_buf_printf(out, "\nexample:\n  %s\n", command->example);
     if (command->alias)

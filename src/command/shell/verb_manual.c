@@ -191,7 +191,7 @@ static void manual_options(struct odb_buf *out, const struct odb_command *comman
     odb_buf_puts(out, ".Sh OPTIONS\n.Bl -tag -width Ds\n");
     for (int id = 0; id < ODB_OPTION_COUNT; id++) {
         struct odb_buf head = ODB_BUF_INIT, text = ODB_BUF_INIT;
-        if (!(command->options >> id & 1))
+        if (!odb_command_takes(command, id))
             continue;
         odb_help_option(command, (enum odb_option_id)id, &head, &text);
         manual_item(out, odb_buf_text(&head), odb_buf_text(&text));

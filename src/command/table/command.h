@@ -58,14 +58,14 @@ enum odb_option_id {
 #undef ODB_OPTION
     ODB_OPTION_COUNT
 };
-typedef unsigned __int128 odb_option_set;
-_Static_assert(ODB_OPTION_COUNT <= 128, "a set has room for every option");
-#define ODB_OPT(id) ((odb_option_set)1 << ODB_OPTION_##id)
-/* Options that a console keeps. */
-#define ODB_SETTINGS                                                                               \
-    (ODB_OPT(INPUT) | ODB_OPT(INPUTS_FROM) | ODB_OPT(DIM) | ODB_OPT(SEED) | ODB_OPT(REFERENCE) |   \
-     ODB_OPT(GOLDEN) | ODB_OPT(TARGET) | ODB_OPT(MAP) | ODB_OPT(TOL) | ODB_OPT(EXPECT) |           \
-     ODB_OPT(STRATEGY) | ODB_OPT(STEP) | ODB_OPT(MEM) | ODB_OPT(REPEAT))
+
+/* Whether a console keeps an option, and what it forgets when that is given anew. */
+enum odb_setting_kind {
+    ODB_SETTING_NONE,     /* it holds for one command */
+    ODB_SETTING_PLAIN,    /* it is kept, and nothing that is known depends on it */
+    ODB_SETTING_VERDICTS, /* verdicts do */
+    ODB_SETTING_FEEDS     /* what the model is fed with does, and so does all that was computed */
+};
 
 struct odb_option {
     const char *name; /* without dashes */
@@ -75,6 +75,7 @@ struct odb_option {
     const char *range; /* INT: "1..64"; ENUM: "a|b"; else NULL */
     const char *def;   /* for help; NULL: none */
     const char *help;
+    enum odb_setting_kind setting;
 };
 
 struct odb_command_call;
@@ -122,9 +123,10 @@ struct odb_command {
     const char *name, *alias; /* alias NULL: none */
     const char *group;        /* heading in help */
     const struct odb_arg *args;
-    odb_option_set options; /* ODB_OPT() bits; --help is always there */
-    const char *help;       /* one line */
-    const char *text;       /* a paragraph */
+    const enum odb_option_id *options; /* ends with ODB_OPTION_COUNT; NULL: none. --help is always
+                                          there, and stands in no list */
+    const char *help;                  /* one line */
+    const char *text;                  /* a paragraph */
     const char *example;
     unsigned flags;
     odb_command_fn exec;
@@ -138,6 +140,8 @@ const struct odb_command *odb_command_table(size_t *n);
 enum odb_status odb_command_find(const struct odb_command **out, const char *name, bool prompt,
                                  struct odb_error *err) ODB_MUST_USE;
 const struct odb_option *odb_option_row(enum odb_option_id id);
+/* Whether the command's row lists the option. */
+bool odb_command_takes(const struct odb_command *command, enum odb_option_id id);
 /* What stands behind one dash for an option of the command: "t", "cd", or "". Returns buf, which
  * has ODB_OPTION_SHORT bytes. */
 #define ODB_OPTION_SHORT 4

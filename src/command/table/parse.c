@@ -112,7 +112,7 @@ enum odb_status odb_command_find(const struct odb_command **out, const char *nam
 
 static bool call_knows(const struct odb_command *command, int id)
 {
-    return id == ODB_OPTION_HELP || (command->options >> id & 1);
+    return id == ODB_OPTION_HELP || odb_command_takes(command, id);
 }
 
 static enum odb_status call_unknown(const struct odb_command *command, const char *word, size_t len,
@@ -402,7 +402,7 @@ bool odb_call__replaces(const struct odb_command_call *call, const struct odb_se
 
 const char **odb_call_list(const struct odb_command_call *call, enum odb_option_id id, size_t *n)
 {
-    bool kept = call->console && ODB_SETTINGS >> id & 1;
+    bool kept = call->console && odb_option_row(id)->setting;
     bool given = !kept || call->command->flags & ODB_COMMAND_ASIDE; /* else it is a setting now */
     size_t settings = kept ? call->console->settings.n : 0;
     const char **list = odb_new_n(const char *, call->options.n + settings + 1);

@@ -31,7 +31,7 @@ static const struct {
 
 static bool short_known(const struct odb_command *command, enum odb_option_id id)
 {
-    return id == ODB_OPTION_HELP || (command->options >> id & 1);
+    return id == ODB_OPTION_HELP || odb_command_takes(command, id);
 }
 
 const char *odb_option_short(const struct odb_command *command, enum odb_option_id id, char *buf)

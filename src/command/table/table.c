@@ -106,24 +106,30 @@ static const struct odb_arg args_page[] = {TAKES("PAGE", COMMAND), {0}};
 static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
 
 #define OPTS_FEEDS                                                                                 \
-    (ODB_OPT(INPUT) | ODB_OPT(INPUTS_FROM) | ODB_OPT(DIM) | ODB_OPT(SEED) | ODB_OPT(KERNELS) |     \
-     ODB_OPT(MEM) | ODB_OPT(FOLLOW_LINKS))
-#define OPTS_RUN (OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(TARGET) | ODB_OPT(MAP))
+    ODB_OPTION_INPUT, ODB_OPTION_INPUTS_FROM, ODB_OPTION_DIM, ODB_OPTION_SEED, ODB_OPTION_KERNELS, \
+        ODB_OPTION_MEM, ODB_OPTION_FOLLOW_LINKS
+#define OPTS_RUN OPTS_FEEDS, ODB_OPTION_REFERENCE, ODB_OPTION_TARGET, ODB_OPTION_MAP
 #define OPTS_SEARCH                                                                                \
-    (OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(GOLDEN) | ODB_OPT(TARGET) | ODB_OPT(MAP) |          \
-     ODB_OPT(TOL) | ODB_OPT(EXPECT))
+    OPTS_FEEDS, ODB_OPTION_REFERENCE, ODB_OPTION_GOLDEN, ODB_OPTION_TARGET, ODB_OPTION_MAP,        \
+        ODB_OPTION_TOL, ODB_OPTION_EXPECT
 #define OPTS_MEASURES                                                                              \
-    (ODB_OPT(TOL) | ODB_OPT(CHECK) | ODB_OPT(TOLERANCES) | ODB_OPT(COLUMNS) | ODB_OPT(TOP_K) |     \
-     ODB_OPT(AXIS) | ODB_OPT(JSON))
-#define OPTS_STRATEGY (ODB_OPT(STRATEGY) | ODB_OPT(STEP) | ODB_OPT(REPEAT))
+    ODB_OPTION_TOL, ODB_OPTION_CHECK, ODB_OPTION_TOLERANCES, ODB_OPTION_COLUMNS, ODB_OPTION_TOP_K, \
+        ODB_OPTION_AXIS, ODB_OPTION_JSON
+#define OPTS_STRATEGY ODB_OPTION_STRATEGY, ODB_OPTION_STEP, ODB_OPTION_REPEAT
 
 #define OPTS_DUMP                                                                                  \
-    (OPTS_FEEDS | ODB_OPT(FRAME_TYPE) | ODB_OPT(ONNX_DIR) | ODB_OPT(MODEL_TYPE) |                  \
-     ODB_OPT(PASSED_PATH) | ODB_OPT(CUT_INPUTS) | ODB_OPT(CUT_OUTPUTS) | ODB_OPT(DUMP_STEP) |      \
-     ODB_OPT(OUTPUT_NAME) | ODB_OPT(BEGIN) | ODB_OPT(END) | ODB_OPT(BEGIN_NAME) |                  \
-     ODB_OPT(END_NAME) | ODB_OPT(COMPARE_DIR) | ODB_OPT(DUMP_GOLDEN) | ODB_OPT(INPUT_TAG) |        \
-     ODB_OPT(TH1) | ODB_OPT(TH2) | ODB_OPT(ROOT_DIR) | ODB_OPT(INPUTS_DIR) |                       \
-     ODB_OPT(OUTPUTS_DIR) | ODB_OPT(DUMP_STRATEGY))
+    OPTS_FEEDS, ODB_OPTION_FRAME_TYPE, ODB_OPTION_ONNX_DIR, ODB_OPTION_MODEL_TYPE,                 \
+        ODB_OPTION_PASSED_PATH, ODB_OPTION_CUT_INPUTS, ODB_OPTION_CUT_OUTPUTS,                     \
+        ODB_OPTION_DUMP_STEP, ODB_OPTION_OUTPUT_NAME, ODB_OPTION_BEGIN, ODB_OPTION_END,            \
+        ODB_OPTION_BEGIN_NAME, ODB_OPTION_END_NAME, ODB_OPTION_COMPARE_DIR,                        \
+        ODB_OPTION_DUMP_GOLDEN, ODB_OPTION_INPUT_TAG, ODB_OPTION_TH1, ODB_OPTION_TH2,              \
+        ODB_OPTION_ROOT_DIR, ODB_OPTION_INPUTS_DIR, ODB_OPTION_OUTPUTS_DIR,                        \
+        ODB_OPTION_DUMP_STRATEGY
+
+/* What a row takes; those of a verb are named in its row. */
+#define OPTIONS(...) ((const enum odb_option_id[]){__VA_ARGS__, ODB_OPTION_COUNT})
+#define options_none NULL
+#define options_search OPTIONS(OPTS_SEARCH)
 
 #define BOTH (ODB_COMMAND_SHELL | ODB_COMMAND_PROMPT)
 #define ON_SCREEN (ODB_COMMAND_PROMPT | ODB_COMMAND_ANYTIME)
@@ -133,8 +139,8 @@ static const struct odb_command command_table[] = {
         .name = "debug",
         .group = "find the fault",
         .args = args_model,
-        .options = OPTS_SEARCH | OPTS_STRATEGY | ODB_OPT(SESSION) | ODB_OPT(EXECUTE) |
-                   ODB_OPT(LINEAR) | ODB_OPT(BATCH),
+        .options = OPTIONS(OPTS_SEARCH, OPTS_STRATEGY, ODB_OPTION_SESSION, ODB_OPTION_EXECUTE,
+                           ODB_OPTION_LINEAR, ODB_OPTION_BATCH),
         .help = "open the model in a screen of nodes, values and errors; `onnxdbg MODEL` for short",
         .text = "Shows the nodes in topological order. There a search can be watched, values "
                 "looked into, the target walked from breakpoint to breakpoint, and a fault "
@@ -148,10 +154,10 @@ static const struct odb_command command_table[] = {
         .name = "bisect",
         .group = "find the fault",
         .args = args_model,
-        .options = OPTS_SEARCH | OPTS_STRATEGY | ODB_OPT(PROVE) | ODB_OPT(STRICT) |
-                   ODB_OPT(NO_ENTER) | ODB_OPT(JSON_FILE) | ODB_OPT(SESSION) | ODB_OPT(RETRY) |
-                   ODB_OPT(AGAINST) | ODB_OPT(OVER) | ODB_OPT(OVER_ONLY) | ODB_OPT(BUDGET) |
-                   ODB_OPT(SAMPLES),
+        .options = OPTIONS(OPTS_SEARCH, OPTS_STRATEGY, ODB_OPTION_PROVE, ODB_OPTION_STRICT,
+                           ODB_OPTION_NO_ENTER, ODB_OPTION_JSON_FILE, ODB_OPTION_SESSION,
+                           ODB_OPTION_RETRY, ODB_OPTION_AGAINST, ODB_OPTION_OVER,
+                           ODB_OPTION_OVER_ONLY, ODB_OPTION_BUDGET, ODB_OPTION_SAMPLES),
         .help = "find the node where a target diverges from the reference",
         .text = "Runs the model on the reference and on the target, looks for the nodes at fault, "
                 "and says of each whether it made the error, inherited it or made it grow. Without "
@@ -186,8 +192,8 @@ static const struct odb_command command_table[] = {
         .name = "export",
         .group = "find the fault",
         .args = args_export,
-        .options = OPTS_SEARCH | ODB_OPT(OUTPUT) | ODB_OPT(SESSION) | ODB_OPT(IR_VERSION) |
-                   ODB_OPT(WITH_TARGET),
+        .options = OPTIONS(OPTS_SEARCH, ODB_OPTION_OUTPUT, ODB_OPTION_SESSION,
+                           ODB_OPTION_IR_VERSION, ODB_OPTION_WITH_TARGET),
         .help = "write a small model that shows the fault, with inputs and outputs",
         .text = "Cuts a node, or all nodes from one to another, out of the model, and writes it "
                 "with what goes in, what should come out and what the target makes of it, then "
@@ -206,9 +212,9 @@ static const struct odb_command command_table[] = {
         .alias = "minimize",
         .group = "find the fault",
         .args = args_export,
-        .options = OPTS_SEARCH | ODB_OPT(OUTPUT) | ODB_OPT(SESSION) | ODB_OPT(IR_VERSION) |
-                   ODB_OPT(SCRAMBLE) | ODB_OPT(WITH_TARGET) | ODB_OPT(BUDGET) | ODB_OPT(PROBES) |
-                   ODB_OPT(JSON_FILE),
+        .options = OPTIONS(OPTS_SEARCH, ODB_OPTION_OUTPUT, ODB_OPTION_SESSION,
+                           ODB_OPTION_IR_VERSION, ODB_OPTION_SCRAMBLE, ODB_OPTION_WITH_TARGET,
+                           ODB_OPTION_BUDGET, ODB_OPTION_PROBES, ODB_OPTION_JSON_FILE),
         .help = "shrink a failing model to what it takes to fail, and write that",
         .text = "Moves the outputs back and the inputs forward, takes single nodes out, and then "
                 "makes inputs, weights and attributes simple, as long as the failure keeps its "
@@ -232,7 +238,7 @@ static const struct odb_command command_table[] = {
         .name = "verify",
         .group = "find the fault",
         .args = args_model,
-        .options = OPTS_RUN | OPTS_MEASURES | ODB_OPT(FORMAT) | ODB_OPT(VERBOSE),
+        .options = OPTIONS(OPTS_RUN, OPTS_MEASURES, ODB_OPTION_FORMAT, ODB_OPTION_VERBOSE),
         .help = "compare every value of a model on a target with the reference, as debug.py does",
         .text = "Runs the model once on --target and once on --reference with every node's outputs "
                 "as outputs of the model, and compares them in the order of the nodes, to five "
@@ -250,7 +256,7 @@ static const struct odb_command command_table[] = {
         .name = "dump",
         .group = "find the fault",
         .args = args_dump,
-        .options = OPTS_DUMP,
+        .options = OPTIONS(OPTS_DUMP),
         .help = "write the outputs of all nodes as files, as dump_tools does, and compare them",
         .text = "Writes what an executor computes as inputs/NAME.npy, "
                 "outputs/topoidx_NNNNN__NAME.npy and dump_info.json: full writes the output of "
@@ -274,8 +280,8 @@ static const struct odb_command command_table[] = {
         .alias = "diff",
         .group = "find the fault",
         .args = args_two,
-        .options = OPTS_MEASURES | ODB_OPT(COMPARE_FORMAT) | ODB_OPT(GOLDEN_DIR) |
-                   ODB_OPT(INPUT_TAG) | ODB_OPT(TH1) | ODB_OPT(TH2),
+        .options = OPTIONS(OPTS_MEASURES, ODB_OPTION_COMPARE_FORMAT, ODB_OPTION_GOLDEN_DIR,
+                           ODB_OPTION_INPUT_TAG, ODB_OPTION_TH1, ODB_OPTION_TH2),
         .help = "compare two tensor files, or two folders of them",
         .text = "Compares .npy and .pb files, in folders those of equal name, and prints how far "
                 "the first is from the second. An .npz file is a folder of its arrays; where one "
@@ -293,8 +299,9 @@ static const struct odb_command command_table[] = {
         .name = "check",
         .group = "find the fault",
         .args = args_dirs,
-        .options = ODB_OPT(TOL) | ODB_OPT(TARGET) | ODB_OPT(JOBS) | ODB_OPT(KERNELS) |
-                   ODB_OPT(MEM) | ODB_OPT(IR_VERSION) | ODB_OPT(FOLLOW_LINKS) | ODB_OPT(JSON),
+        .options = OPTIONS(ODB_OPTION_TOL, ODB_OPTION_TARGET, ODB_OPTION_JOBS, ODB_OPTION_KERNELS,
+                           ODB_OPTION_MEM, ODB_OPTION_IR_VERSION, ODB_OPTION_FOLLOW_LINKS,
+                           ODB_OPTION_JSON),
         .help = "run folders in the layout of ONNX's backend tests against their outputs",
         .text = "Looks below each DIR for folders that hold a model.onnx, runs every "
                 "test_data_set_N of them on the reference, or on --target, and compares with the "
@@ -317,7 +324,8 @@ static const struct odb_command command_table[] = {
         .name = "run",
         .group = "run",
         .args = args_model,
-        .options = OPTS_RUN | ODB_OPT(SAVE_DIR) | ODB_OPT(CHECKPOINTS) | ODB_OPT(SESSION),
+        .options =
+            OPTIONS(OPTS_RUN, ODB_OPTION_SAVE_DIR, ODB_OPTION_CHECKPOINTS, ODB_OPTION_SESSION),
         .help = "run the model once and show its outputs; at the prompt, up to a breakpoint",
         .text = "Runs the model on --target, or on the reference where none is given, and prints "
                 "shape and statistics of every output, or saves them all. At the prompt of the "
@@ -333,7 +341,7 @@ static const struct odb_command command_table[] = {
         .alias = short,                                                                            \
         .group = heading,                                                                          \
         .args = args_##arguments,                                                                  \
-        .options = takes,                                                                          \
+        .options = options_##takes,                                                                \
         .help = line,                                                                              \
         .text = paragraph,                                                                         \
         .example = sample,                                                                         \
@@ -346,7 +354,7 @@ static const struct odb_command command_table[] = {
         .name = "target",
         .group = "run",
         .args = args_model_text,
-        .options = OPTS_FEEDS | ODB_OPT(TARGET) | ODB_OPT(OWN_TEXT) | ODB_OPT(JSON),
+        .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_TARGET, ODB_OPTION_OWN_TEXT, ODB_OPTION_JSON),
         .help = "what the target makes of the model, and where nodes run",
         .text = "Loads the whole model on --target, runs it once, and prints what the executor "
                 "says of it: its version, how many nodes run where, and notes, such as that all of "
@@ -360,7 +368,7 @@ static const struct odb_command command_table[] = {
         .name = "tensor",
         .group = "run",
         .args = args_source,
-        .options = OPTS_RUN | ODB_OPT(JSON) | ODB_OPT(SESSION),
+        .options = OPTIONS(OPTS_RUN, ODB_OPTION_JSON, ODB_OPTION_SESSION),
         .help = "statistics and histogram of a weight, a computed value or a tensor file",
         .text = "A weight is read from the model; any other value is computed on --target, or on "
                 "the reference where none is given, by running what it depends on and no more. A "
@@ -374,7 +382,8 @@ static const struct odb_command command_table[] = {
         .alias = "p",
         .group = "run",
         .args = args_slice,
-        .options = OPTS_RUN | ODB_OPT(SAVE) | ODB_OPT(NODES) | ODB_OPT(WEIGHTS) | ODB_OPT(SESSION),
+        .options = OPTIONS(OPTS_RUN, ODB_OPTION_SAVE, ODB_OPTION_NODES, ODB_OPTION_WEIGHTS,
+                           ODB_OPTION_SESSION),
         .help = "print numbers of a value, or the model in ONNX's syntax",
         .text = "Prints values as NumPy does, long ones shortened. A slice is written as in "
                 "Python: indices and ranges separated by commas, in brackets; max(x), mean(x[0]) "
@@ -395,7 +404,7 @@ static const struct odb_command command_table[] = {
         .alias = "i",
         .group = "look",
         .args = args_about,
-        .options = OPTS_FEEDS | ODB_OPT(JSON) | ODB_OPT(SESSION) | ODB_OPT(MEASURE),
+        .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_JSON, ODB_OPTION_SESSION, ODB_OPTION_MEASURE),
         .help = "what is in a model: operators, inputs, outputs, weights, work",
         .text = "Prints what the file says about itself, what goes in and comes out, how many "
                 "nodes of which operator there are, which operators the reference cannot run, "
@@ -419,7 +428,7 @@ static const struct odb_command command_table[] = {
         .name = "sessions",
         .group = "look",
         .args = args_folder,
-        .options = ODB_OPT(JSON) | ODB_OPT(DELETE),
+        .options = OPTIONS(ODB_OPTION_JSON, ODB_OPTION_DELETE),
         .help = "list the sessions in a folder: model, target, when, and what was found",
         .text = "Looks for session files (`--session FILE`) in DIR, or in the current folder, and "
                 "prints of each when its newest search began (UTC), the model, what came of it, "
@@ -434,7 +443,8 @@ static const struct odb_command command_table[] = {
         .name = "report",
         .group = "look",
         .args = args_report,
-        .options = ODB_OPT(REPORT_FILE) | ODB_OPT(REPORT_FORMAT) | ODB_OPT(FOLLOW_LINKS),
+        .options =
+            OPTIONS(ODB_OPTION_REPORT_FILE, ODB_OPTION_REPORT_FORMAT, ODB_OPTION_FOLLOW_LINKS),
         .help = "what was found, as a page to pass on: HTML, Markdown, CSV, JUnit, JSON",
         .text = "Takes the newest search of a session, or a file that `bisect --json` wrote. As "
                 "HTML it is one page that needs no network: the diagnosis with histograms and the "
@@ -452,8 +462,8 @@ static const struct odb_command command_table[] = {
         .name = "nodes",
         .group = "look",
         .args = args_model,
-        .options = OPTS_FEEDS | ODB_OPT(FILTER) | ODB_OPT(JSON) | ODB_OPT(TSV) | ODB_OPT(MEASURE) |
-                   ODB_OPT(SESSION),
+        .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_FILTER, ODB_OPTION_JSON, ODB_OPTION_TSV,
+                           ODB_OPTION_MEASURE, ODB_OPTION_SESSION),
         .help = "list the nodes in topological order",
         .text = "Prints one line per node: index, operator, name, and what it makes with the type "
                 "and shape that the model declares, or, with --run, as the reference makes them. "
@@ -472,7 +482,7 @@ static const struct odb_command command_table[] = {
         .name = "lint",
         .group = "look",
         .args = args_lint,
-        .options = OPTS_FEEDS | ODB_OPT(MEASURE) | ODB_OPT(JSON),
+        .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_MEASURE, ODB_OPTION_JSON),
         .help = "what is wrong with a model, and what to do about it",
         .text = "Looks at the model without running it: operators that are unknown, deprecated or "
                 "not imported, numbers of inputs and outputs, attributes, declared types, order of "
@@ -489,7 +499,7 @@ static const struct odb_command command_table[] = {
         .name = "node",
         .group = "look",
         .args = args_node,
-        .options = ODB_OPT(SESSION) | ODB_OPT(FOLLOW_LINKS) | ODB_OPT(JSON),
+        .options = OPTIONS(ODB_OPTION_SESSION, ODB_OPTION_FOLLOW_LINKS, ODB_OPTION_JSON),
         .help = "everything about one node",
         .text = "Prints operator, attributes (those that the file leaves to their defaults are "
                 "marked), inputs and outputs with their makers and readers, and the node in ONNX's "
@@ -504,8 +514,9 @@ static const struct odb_command command_table[] = {
         .name = "extract",
         .group = "write",
         .args = args_model,
-        .options = OPTS_FEEDS | ODB_OPT(CUT_INPUTS) | ODB_OPT(CUT_OUTPUTS) | ODB_OPT(OUTPUT) |
-                   ODB_OPT(CHECKPOINTS) | ODB_OPT(IR_VERSION) | ODB_OPT(MEASURE),
+        .options =
+            OPTIONS(OPTS_FEEDS, ODB_OPTION_CUT_INPUTS, ODB_OPTION_CUT_OUTPUTS, ODB_OPTION_OUTPUT,
+                    ODB_OPTION_CHECKPOINTS, ODB_OPTION_IR_VERSION, ODB_OPTION_MEASURE),
         .help = "cut a submodel out, by the names of its inputs and outputs",
         .text = "Writes the nodes between --inputs and --outputs as a model of their own, with "
                 "their weights, declared types, functions and metadata. Inputs and outputs left "
@@ -528,8 +539,9 @@ static const struct odb_command command_table[] = {
         .name = "precision",
         .group = "write",
         .args = args_model,
-        .options = OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(TARGET) | ODB_OPT(TOL) | ODB_OPT(TO) |
-                   ODB_OPT(BUDGET) | ODB_OPT(PROBES) | ODB_OPT(OUTPUT) | ODB_OPT(JSON_FILE),
+        .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_REFERENCE, ODB_OPTION_TARGET, ODB_OPTION_TOL,
+                           ODB_OPTION_TO, ODB_OPTION_BUDGET, ODB_OPTION_PROBES, ODB_OPTION_OUTPUT,
+                           ODB_OPTION_JSON_FILE),
         .help = "find the nodes that must stay in float32, and write the mixed model",
         .text = "Writes the model in float16, bfloat16 or int8 with so many nodes left in float32 "
                 "that its outputs pass on the target. Nodes are ranked by what the type alone "
@@ -559,7 +571,7 @@ static const struct odb_command command_table[] = {
         .name = "manual",
         .group = "help",
         .args = args_page,
-        .options = ODB_OPT(MANUAL_DIR),
+        .options = OPTIONS(ODB_OPTION_MANUAL_DIR),
         .help = "the manual page of a command, for man",
         .text = "Prints the page of a COMMAND, of the screen, or of onnxdbg itself, as man reads "
                 "it: `onnxdbg manual bisect | man -l -`. With --save, all of them are written "
@@ -571,7 +583,7 @@ static const struct odb_command command_table[] = {
     {
         .name = "tour",
         .group = "help",
-        .options = ODB_OPT(LINEAR),
+        .options = OPTIONS(ODB_OPTION_LINEAR),
         .help = "five steps through the screen, on a small model with a fault",
         .text = "Opens the screen on a demo model, whose target has a planted fault, and says what "
                 "to do: 1. find the fault (F); 2. look into the culprit (Enter); 3. look at the "
@@ -586,7 +598,7 @@ static const struct odb_command command_table[] = {
         .name = "operators",
         .group = "help",
         .args = args_text,
-        .options = ODB_OPT(KERNELS) | ODB_OPT(JSON),
+        .options = OPTIONS(ODB_OPTION_KERNELS, ODB_OPTION_JSON),
         .help = "what the reference has kernels for",
         .text = "Lists the operators whose name or domain holds TEXT, or all of them, with the "
                 "opset versions from which their meaning or attributes changed, and how their "
@@ -601,7 +613,7 @@ static const struct odb_command command_table[] = {
         .name = "executors",
         .group = "help",
         .args = args_kind,
-        .options = ODB_OPT(JSON),
+        .options = OPTIONS(ODB_OPTION_JSON),
         .help = "what can run models here, and how to name it",
         .text = "Lists every kind of executor with its syntax, and says why where one cannot be "
                 "used here. With a KIND it explains that one: version, options with what holds "
@@ -640,7 +652,10 @@ static const struct odb_command command_table[] = {
 
 static const struct odb_option option_table[ODB_OPTION_COUNT] = {
 #define ODB_OPTION(id, name, letter, type, arg, range, def, help)                                  \
-    [ODB_OPTION_##id] = {name, letter, ODB_ARG_##type, arg, range, def, help},
+    [ODB_OPTION_##id] = {name, letter, ODB_ARG_##type, arg, range, def, help, ODB_SETTING_NONE},
+#define ODB_SETTING(depends, id, name, letter, type, arg, range, def, help)                        \
+    [ODB_OPTION_##                                                                                 \
+        id] = {name, letter, ODB_ARG_##type, arg, range, def, help, ODB_SETTING_##depends},
 #include "command/table/options.def"
 #undef ODB_OPTION
 };
@@ -655,4 +670,12 @@ const struct odb_command *odb_command_table(size_t *n)
 const struct odb_option *odb_option_row(enum odb_option_id id)
 {
     return &option_table[id];
+}
+
+bool odb_command_takes(const struct odb_command *command, enum odb_option_id id)
+{
+    const enum odb_option_id *at = command->options;
+    while (at && *at != ODB_OPTION_COUNT && *at != id)
+        at++;
+    return at && *at == id;
 }
