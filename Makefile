@@ -12,7 +12,8 @@ Q := $(if $(V),,@)
 CC ?= cc
 CFLAGS ?= -O2 -g
 SHARED ?= ../shared
-JOBS := $(shell nproc)
+JOBS ?= $(shell nproc)
+TIER ?= check
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wconversion \
         -Wsign-conversion -Wfloat-conversion -Wformat=2 -Wundef -Wpointer-arith -Walloca \
@@ -65,7 +66,7 @@ LIBS_MIT := $(shell pkg-config --libs $(PKGS_MIT) 2>/dev/null) -ldl -lm
 LIBS_GPL := $(shell pkg-config --libs $(PKGS_GPL) 2>/dev/null)
 
 # What is missing is said once, before a compiler says it a hundred times.
-ifneq ($(filter-out setup demo check clean help,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out setup demo check check-quick check-all clean help,$(or $(MAKECMDGOALS),all)),)
 MISSING := $(shell for p in $(PKGS_MIT) $(PKGS_GPL); do \
                 pkg-config --exists $$p 2>/dev/null || printf '%s ' $$p; done; \
             for p in $(CC) protoc-c; do command -v $$p >/dev/null || printf '%s ' $$p; done; \
@@ -174,11 +175,12 @@ picture: all $(B)/drive $(B)/demo.onnx
 UNIT_SRC := $(wildcard tests/unit/t_*.c)
 UNIT_BIN := $(UNIT_SRC:%.c=$(B)/%)
 
-$(B)/tests/unit/%: tests/unit/%.c $(ARCHIVES)
+.SECONDARY: $(B)/tests/filter.o
+$(B)/tests/unit/%: tests/unit/%.c $(B)/tests/filter.o $(ARCHIVES)
 	@mkdir -p $(@D)
 	@echo "  TEST  $@"
-	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -Itests $(LDFLAGS) $< $(ARCHIVES) $(LIBS_GPL) $(LIBS_MIT) \
-	    -lcmocka -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -Itests $(LDFLAGS) $< $(B)/tests/filter.o $(ARCHIVES) \
+	    $(LIBS_GPL) $(LIBS_MIT) -lcmocka -o $@
 
 # Executors in shared libraries: the example, and one that does everything wrong.
 $(B)/tests/unit/t_conformance: $(B)/tiny_executor.so
@@ -272,19 +274,27 @@ fuzz-coverage:
 TESTS_NEED := $(FUZZ_BIN) $(B)/planted $(B)/versus $(B)/json-get $(B)/drive $(B)/screen-models $(B)/gen-model \
               $(B)/demo.onnx
 
-## check: every test; ends with "N passed, N failed, N skipped"
+## check: the tests; ends with "N passed, N failed, N skipped" (CASE=NAME: one program or case)
 check: setup
-	$(Q)$(MAKE) --no-print-directory -j$(JOBS) check-built
+## check-quick: lint, unit tests that take less than a second each, and command lines
+check-quick: setup
+## check-all: every test at its full length
+check-all: setup
+check check-quick check-all:
+	$(Q)$(MAKE) --no-print-directory -j$(JOBS) check-built TIER=$(@:check-%=%)
 
-check-built: all unit $(TESTS_NEED)
-	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/run $(UNIT_BIN) tests/check-*
+ifneq ($(filter check-built,$(MAKECMDGOALS)),)
+CHECKED := $(shell B=$(B) ONNXDBG_TIER=$(TIER) CASE='$(CASE)' tests/run --list)
+endif
+check-built: all $(sort $(filter $(B)/%,$(CHECKED))) $(if $(filter tests/%,$(CHECKED)),$(TESTS_NEED))
+	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) ONNXDBG_TIER=$(TIER) JOBS=$(JOBS) CASE='$(CASE)' tests/run
 
 ## unit: build the unit tests
 unit: $(UNIT_BIN)
 
 ## check-unit: only the unit tests
 check-unit: all unit
-	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/run $(UNIT_BIN)
+	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) JOBS=$(JOBS) tests/run $(UNIT_BIN)
 
 # What clang's sanitizers know of numbers and pointers beyond gcc's: a pointer moved out of its object,
 # or a null pointer moved at all, is found where it is made, and not where it is read.
@@ -511,7 +521,7 @@ help:
 	@sed -n 's/^## //p' Makefile
 
 -include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d) $(B)/src/main.d $(B)/src/serve.d \
-         $(B)/planted.d $(B)/race.d $(ANALYZED:%=$(B)/analyze/%.d)
+         $(B)/tests/filter.d $(B)/planted.d $(B)/race.d $(ANALYZED:%=$(B)/analyze/%.d)
 
 .PHONY: all analyze coverage setup demo picture check check-built unit check-unit check-widths check-arithmetic check-kernels bench bench-compare bench-kernels bench-search bench-screen bench-targets fuzz fuzz-afl fuzz-coverage versus reproducible reproducible-deb check-headers lint install uninstall \
-        dist deb clean help
+        dist deb clean help check-quick check-all

@@ -5,6 +5,7 @@ B=${B:-build}
 program=$B/onnxdbg
 [ -x "$program" ] || program=./onnxdbg
 shared=${ONNXDBG_SHARED:-../shared}
+tier=${ONNXDBG_TIER:-check} # "all": everything at its full length
 ONNXDBG_SERVE=${ONNXDBG_SERVE:-$(cd "$(dirname "$program")" && pwd)/onnxdbg-serve}
 export ONNXDBG_SERVE
 scratch=$(mktemp -d)
@@ -34,6 +35,17 @@ skip() { # WHY
 # Whether what is tested was built with a sanitizer.
 sanitized() {
     grep -qE '__(asan|tsan)_init' "$program"
+}
+
+# Of two settings, the one for the tests of every day, or the one for all of them.
+pick() { # CHECK ALL
+    if [ "$tier" = all ]; then echo "$2"; else echo "$1"; fi
+}
+
+# For searches whose third opinion does not matter below the tier "all": NumPy's, which takes five
+# times as long as a search, is not asked.
+without_numpy() {
+    [ "$tier" = all ] || export ONNXDBG_PYTHON=none
 }
 
 # KIB of addresses, for who takes no more: a sanitizer's own tables need more than any program.

@@ -25,9 +25,9 @@ import time
 import inject
 import signals
 
-ROUNDS = int(os.environ.get('SIGNALS', 500 if inject.ALL else 21))
+ROUNDS = int(os.environ.get('SIGNALS', 500 if inject.ALL else 21 if inject.LONG else 14))
 SEED = int(os.environ.get('SEED', 1))
-SIZES = 1000  # in a storm
+SIZES = 1000 if inject.LONG else 300  # in a storm
 KEYS = [b'j', b'k', b'G', b'g', b'\t', b'\r', b'\x1b', b'/', b'?', b'd', b'n', b'h', b'l', b'F']
 WORDS = ['demo.onnx', '--target', inject.TARGET, '--session', 's.odb', '--strategy', 'each',
          '-x', 'bisect']

@@ -13,7 +13,7 @@ import time
 
 import inject
 
-ROUNDS = int(os.environ.get('SIGNALS', 500 if inject.ALL else 60))
+ROUNDS = int(os.environ.get('SIGNALS', 500 if inject.ALL else 60 if inject.LONG else 24))
 SEED = int(os.environ.get('SEED', 1))
 BISECT = ['bisect', 'demo.onnx', '--target', inject.TARGET, '--session', 's.odb', '--retry']
 DUMP = ['dump', 'full', 'demo.onnx', '-f', 'cpu', '--root-dir', 'd', '--strategy', 'each']
