@@ -12,36 +12,38 @@
 #include "session/session.h"
 #include "tensor/format/npy.h"
 
-static bool pins_is(const struct odb_kept *kept)
+static bool pins_is(const struct odb_annotation *annotation)
 {
-    return kept->kind == ODB_KEPT_PIN && !kept->disabled && kept->value >= 0;
+    return annotation->kind == ODB_ANNOTATION_PIN && !annotation->disabled &&
+           annotation->value >= 0;
 }
 
 /* For a thread that is not the screen's, whose commands put things down meanwhile. */
-static void pins_copy(const struct odb_session *session, struct odb_kept_list *out)
+static void pins_copy(const struct odb_session *session, struct odb_annotation_list *out)
 {
     odb_session_lock(session);
-    odb_kept_list_copy(out, &session->kept, session->model->graph);
+    odb_annotation_list_copy(out, &session->annotations, session->model->graph);
     odb_session_unlock(session);
 }
 
 void odb_session_put_pins(const struct odb_session *session, struct odb_buf *out)
 {
-    for (size_t i = 0; i < session->kept.items.n; i++) {
-        const struct odb_kept *kept = &session->kept.items.items[i];
-        if (pins_is(kept))
-            odb_buf_printf(out, "%s%s to %s", out->len ? ", " : "", kept->place, kept->text);
+    for (size_t i = 0; i < session->annotations.items.n; i++) {
+        const struct odb_annotation *annotation = &session->annotations.items.items[i];
+        if (pins_is(annotation))
+            odb_buf_printf(out, "%s%s to %s", out->len ? ", " : "", annotation->place,
+                           annotation->text);
     }
 }
 
 void odb_session__identify_pins(const struct odb_session *session, struct odb_buf *out)
 {
-    struct odb_kept_list list;
+    struct odb_annotation_list list;
     pins_copy(session, &list);
     for (size_t i = 0; i < list.items.n; i++)
         if (pins_is(&list.items.items[i]))
             odb_identity_put_file(list.items.items[i].text, out);
-    odb_kept_list_dispose(&list);
+    odb_annotation_list_dispose(&list);
 }
 
 static enum odb_status pins_read(struct odb_tensor **out, const char *path, struct odb_error *err)
@@ -51,21 +53,21 @@ static enum odb_status pins_read(struct odb_tensor **out, const char *path, stru
     return pb ? odb_pb_read(out, ODB_TENSOR, path, err) : odb_npy_read(out, path, err);
 }
 
-static enum odb_status pins_read_all(const struct odb_kept_list *list, const char *reference,
+static enum odb_status pins_read_all(const struct odb_annotation_list *list, const char *reference,
                                      struct odb_session_pins *out, struct odb_error *err)
 {
     for (size_t i = 0; i < list->items.n; i++) {
-        const struct odb_kept *kept = &list->items.items[i];
+        const struct odb_annotation *annotation = &list->items.items[i];
         struct odb_tensor *t = NULL;
-        if (!pins_is(kept))
+        if (!pins_is(annotation))
             continue;
-        if (strcmp(kept->text, "reference") != 0) {
+        if (strcmp(annotation->text, "reference") != 0) {
             if (odb_executor_recorded(reference))
                 return odb_fail(err, ODB_E_USAGE, "what is recorded was computed with another %s",
-                                kept->place);
-            ODB_TRY(pins_read(&t, kept->text, err));
+                                annotation->place);
+            ODB_TRY(pins_read(&t, annotation->text, err));
         }
-        odb_push(&out->list, (struct odb_trace_pin){kept->value, t});
+        odb_push(&out->list, (struct odb_trace_pin){annotation->value, t});
     }
     return ODB_OK;
 }
@@ -73,11 +75,11 @@ static enum odb_status pins_read_all(const struct odb_kept_list *list, const cha
 enum odb_status odb_session__pins(const struct odb_session *session, const char *reference,
                                   struct odb_session_pins *out, struct odb_error *err)
 {
-    struct odb_kept_list list;
+    struct odb_annotation_list list;
     *out = (struct odb_session_pins){0};
     pins_copy(session, &list);
     enum odb_status status = pins_read_all(&list, reference, out, err);
-    odb_kept_list_dispose(&list);
+    odb_annotation_list_dispose(&list);
     return status;
 }
 
@@ -89,28 +91,29 @@ void odb_session__pins_dispose(struct odb_session_pins *pins)
 }
 
 /* Whether a list has this pin. */
-static bool pins_has(const struct odb_kept_list *list, const struct odb_kept *pin)
+static bool pins_has(const struct odb_annotation_list *list, const struct odb_annotation *pin)
 {
     for (size_t i = 0; i < list->items.n; i++) {
-        const struct odb_kept *kept = &list->items.items[i];
-        if (pins_is(kept) && kept->value == pin->value && !strcmp(kept->text, pin->text))
+        const struct odb_annotation *annotation = &list->items.items[i];
+        if (pins_is(annotation) && annotation->value == pin->value &&
+            !strcmp(annotation->text, pin->text))
             return true;
     }
     return false;
 }
 
-int odb_session__pins_differ(const struct odb_session *session, const struct odb_kept_list *a,
-                             const struct odb_kept_list *b)
+int odb_session__pins_differ(const struct odb_session *session, const struct odb_annotation_list *a,
+                             const struct odb_annotation_list *b)
 {
-    const struct odb_kept_list *const lists[] = {a, b};
+    const struct odb_annotation_list *const lists[] = {a, b};
     const struct odb_graph *graph = session->model->graph;
     int first = ODB_NO_NODE;
     for (size_t l = 0; l < ODB_COUNT(lists); l++)
         for (size_t i = 0; i < lists[l]->items.n; i++) {
-            const struct odb_kept *kept = &lists[l]->items.items[i];
-            if (!pins_is(kept) || pins_has(lists[!l], kept))
+            const struct odb_annotation *annotation = &lists[l]->items.items[i];
+            if (!pins_is(annotation) || pins_has(lists[!l], annotation))
                 continue;
-            int node = graph->values[kept->value].producer;
+            int node = graph->values[annotation->value].producer;
             first = first == ODB_NO_NODE ? node : ODB_MIN(first, node);
         }
     return first;

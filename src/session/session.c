@@ -32,7 +32,7 @@ static enum odb_status session_restore(struct odb_session *session, const char *
     session->stored = session->report != NULL;
     session_index_culprits(session);
     ODB_TRY(odb_session__read_bookmarks(session, err));
-    ODB_TRY(odb_session_kept_restore(session, err));
+    ODB_TRY(odb_session_annotations_restore(session, err));
     ODB_TRY(odb_store_kernels(session->store, &session->missing_kernels, err));
     if (session->missing_kernels && session->report)
         odb_report_warn(session->report, ODB_SESSION_KERNELS, session->missing_kernels);
@@ -145,7 +145,7 @@ void odb_session_close(struct odb_session *session)
     free(session->breaks);
     free(session->bookmarks.items);
     free(session->tags);
-    odb_kept_list_dispose(&session->kept);
+    odb_annotation_list_dispose(&session->annotations);
     free(session->given);
     free(session->values);
     odb_model_free((struct odb_model *)session->model);

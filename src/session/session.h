@@ -17,7 +17,7 @@
 #include "walk/inside.h"
 #include "reference/trace.h"
 #include "walk/walk.h"
-#include "session/kept.h"
+#include "session/annotations.h"
 #include "session/memory.h"
 #include "session/probe_log.h"
 #include "session/store.h"
@@ -65,7 +65,8 @@ struct odb_session {
     ODB_VEC(struct odb_probe_log) log;      /* [lock] of the search or walk begun last, in order */
     struct odb_progress progress;           /* [lock] */
     ODB_VEC(struct odb_bookmark) bookmarks; /* [lock]; changed by the screen's thread alone */
-    struct odb_kept_list kept;  /* [lock] breakpoints, marks, …: what the user put down */
+    struct odb_annotation_list
+        annotations;            /* [lock] breakpoints, marks, …: what the user put down */
     bool *breaks;               /* owned [lock]; [n_nodes] breakpoints that are enabled */
     unsigned char *tags;        /* owned [lock]; [n_nodes] ODB_TAG_ bits */
     struct odb_memory *memory;  /* owned: answers to a search that was stopped, where no
@@ -100,8 +101,8 @@ enum odb_status odb_session__pins(const struct odb_session *session, const char 
                                   struct odb_session_pins *out, struct odb_error *err) ODB_MUST_USE;
 void odb_session__pins_dispose(struct odb_session_pins *pins);
 /* The first node of those whose outputs are pinned otherwise in two lists; ODB_NO_NODE: none is. */
-int odb_session__pins_differ(const struct odb_session *session, const struct odb_kept_list *a,
-                             const struct odb_kept_list *b);
+int odb_session__pins_differ(const struct odb_session *session, const struct odb_annotation_list *a,
+                             const struct odb_annotation_list *b);
 /* What was found from this node on is forgotten, and the walk goes on from there. */
 void odb_session__repin(struct odb_session *session, int node);
 
@@ -122,31 +123,35 @@ void odb_session_start(struct odb_session *session);
  * wakes the front end. */
 void odb_session_event(struct odb_session *session, const struct odb_search_event *event);
 
-/* Puts something down: odb_kept_add(). Takes the lock itself, as the next two do; of
+/* Puts something down: odb_annotation_add(). Takes the lock itself, as the next two do; of
  * these three each puts all of it down and into the file, or nothing. */
-enum odb_status odb_session_keep(struct odb_session *session, const struct odb_kept *what,
-                                 int *number, struct odb_error *err) ODB_MUST_USE;
+enum odb_status odb_session_annotate(struct odb_session *session, const struct odb_annotation *what,
+                                     int *number, struct odb_error *err) ODB_MUST_USE;
 /* Puts a mark or a note down in place of that which its node has; remove: takes that away alone.
  * *had (may be NULL): whether it had any. Takes the lock itself. */
-enum odb_status odb_session_keep_at(struct odb_session *session, const struct odb_kept *what,
-                                    bool remove, bool *had, struct odb_error *err) ODB_MUST_USE;
+enum odb_status odb_session_annotate_at(struct odb_session *session,
+                                        const struct odb_annotation *what, bool remove, bool *had,
+                                        struct odb_error *err) ODB_MUST_USE;
 /* Puts down this list instead of the one that there is, with what was counted since; *list is empty
  * then. */
-enum odb_status odb_session_keep_list_take(struct odb_session *session, struct odb_kept_list *list,
-                                           struct odb_error *err) ODB_MUST_USE;
+enum odb_status odb_session_annotations_take(struct odb_session *session,
+                                             struct odb_annotation_list *list,
+                                             struct odb_error *err) ODB_MUST_USE;
 /* Whoever changes session->kept himself does it between these two, with the lock held. At the end
  * nodes are tagged anew, and the list goes into the file; status is what came of the change: where
  * that is not ODB_OK, or the file cannot be written, the list is what it was before. */
-struct odb_kept_change {
-    struct odb_kept_list before; /* owned */
-    struct sqlite3_mutex *held;  /* borrowed: the store's; NULL: there is none */
+struct odb_annotation_change {
+    struct odb_annotation_list before; /* owned */
+    struct sqlite3_mutex *held;        /* borrowed: the store's; NULL: there is none */
 };
-void odb_session_keep_begin(struct odb_session *session, struct odb_kept_change *change);
-enum odb_status odb_session_keep_end(struct odb_session *session, struct odb_kept_change *change,
-                                     enum odb_status status, struct odb_error *err) ODB_MUST_USE;
-/* Reads it from there; for odb_session_open_take(). */
-enum odb_status odb_session_kept_restore(struct odb_session *session,
+void odb_session_annotate_begin(struct odb_session *session, struct odb_annotation_change *change);
+enum odb_status odb_session_annotate_end(struct odb_session *session,
+                                         struct odb_annotation_change *change,
+                                         enum odb_status status,
                                          struct odb_error *err) ODB_MUST_USE;
+/* Reads it from there; for odb_session_open_take(). */
+enum odb_status odb_session_annotations_restore(struct odb_session *session,
+                                                struct odb_error *err) ODB_MUST_USE;
 
 /* What was found is of no use any more: another target. */
 void odb_session_forget(struct odb_session *session);

@@ -9,7 +9,7 @@
 
 #include "probe/answers.h"
 #include "bisect/plan/bisect.h"
-#include "session/kept.h"
+#include "session/annotations.h"
 
 struct odb_store;
 
@@ -64,13 +64,15 @@ enum odb_status odb_store_read_settings(struct odb_store *store, struct odb_stor
                                         struct odb_error *err) ODB_MUST_USE;
 void odb_store_settings_dispose(struct odb_store_settings *settings);
 
-/* --- store_kept.c: what the user has put down ------------------------------------------------ */
+/* --- store_annotations.c: what the user has put down
+ * ------------------------------------------------ */
 
-enum odb_status odb_store_put_kept(struct odb_store *store, const struct odb_kept_list *list,
-                                   struct odb_error *err) ODB_MUST_USE;
+enum odb_status odb_store_put_annotations(struct odb_store *store,
+                                          const struct odb_annotation_list *list,
+                                          struct odb_error *err) ODB_MUST_USE;
 /* *out is the caller's to dispose of; empty where the file has none. */
-enum odb_status odb_store_read_kept(struct odb_store *store, struct odb_kept_list *out,
-                                    struct odb_error *err) ODB_MUST_USE;
+enum odb_status odb_store_read_annotations(struct odb_store *store, struct odb_annotation_list *out,
+                                           struct odb_error *err) ODB_MUST_USE;
 
 /* --- store_answers.c: a search that did not end ------------------------------------------------
  */

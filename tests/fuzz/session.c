@@ -16,14 +16,15 @@ static void session_open(const char *path)
     if (odb_session_open_take(&session, fuzz_model(), path, &err) != ODB_OK)
         return;
     struct odb_buf text = ODB_BUF_INIT;
-    struct odb_kept kept = {.kind = ODB_KEPT_MARK, .node = 1, .value = ODB_NO_VALUE};
+    struct odb_annotation annotation = {
+        .kind = ODB_ANNOTATION_MARK, .node = 1, .value = ODB_NO_VALUE};
     if (session->report) {
         odb_report_put_words(session->report, "", &text);
         odb_report_headline(session->report, &text);
         odb_report_json(session->report, &text);
     }
     (void)!odb_session_bookmark(session, 'a', 2, &err);
-    (void)!odb_session_keep(session, &kept, NULL, &err);
+    (void)!odb_session_annotate(session, &annotation, NULL, &err);
     odb_buf_dispose(&text);
     odb_session_close(session);
 }

@@ -439,14 +439,18 @@ static void test_complete__what_was_put_down(void **state)
 {
     struct complete_at *at = *state;
     const struct odb_graph *graph = at->session.model->graph;
-    const struct odb_kept put[] = {
-        {.kind = ODB_KEPT_BREAK, .place = "#1"}, {.kind = ODB_KEPT_BREAK, .place = "Neg"},
-        {.kind = ODB_KEPT_WATCH, .text = "nan"}, {.kind = ODB_KEPT_DISPLAY, .text = "max(a)"},
-        {.kind = ODB_KEPT_DISPLAY, .text = "a"}, {.kind = ODB_KEPT_PIN, .place = "b"},
-        {.kind = ODB_KEPT_MARK, .place = "#0"},  {.kind = ODB_KEPT_MARK, .place = "#7"},
+    const struct odb_annotation put[] = {
+        {.kind = ODB_ANNOTATION_BREAK, .place = "#1"},
+        {.kind = ODB_ANNOTATION_BREAK, .place = "Neg"},
+        {.kind = ODB_ANNOTATION_WATCH, .text = "nan"},
+        {.kind = ODB_ANNOTATION_DISPLAY, .text = "max(a)"},
+        {.kind = ODB_ANNOTATION_DISPLAY, .text = "a"},
+        {.kind = ODB_ANNOTATION_PIN, .place = "b"},
+        {.kind = ODB_ANNOTATION_MARK, .place = "#0"},
+        {.kind = ODB_ANNOTATION_MARK, .place = "#7"},
     };
     for (size_t i = 0; i < ODB_COUNT(put); i++)
-        MODELS_OK(odb_kept_add(&at->session.kept, &put[i], graph, NULL, &why));
+        MODELS_OK(odb_annotation_add(&at->session.annotations, &put[i], graph, NULL, &why));
     odb_push(&at->session.bookmarks, (struct odb_bookmark){'q', 3});
     complete_gives(at, "condition ", "1|2|3", NULL);
     complete_gives(at, "ignore ", "1|2|3", NULL);
@@ -460,7 +464,7 @@ static void test_complete__what_was_put_down(void **state)
     complete_gives(at, "unmark ", "first|#7", NULL);
     complete_gives(at, "recall ", "q", "q");
     complete_gives(at, "info disp", "displays", "displays");
-    odb_kept_list_dispose(&at->session.kept);
+    odb_annotation_list_dispose(&at->session.annotations);
     free(at->session.bookmarks.items);
 }
 

@@ -209,7 +209,7 @@ struct scene_state {
     const struct odb_report *report;
     const struct odb_trace *trace;
     struct odb_value_report values[8];
-    struct odb_kept_list kept;
+    struct odb_annotation_list annotations;
     size_t log, n_settings;
     unsigned long generation;
     int at;
@@ -228,18 +228,18 @@ static void scene_remember(const struct scene *s, struct scene_state *out)
     size_t n = session->model->graph->n_values;
     assert_in_range(n, 1, ODB_COUNT(out->values));
     memcpy(out->values, session->values, n * sizeof *out->values);
-    odb_kept_list_copy(&out->kept, &session->kept, session->model->graph);
+    odb_annotation_list_copy(&out->annotations, &session->annotations, session->model->graph);
 }
 
 static void scene_is_as(const struct scene *s, struct scene_state *was)
 {
     struct scene_state now;
     scene_remember(s, &now);
-    assert_true(odb_kept_list_same(&was->kept, &now.kept));
-    assert_int_equal(was->kept.items.items[0].hits, now.kept.items.items[0].hits);
-    odb_kept_list_dispose(&now.kept);
-    odb_kept_list_dispose(&was->kept);
-    was->kept = now.kept = (struct odb_kept_list){0};
+    assert_true(odb_annotation_list_same(&was->annotations, &now.annotations));
+    assert_int_equal(was->annotations.items.items[0].hits, now.annotations.items.items[0].hits);
+    odb_annotation_list_dispose(&now.annotations);
+    odb_annotation_list_dispose(&was->annotations);
+    was->annotations = now.annotations = (struct odb_annotation_list){0};
     assert_memory_equal(was, &now, sizeof now);
 }
 
@@ -337,10 +337,10 @@ static void *scene_scribbles(void *arg)
 {
     struct odb_session *session = arg;
     for (int i = 0; i < 3000; i++) {
-        struct odb_kept what = {.kind = i % 2 ? ODB_KEPT_NOTE : ODB_KEPT_MARK,
-                                .place = (char *)"#2",
-                                .text = (char *)(i % 2 ? "here" : "")};
-        MODELS_OK(odb_session_keep_at(session, &what, i % 3 == 0, NULL, &why));
+        struct odb_annotation what = {.kind = i % 2 ? ODB_ANNOTATION_NOTE : ODB_ANNOTATION_MARK,
+                                      .place = (char *)"#2",
+                                      .text = (char *)(i % 2 ? "here" : "")};
+        MODELS_OK(odb_session_annotate_at(session, &what, i % 3 == 0, NULL, &why));
     }
     return NULL;
 }

@@ -470,12 +470,12 @@ struct store_screen {
 static void *store_screen(void *arg)
 {
     struct store_screen *screen = arg;
-    const struct odb_kept mark = {.kind = ODB_KEPT_MARK, .place = "b", .node = 1};
+    const struct odb_annotation mark = {.kind = ODB_ANNOTATION_MARK, .place = "b", .node = 1};
     for (int i = 0; !atomic_load(&screen->stop); i++) {
         char letter = (char)('a' + i % 26);
         MODELS_OK(odb_session_bookmark(screen->session, letter, i % 2, &why));
         if (i % 8 == 0)
-            MODELS_OK(odb_session_keep(screen->session, &mark, NULL, &why));
+            MODELS_OK(odb_session_annotate(screen->session, &mark, NULL, &why));
         screen->bookmarks++;
     }
     return NULL;
@@ -520,7 +520,7 @@ static void test_store__bookmarks_while_a_search_runs(void **state)
     MODELS_OK(odb_session_end_take(screen.session, report, false, &why));
     atomic_store(&screen.stop, true);
     pthread_join(thread, NULL);
-    int64_t marks = (int64_t)screen.session->kept.items.n;
+    int64_t marks = (int64_t)screen.session->annotations.items.n;
     odb_session_close(screen.session);
     assert_true(screen.bookmarks > 26);
     assert_int_equal(store_count(f->path, "SELECT count(*) FROM journal WHERE verdict = 'pass'"),
@@ -594,28 +594,28 @@ static void test_store__kernels_that_cannot_be_read_are_told(void **state)
 static void test_store__what_the_file_does_not_take_is_not_kept(void **state)
 {
     struct store_fixture *f = *state;
-    const struct odb_kept first = {.kind = ODB_KEPT_MARK, .place = "#0"},
-                          second = {.kind = ODB_KEPT_MARK, .place = "#1"},
-                          stop = {.kind = ODB_KEPT_BREAK, .place = "#1"};
-    struct odb_kept_list none = {0};
+    const struct odb_annotation first = {.kind = ODB_ANNOTATION_MARK, .place = "#0"},
+                                second = {.kind = ODB_ANNOTATION_MARK, .place = "#1"},
+                                stop = {.kind = ODB_ANNOTATION_BREAK, .place = "#1"};
+    struct odb_annotation_list none = {0};
     struct odb_session *session;
     bool had;
     int number;
     MODELS_OK(odb_session_open_take(&session, store_model("Neg"), f->path, &why));
-    MODELS_OK(odb_session_keep_at(session, &first, false, &had, &why));
+    MODELS_OK(odb_session_annotate_at(session, &first, false, &had, &why));
     store_exec(f, "ALTER TABLE kept RENAME TO away; CREATE INDEX kept ON away (place)");
-    assert_int_equal(odb_session_keep_at(session, &second, false, &had, NULL), ODB_E_IO);
-    assert_int_equal(odb_session_keep_at(session, &first, true, &had, NULL), ODB_E_IO);
-    assert_int_equal(odb_session_keep(session, &stop, &number, NULL), ODB_E_IO);
-    assert_int_equal(odb_session_keep_list_take(session, &none, NULL), ODB_E_IO);
-    assert_int_equal(session->kept.items.n, 1);
-    assert_int_equal(session->kept.items.items[0].node, 0);
+    assert_int_equal(odb_session_annotate_at(session, &second, false, &had, NULL), ODB_E_IO);
+    assert_int_equal(odb_session_annotate_at(session, &first, true, &had, NULL), ODB_E_IO);
+    assert_int_equal(odb_session_annotate(session, &stop, &number, NULL), ODB_E_IO);
+    assert_int_equal(odb_session_annotations_take(session, &none, NULL), ODB_E_IO);
+    assert_int_equal(session->annotations.items.n, 1);
+    assert_int_equal(session->annotations.items.items[0].node, 0);
     assert_int_equal(session->tags[0], ODB_TAG_MARK);
     assert_int_equal(session->tags[1], 0);
     assert_false(session->breaks[1]);
     assert_int_equal(store_count(f->path, "SELECT count(*) FROM away"), 1);
     store_exec(f, "DROP INDEX kept; ALTER TABLE away RENAME TO kept");
-    MODELS_OK(odb_session_keep(session, &stop, &number, &why));
+    MODELS_OK(odb_session_annotate(session, &stop, &number, &why));
     assert_int_equal(number, 1); /* what was not kept has taken none */
     assert_true(session->breaks[1]);
     odb_session_close(session);

@@ -2,7 +2,7 @@
  *
  * Places in the list that have a letter, kept in the session.
  */
-#include "command/console/keeping.h"
+#include "command/console/annotating.h"
 #include "ui/app/actions.h"
 #include "ui/terminal/utf8.h"
 
@@ -10,7 +10,7 @@ UI_ACTION(bookmark)
 {
     char letter = 0;
     int node = ui_app_node(app);
-    ODB_TRY(odb_keeping_letter(call->args[0], &letter, err));
+    ODB_TRY(odb_annotating_letter(call->args[0], &letter, err));
     if (node == ODB_NO_NODE)
         return odb_fail(err, ODB_E_USAGE, "no node is selected");
     if (odb_session_bookmarked(app->session, letter) == node)
@@ -29,7 +29,7 @@ UI_ACTION(recall)
     char letter = 0;
     if (!call->n_args)
         return odb_fail(err, ODB_E_USAGE, "recall needs the letter of a bookmark");
-    ODB_TRY(odb_keeping_letter(call->args[0], &letter, err));
+    ODB_TRY(odb_annotating_letter(call->args[0], &letter, err));
     if (letter == '\'') { /* twice: where one was before */
         if (!app->trail.n)
             return odb_fail(err, ODB_E_USAGE, "there was no jump yet");

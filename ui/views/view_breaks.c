@@ -23,20 +23,24 @@ static char *breaks_where(const struct odb_graph *graph, int node, bool inside, 
     return odb_buf_take(&text);
 }
 
-static void breaks_add(struct ui_cells_view *v, const struct odb_kept *kept)
+static void breaks_add(struct ui_cells_view *v, const struct odb_annotation *annotation)
 {
     const struct odb_graph *graph = v->view.app->session->model->graph;
-    int node = kept->n_way ? kept->way[0].node : kept->node; /* in the list */
+    int node = annotation->n_way ? annotation->way[0].node : annotation->node; /* in the list */
     ui_cells_add_take(
         v, (struct ui_cells_row){
-               .cells = {odb_xasprintf("%d", kept->number), odb_xstrdup(odb_kept_name(kept->kind)),
-                         odb_xasprintf("%lld%s", (long long)kept->hits, kept->once ? " once" : ""),
-                         odb_xstrdup(kept->text),
-                         breaks_where(graph, kept->node, kept->n_way > 0, kept->place)},
-               .mark = kept->disabled ? UI_GLYPH_UNTESTED : UI_GLYPH_BREAK,
-               .style = kept->disabled ? UI_STYLE_DIM : UI_STYLE_BAD,
+               .cells = {odb_xasprintf("%d", annotation->number),
+                         odb_xstrdup(odb_annotation_name(annotation->kind)),
+                         odb_xasprintf("%lld%s", (long long)annotation->hits,
+                                       annotation->once ? " once" : ""),
+                         odb_xstrdup(annotation->text),
+                         breaks_where(graph, annotation->node, annotation->n_way > 0,
+                                      annotation->place)},
+               .mark = annotation->disabled ? UI_GLYPH_UNTESTED : UI_GLYPH_BREAK,
+               .style = annotation->disabled ? UI_STYLE_DIM : UI_STYLE_BAD,
                .enter = node == ODB_NO_NODE ? NULL : odb_xasprintf("goto #%d", node),
-               .what = odb_xasprintf("%s %d", kept->disabled ? "enable" : "disable", kept->number),
+               .what = odb_xasprintf("%s %d", annotation->disabled ? "enable" : "disable",
+                                     annotation->number),
                .value = ODB_NO_VALUE});
 }
 
@@ -60,10 +64,10 @@ static void breaks_prepare(struct ui_view *view, int cols)
     const struct odb_graph *graph = session->model->graph;
     odb_session_lock(session);
     ui_cells_begin(v);
-    for (size_t i = 0; i < session->kept.items.n; i++) {
-        const struct odb_kept *kept = &session->kept.items.items[i];
-        if (kept->kind == ODB_KEPT_BREAK || kept->kind == ODB_KEPT_WATCH)
-            breaks_add(v, kept);
+    for (size_t i = 0; i < session->annotations.items.n; i++) {
+        const struct odb_annotation *annotation = &session->annotations.items.items[i];
+        if (annotation->kind == ODB_ANNOTATION_BREAK || annotation->kind == ODB_ANNOTATION_WATCH)
+            breaks_add(v, annotation);
     }
     for (size_t i = 0; i < graph->n_nodes; i++)
         if (odb_node_is_debug(&graph->nodes[i]))

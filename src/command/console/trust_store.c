@@ -176,18 +176,19 @@ void odb_given_keep_pin(const char *file)
 
 void odb_given_drop_pins(struct odb_command_call *call, struct odb_session *session)
 {
-    for (size_t i = 0; i < session->kept.items.n; i++) {
-        struct odb_kept *kept = &session->kept.items.items[i];
-        if (kept->kind != ODB_KEPT_PIN || kept->disabled || !strcmp(kept->text, "reference"))
+    for (size_t i = 0; i < session->annotations.items.n; i++) {
+        struct odb_annotation *annotation = &session->annotations.items.items[i];
+        if (annotation->kind != ODB_ANNOTATION_PIN || annotation->disabled ||
+            !strcmp(annotation->text, "reference"))
             continue;
-        char *whole = odb_file_absolute(kept->text);
-        kept->disabled = !odb_given_follows(ODB_OPTION_INPUTS_FROM, whole);
+        char *whole = odb_file_absolute(annotation->text);
+        annotation->disabled = !odb_given_follows(ODB_OPTION_INPUTS_FROM, whole);
         free(whole);
-        if (!kept->disabled)
+        if (!annotation->disabled)
             continue;
         char *why = odb_xasprintf("the session holds %s to %s, which is not read only because a "
                                   "file says so; pin it yourself",
-                                  kept->place, kept->text);
+                                  annotation->place, annotation->text);
         odb_call__warn(call, why);
         free(why);
     }

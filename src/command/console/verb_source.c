@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "system/file.h"
-#include "command/console/keeping.h"
+#include "command/console/annotating.h"
 #include "command/table/quoting.h"
 
 /* A line ends a command, so that what holds an end of line has to stay out of it. */
@@ -54,31 +54,33 @@ static size_t save_settings(const struct odb_console *console, struct odb_buf *o
 }
 
 /* A command that puts it down, and those that make it what it is now; returns how many. */
-static size_t save_kept(const struct odb_graph *graph, const struct odb_kept *kept,
-                        struct odb_buf *out)
+static size_t save_annotation(const struct odb_graph *graph,
+                              const struct odb_annotation *annotation, struct odb_buf *out)
 {
-    static const char *const verbs[ODB_KEPT_COUNT] = {
-        [ODB_KEPT_BREAK] = "break", [ODB_KEPT_WATCH] = "watch", [ODB_KEPT_DISPLAY] = "display",
-        [ODB_KEPT_PIN] = "pin",     [ODB_KEPT_MARK] = "mark",   [ODB_KEPT_NOTE] = "note"};
+    static const char *const verbs[ODB_ANNOTATION_COUNT] = {
+        [ODB_ANNOTATION_BREAK] = "break",     [ODB_ANNOTATION_WATCH] = "watch",
+        [ODB_ANNOTATION_DISPLAY] = "display", [ODB_ANNOTATION_PIN] = "pin",
+        [ODB_ANNOTATION_MARK] = "mark",       [ODB_ANNOTATION_NOTE] = "note"};
     size_t n = 1;
-    odb_buf_puts(out, kept->once ? "tbreak" : verbs[kept->kind]);
-    if (kept->kind == ODB_KEPT_PIN)
-        save_put_value(graph, kept->value, out);
-    else if (kept->place[0])
-        save_put_place(kept->place, out);
-    if (kept->text[0])
-        odb_buf_puts(out, kept->kind == ODB_KEPT_BREAK ? " if " : " ");
-    if (kept->kind == ODB_KEPT_PIN)
-        odb_words_quote(out, kept->text);
+    odb_buf_puts(out, annotation->once ? "tbreak" : verbs[annotation->kind]);
+    if (annotation->kind == ODB_ANNOTATION_PIN)
+        save_put_value(graph, annotation->value, out);
+    else if (annotation->place[0])
+        save_put_place(annotation->place, out);
+    if (annotation->text[0])
+        odb_buf_puts(out, annotation->kind == ODB_ANNOTATION_BREAK ? " if " : " ");
+    if (annotation->kind == ODB_ANNOTATION_PIN)
+        odb_words_quote(out, annotation->text);
     else
-        save_put_line(kept->text, out);
+        save_put_line(annotation->text, out);
     odb_buf_putc(out, '\n');
-    if (kept->disabled) {
-        odb_buf_printf(out, "disable %s$\n", kept->kind == ODB_KEPT_DISPLAY ? "display " : "");
+    if (annotation->disabled) {
+        odb_buf_printf(out, "disable %s$\n",
+                       annotation->kind == ODB_ANNOTATION_DISPLAY ? "display " : "");
         n++;
     }
-    if (kept->ignore > 0) {
-        odb_buf_printf(out, "ignore $ %lld\n", (long long)kept->ignore);
+    if (annotation->ignore > 0) {
+        odb_buf_printf(out, "ignore $ %lld\n", (long long)annotation->ignore);
         n++;
     }
     return n;
@@ -102,7 +104,7 @@ static size_t save_bookmarks(const struct odb_session *session, struct odb_buf *
 static size_t save_all(const struct odb_command_call *call, struct odb_buf *out)
 {
     const struct odb_console *console = call->console;
-    struct odb_kept_list list;
+    struct odb_annotation_list list;
     odb_buf_puts(out, "# onnxdbg: what was set and put down for ");
     odb_buf_put_shown(out, call->model->path ? call->model->path : "a model");
     odb_buf_putc(out, '\n');
@@ -110,10 +112,10 @@ static size_t save_all(const struct odb_command_call *call, struct odb_buf *out)
     for (size_t i = 0; i < console->aliases.n; i++, n++)
         odb_buf_printf(out, "alias %s = %s\n", console->aliases.items[i].name,
                        console->aliases.items[i].line);
-    odb_keeping_copy(call->session, &list);
+    odb_annotating_copy(call->session, &list);
     for (size_t i = 0; i < list.items.n; i++)
-        n += save_kept(call->model->graph, &list.items.items[i], out);
-    odb_kept_list_dispose(&list);
+        n += save_annotation(call->model->graph, &list.items.items[i], out);
+    odb_annotation_list_dispose(&list);
     return n + save_bookmarks(call->session, out);
 }
 

@@ -32,7 +32,8 @@ static struct odb_before undo_now(struct odb_console *console)
 {
     struct odb_before now = {.settings = undo_settings(console), .when = ++console->undo.changes};
     odb_session_lock(console->session);
-    odb_kept_list_copy(&now.kept, &console->session->kept, console->session->model->graph);
+    odb_annotation_list_copy(&now.annotations, &console->session->annotations,
+                             console->session->model->graph);
     odb_session_unlock(console->session);
     return now;
 }
@@ -40,7 +41,7 @@ static struct odb_before undo_now(struct odb_console *console)
 static void undo_forget(struct odb_before *before)
 {
     free(before->settings);
-    odb_kept_list_dispose(&before->kept);
+    odb_annotation_list_dispose(&before->annotations);
     *before = (struct odb_before){0};
 }
 
@@ -62,7 +63,7 @@ static bool undo_same(const struct odb_console *console, const struct odb_before
     char *settings = undo_settings(console);
     odb_session_lock(console->session);
     bool same = !strcmp(then->settings, settings) &&
-                odb_kept_list_same(&then->kept, &console->session->kept);
+                odb_annotation_list_same(&then->annotations, &console->session->annotations);
     odb_session_unlock(console->session);
     free(settings);
     return same;
@@ -162,15 +163,15 @@ static enum odb_status undo_go(struct odb_command_call *call, const struct odb_b
 {
     struct odb_session *session = call->session;
     struct odb_buf out = ODB_BUF_INIT;
-    struct odb_kept_list list;
+    struct odb_annotation_list list;
     undo_restore(call->console, before->settings, &out);
     odb_session_lock(session);
-    bool kept = !odb_kept_list_same(&before->kept, &session->kept);
+    bool kept = !odb_annotation_list_same(&before->annotations, &session->annotations);
     odb_session_unlock(session);
     enum odb_status status = ODB_OK;
     if (kept) {
-        odb_kept_list_copy(&list, &before->kept, session->model->graph);
-        status = odb_session_keep_list_take(session, &list, err);
+        odb_annotation_list_copy(&list, &before->annotations, session->model->graph);
+        status = odb_session_annotations_take(session, &list, err);
     }
     if (kept && status == ODB_OK)
         odb_buf_puts(&out, "breakpoints and what else was put down are as they were\n");

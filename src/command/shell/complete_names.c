@@ -241,9 +241,10 @@ static void complete_numbers(struct complete *c, unsigned kinds)
         return;
     const struct odb_session *session = c->console->session;
     odb_session_lock(session);
-    for (size_t i = 0; i < session->kept.items.n; i++)
-        if (kinds >> session->kept.items.items[i].kind & 1)
-            complete_offer_take(c, odb_xasprintf("%d", session->kept.items.items[i].number), false);
+    for (size_t i = 0; i < session->annotations.items.n; i++)
+        if (kinds >> session->annotations.items.items[i].kind & 1)
+            complete_offer_take(c, odb_xasprintf("%d", session->annotations.items.items[i].number),
+                                false);
     odb_session_unlock(session);
 }
 
@@ -253,8 +254,8 @@ void complete_stop(struct complete *c)
 {
     bool display =
         strstr(c->command->name, "display") || (c->before && !strcmp(c->before, "display"));
-    complete_numbers(c, display ? 1u << ODB_KEPT_DISPLAY
-                                : 1u << ODB_KEPT_BREAK | 1u << ODB_KEPT_WATCH);
+    complete_numbers(c, display ? 1u << ODB_ANNOTATION_DISPLAY
+                                : 1u << ODB_ANNOTATION_BREAK | 1u << ODB_ANNOTATION_WATCH);
     if (strstr(c->command->name, "able") && !c->before)
         complete_offer(c, "display", false);
     if (strstr(c->arg->name, "NODE"))
@@ -262,33 +263,34 @@ void complete_stop(struct complete *c)
 }
 
 /* Places of a kind that was put down. */
-static void complete_kept(struct complete *c, enum odb_kept_kind kind)
+static void complete_annotation(struct complete *c, enum odb_annotation_kind kind)
 {
     if (!c->console)
         return;
     const struct odb_session *session = c->console->session;
     odb_session_lock(session);
-    for (size_t i = 0; i < session->kept.items.n; i++) {
-        const struct odb_kept *kept = &session->kept.items.items[i];
-        const struct odb_node *node = kept->kind == kind && kind == ODB_KEPT_MARK && !kept->n_way
-                                          ? &c->graph->nodes[kept->node]
-                                          : NULL;
+    for (size_t i = 0; i < session->annotations.items.n; i++) {
+        const struct odb_annotation *annotation = &session->annotations.items.items[i];
+        const struct odb_node *node =
+            annotation->kind == kind && kind == ODB_ANNOTATION_MARK && !annotation->n_way
+                ? &c->graph->nodes[annotation->node]
+                : NULL;
         if (node && node->name_is_unique && complete_typable(node->name))
             complete_name(c, node->name);
-        else if (kept->kind == kind)
-            complete_offer_take(c, odb_xstrdup(kept->place), false);
+        else if (annotation->kind == kind)
+            complete_offer_take(c, odb_xstrdup(annotation->place), false);
     }
     odb_session_unlock(session);
 }
 
 void complete_pinned(struct complete *c)
 {
-    complete_kept(c, ODB_KEPT_PIN);
+    complete_annotation(c, ODB_ANNOTATION_PIN);
 }
 
 void complete_marked(struct complete *c)
 {
-    complete_kept(c, ODB_KEPT_MARK);
+    complete_annotation(c, ODB_ANNOTATION_MARK);
 }
 
 void complete_letter(struct complete *c)

@@ -154,7 +154,7 @@ int odb_option_letters(const struct odb_command *command, const char *word, size
 /* How settings, breakpoints, pins and the like were. */
 struct odb_before {
     char *settings; /* owned: lines "ID VALUE"; NULL: nobody looked */
-    struct odb_kept_list kept;
+    struct odb_annotation_list annotations;
     unsigned long when; /* struct odb_console's changes then */
 };
 

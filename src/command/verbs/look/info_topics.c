@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "command/verbs/look/verb_info.h"
-#include "command/console/keeping.h"
+#include "command/console/annotating.h"
 #include "command/console/sessions.h"
 
 /* --- what was put down ------------------------------------------------------------------------ */
@@ -12,15 +12,15 @@
     static enum odb_status topic_##name(struct odb_command_call *call, struct odb_buf *out,        \
                                         struct odb_error *err)                                     \
     {                                                                                              \
-        odb_keeping_put_list(call->session, kinds, out);                                           \
+        odb_annotating_put_list(call->session, kinds, out);                                        \
         return ODB_OK;                                                                             \
     }
-TOPIC_KEPT(breakpoints, 1u << ODB_KEPT_BREAK | 1u << ODB_KEPT_WATCH)
-TOPIC_KEPT(watchpoints, 1u << ODB_KEPT_WATCH)
-TOPIC_KEPT(displays, 1u << ODB_KEPT_DISPLAY)
-TOPIC_KEPT(pins, 1u << ODB_KEPT_PIN)
-TOPIC_KEPT(marks, 1u << ODB_KEPT_MARK)
-TOPIC_KEPT(notes, 1u << ODB_KEPT_NOTE)
+TOPIC_KEPT(breakpoints, 1u << ODB_ANNOTATION_BREAK | 1u << ODB_ANNOTATION_WATCH)
+TOPIC_KEPT(watchpoints, 1u << ODB_ANNOTATION_WATCH)
+TOPIC_KEPT(displays, 1u << ODB_ANNOTATION_DISPLAY)
+TOPIC_KEPT(pins, 1u << ODB_ANNOTATION_PIN)
+TOPIC_KEPT(marks, 1u << ODB_ANNOTATION_MARK)
+TOPIC_KEPT(notes, 1u << ODB_ANNOTATION_NOTE)
 
 /* --- where things stand ----------------------------------------------------------------------- */
 
@@ -197,7 +197,7 @@ static enum odb_status topic_session(struct odb_command_call *call, struct odb_b
 {
     struct odb_session *session = call->session;
     const char *path = session->store ? odb_store_path(session->store) : NULL;
-    size_t counts[ODB_KEPT_COUNT] = {0}, made = 0;
+    size_t counts[ODB_ANNOTATION_COUNT] = {0}, made = 0;
     struct odb_stored stored;
     topic_put_row(out, "model", call->model->path);
     topic_put_row(out, "file", path ? path : "none: what is found is kept until the program ends");
@@ -208,12 +208,13 @@ static enum odb_status topic_session(struct odb_command_call *call, struct odb_b
     odb_session_lock(session);
     for (size_t i = 0; i < call->model->graph->n_values; i++)
         made += call->model->graph->values[i].producer != ODB_NO_NODE;
-    for (size_t i = 0; i < session->kept.items.n; i++)
-        counts[session->kept.items.items[i].kind]++;
+    for (size_t i = 0; i < session->annotations.items.n; i++)
+        counts[session->annotations.items.items[i].kind]++;
     odb_buf_printf(out, "values      %zu of %zu judged\n", odb_session_judged(session), made);
-    for (int k = 0; k < ODB_KEPT_COUNT; k++)
+    for (int k = 0; k < ODB_ANNOTATION_COUNT; k++)
         if (counts[k])
-            odb_buf_printf(out, "%-12s%zu\n", odb_kept_name((enum odb_kept_kind)k), counts[k]);
+            odb_buf_printf(out, "%-12s%zu\n", odb_annotation_name((enum odb_annotation_kind)k),
+                           counts[k]);
     if (session->bookmarks.n)
         odb_buf_printf(out, "%-12s%zu\n", "bookmark", session->bookmarks.n);
     odb_session_unlock(session);

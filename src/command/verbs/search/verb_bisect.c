@@ -7,7 +7,7 @@
 #include "command/console/trust_store.h"
 #include "command/verbs/search/over_option.h"
 #include "command/verbs/search/samples_option.h"
-#include "command/console/keeping.h"
+#include "command/console/annotating.h"
 #include "command/console/watch.h"
 
 #define BISECT_FULL 3   /* culprits told in full */
@@ -253,16 +253,16 @@ static enum odb_status bisect_spent(struct odb_command_call *call, struct odb_re
 /* What the user pinned and wrote down belongs to what was found. */
 static void bisect_put_down(const struct odb_session *session, struct odb_report *report)
 {
-    struct odb_kept_list list;
-    odb_keeping_copy(session, &list);
+    struct odb_annotation_list list;
+    odb_annotating_copy(session, &list);
     for (size_t i = 0; i < list.items.n; i++) {
-        const struct odb_kept *kept = &list.items.items[i];
-        if (kept->kind == ODB_KEPT_PIN)
-            odb_report_note(report, "%s was pinned to %s", kept->place, kept->text);
-        else if (kept->kind == ODB_KEPT_NOTE)
-            odb_report_note(report, "of node %s: %s", kept->place, kept->text);
+        const struct odb_annotation *annotation = &list.items.items[i];
+        if (annotation->kind == ODB_ANNOTATION_PIN)
+            odb_report_note(report, "%s was pinned to %s", annotation->place, annotation->text);
+        else if (annotation->kind == ODB_ANNOTATION_NOTE)
+            odb_report_note(report, "of node %s: %s", annotation->place, annotation->text);
     }
-    odb_kept_list_dispose(&list);
+    odb_annotation_list_dispose(&list);
 }
 
 /* A report also where the reference failed, so that nobody takes an older one for this search's. */

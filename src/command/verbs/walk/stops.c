@@ -13,16 +13,18 @@ struct stops {
     struct odb_walk *walk;
     const struct odb_inside *inside; /* NULL: the main graph */
     int whole;                       /* a node whose bodies are not to be looked into */
-    struct odb_kept_list list;       /* owned; counts are changed here first */
+    struct odb_annotation_list list; /* owned; counts are changed here first */
     int64_t *ignored;                /* owned; by item: how much of ignore was used up */
     int64_t *hits;                   /* owned; by item: new ones */
 };
 
-static bool stops_counts(const struct stops *s, const struct odb_kept *kept, int node, bool values)
+static bool stops_counts(const struct stops *s, const struct odb_annotation *annotation, int node,
+                         bool values)
 {
-    bool stop = kept->kind == ODB_KEPT_BREAK || kept->kind == ODB_KEPT_WATCH;
-    return stop && !kept->disabled && (kept->condition != NULL) == values &&
-           odb_kept_is_at(kept, s->walk->model->graph, node, s->inside);
+    bool stop =
+        annotation->kind == ODB_ANNOTATION_BREAK || annotation->kind == ODB_ANNOTATION_WATCH;
+    return stop && !annotation->disabled && (annotation->condition != NULL) == values &&
+           odb_annotation_is_at(annotation, s->walk->model->graph, node, s->inside);
 }
 
 /* Whether an item that is come to stops the walk: not as often as it is to be ignored. */
@@ -61,7 +63,7 @@ static int stops_limit(struct stops *s, int from, int bound)
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static bool stops_holds(const struct stops *s, const struct odb_kept *kept, int value)
+static bool stops_holds(const struct stops *s, const struct odb_annotation *annotation, int value)
 {
     const struct odb_walk *walk = s->walk;
     const struct odb_value *v = &walk->model->graph->values[value];
@@ -69,22 +71,23 @@ static bool stops_holds(const struct stops *s, const struct odb_kept *kept, int 
     const struct odb_tensor *reference = odb_trace_value(walk->trace, value);
     struct odb_condition_facts facts = {made ? &walk->values[value] : NULL,
                                         made ? walk->given[value] : reference, reference};
-    return odb_condition_holds(kept->condition, &facts);
+    return odb_condition_holds(annotation->condition, &facts);
 }
 
 /* A breakpoint asks the values of its node; a watchpoint looks for where its condition becomes
  * true, so that it does not stop at all that follows from there. */
-static bool stops_fulfilled(const struct stops *s, const struct odb_kept *kept, int node)
+static bool stops_fulfilled(const struct stops *s, const struct odb_annotation *annotation,
+                            int node)
 {
     const struct odb_node *n = &s->walk->model->graph->nodes[node];
     bool holds = false;
     for (int o = 0; o < n->n_out && !holds; o++)
-        if (n->out[o] >= 0 && odb_kept_is_of(kept, n, o))
-            holds = stops_holds(s, kept, n->out[o]);
-    for (int i = 0; kept->kind == ODB_KEPT_WATCH && i < n->n_in && holds; i++)
-        holds = n->in[i] < 0 || !stops_holds(s, kept, n->in[i]);
-    for (size_t i = 0; kept->kind == ODB_KEPT_WATCH && i < n->n_captured && holds; i++)
-        holds = !stops_holds(s, kept, n->captured[i]);
+        if (n->out[o] >= 0 && odb_annotation_is_of(annotation, n, o))
+            holds = stops_holds(s, annotation, n->out[o]);
+    for (int i = 0; annotation->kind == ODB_ANNOTATION_WATCH && i < n->n_in && holds; i++)
+        holds = n->in[i] < 0 || !stops_holds(s, annotation, n->in[i]);
+    for (size_t i = 0; annotation->kind == ODB_ANNOTATION_WATCH && i < n->n_captured && holds; i++)
+        holds = !stops_holds(s, annotation, n->captured[i]);
     return holds;
 }
 
@@ -95,9 +98,9 @@ static bool stops_looks(const struct stops *s, int node)
     if (node == s->whole || !odb_node_has_body(&s->walk->model->graph->nodes[node]))
         return false;
     for (size_t i = 0; i < s->list.items.n && !looks; i++) {
-        const struct odb_kept *kept = &s->list.items.items[i];
-        looks =
-            !kept->place[0] && stops_counts(s, kept, node, true) && stops_fulfilled(s, kept, node);
+        const struct odb_annotation *annotation = &s->list.items.items[i];
+        looks = !annotation->place[0] && stops_counts(s, annotation, node, true) &&
+                stops_fulfilled(s, annotation, node);
     }
     return looks;
 }
@@ -106,8 +109,8 @@ static int stops_after(struct stops *s, int node)
 {
     int found = -1;
     for (size_t i = 0; i < s->list.items.n; i++) {
-        const struct odb_kept *kept = &s->list.items.items[i];
-        if (stops_counts(s, kept, node, true) && stops_fulfilled(s, kept, node) &&
+        const struct odb_annotation *annotation = &s->list.items.items[i];
+        if (stops_counts(s, annotation, node, true) && stops_fulfilled(s, annotation, node) &&
             stops_hit(s, i) && found < 0)
             found = (int)i;
     }
@@ -118,9 +121,9 @@ static int stops_after(struct stops *s, int node)
 
 static void stops_tell(const struct stops *s, int item, int node, struct odb_stop *stop)
 {
-    const struct odb_kept *kept = &s->list.items.items[item];
-    *stop = (struct odb_stop){.number = kept->number, .kind = kept->kind, .node = node};
-    snprintf(stop->text, sizeof stop->text, "%s", kept->text);
+    const struct odb_annotation *annotation = &s->list.items.items[item];
+    *stop = (struct odb_stop){.number = annotation->number, .kind = annotation->kind, .node = node};
+    snprintf(stop->text, sizeof stop->text, "%s", annotation->text);
 }
 
 /* What was run is looked at in order. */
@@ -154,25 +157,27 @@ static enum odb_status stops_look(struct stops *s, int from, int bound, bool sta
 static enum odb_status stops_keep(const struct stops *s, const struct odb_stop *stop,
                                   struct odb_error *err)
 {
-    struct odb_kept_change change;
+    struct odb_annotation_change change;
     bool any = false;
     for (size_t i = 0; i < s->list.items.n; i++)
         any |= s->hits[i] > 0;
     if (!any)
         return ODB_OK;
-    odb_session_keep_begin(s->session, &change);
+    odb_session_annotate_begin(s->session, &change);
     for (size_t i = 0; i < s->list.items.n; i++) {
-        const struct odb_kept *was = &s->list.items.items[i];
-        struct odb_kept *now =
-            s->hits[i] ? odb_kept_find(&s->session->kept, was->kind, was->number) : NULL;
+        const struct odb_annotation *was = &s->list.items.items[i];
+        struct odb_annotation *now =
+            s->hits[i] ? odb_annotation_find(&s->session->annotations, was->kind, was->number)
+                       : NULL;
         if (!now)
             continue;
         now->hits += s->hits[i];
         now->ignore = ODB_MAX(now->ignore - s->ignored[i], 0);
         if (now->once && stop->number == now->number)
-            odb_kept_remove(&s->session->kept, (size_t)(now - s->session->kept.items.items));
+            odb_annotation_remove(&s->session->annotations,
+                                  (size_t)(now - s->session->annotations.items.items));
     }
-    return odb_session_keep_end(s->session, &change, ODB_OK, err);
+    return odb_session_annotate_end(s->session, &change, ODB_OK, err);
 }
 
 static struct stops stops_begin(struct odb_session *session, int whole)
@@ -183,7 +188,7 @@ static struct stops stops_begin(struct odb_session *session, int whole)
                       .inside = inside,
                       .whole = whole};
     odb_session_lock(session);
-    odb_kept_list_copy(&s.list, &session->kept, session->model->graph);
+    odb_annotation_list_copy(&s.list, &session->annotations, session->model->graph);
     odb_session_unlock(session);
     s.ignored = odb_new_n(int64_t, s.list.items.n + 1);
     s.hits = odb_new_n(int64_t, s.list.items.n + 1);
@@ -192,7 +197,7 @@ static struct stops stops_begin(struct odb_session *session, int whole)
 
 static void stops_end(struct stops *s)
 {
-    odb_kept_list_dispose(&s->list);
+    odb_annotation_list_dispose(&s->list);
     free(s->ignored);
     free(s->hits);
 }
@@ -240,11 +245,11 @@ static bool stops_below(const struct odb_session *session, const struct odb_grap
     if (!odb_node_has_body(&graph->nodes[node]))
         return false;
     odb_session_lock(session);
-    for (size_t i = 0; i < session->kept.items.n; i++) {
-        const struct odb_kept *kept = &session->kept.items.items[i];
+    for (size_t i = 0; i < session->annotations.items.n; i++) {
+        const struct odb_annotation *annotation = &session->annotations.items.items[i];
         int64_t at = *turn;
-        if (kept->kind != ODB_KEPT_BREAK || kept->disabled ||
-            !odb_kept_is_below(kept, graph, node, inside, &at))
+        if (annotation->kind != ODB_ANNOTATION_BREAK || annotation->disabled ||
+            !odb_annotation_is_below(annotation, graph, node, inside, &at))
             continue;
         any = true;
         first = ODB_MIN(first, at);
@@ -286,10 +291,10 @@ bool odb_stops_inside(const struct odb_session *session)
         int64_t turn = 0;
         any = stops_below(session, graph, (int)n, inside, &turn);
         odb_session_lock(session);
-        for (size_t i = 0; i < session->kept.items.n && !any; i++) {
-            const struct odb_kept *kept = &session->kept.items.items[i];
-            any = kept->kind == ODB_KEPT_BREAK && !kept->disabled && kept->place[0] &&
-                  odb_kept_is_at(kept, graph, (int)n, inside);
+        for (size_t i = 0; i < session->annotations.items.n && !any; i++) {
+            const struct odb_annotation *annotation = &session->annotations.items.items[i];
+            any = annotation->kind == ODB_ANNOTATION_BREAK && !annotation->disabled &&
+                  annotation->place[0] && odb_annotation_is_at(annotation, graph, (int)n, inside);
         }
         odb_session_unlock(session);
     }

@@ -18,7 +18,7 @@
 
 struct odb_stop {
     int number; /* of the breakpoint or watchpoint; 0: none stopped the walk */
-    enum odb_kept_kind kind;
+    enum odb_annotation_kind kind;
     int node;       /* behind which it stopped; ODB_NO_NODE: before the one where the walk is */
     char text[160]; /* the condition; "": none */
     bool look;      /* nothing stopped it, but the walk is before a node whose bodies are to be

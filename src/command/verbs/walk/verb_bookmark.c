@@ -2,9 +2,9 @@
  *
  * Nodes that have a letter, as far as no screen is needed to say which.
  */
-#include "command/console/keeping.h"
+#include "command/console/annotating.h"
 
-enum odb_status odb_keeping_letter(const char *word, char *letter, struct odb_error *err)
+enum odb_status odb_annotating_letter(const char *word, char *letter, struct odb_error *err)
 {
     if (word[0] > ' ' && word[0] < 0x7f && !word[1]) {
         *letter = word[0];
@@ -31,14 +31,14 @@ static enum odb_status bookmark_list(struct odb_command_call *call)
     return ODB_OK;
 }
 
-enum odb_status odb_keeping_bookmark(struct odb_command_call *call, struct odb_error *err)
+enum odb_status odb_annotating_bookmark(struct odb_command_call *call, struct odb_error *err)
 {
     struct odb_buf out = ODB_BUF_INIT;
     char letter = 0;
     int node;
     if (!call->n_args)
         return bookmark_list(call);
-    ODB_TRY(odb_keeping_letter(call->args[0], &letter, err));
+    ODB_TRY(odb_annotating_letter(call->args[0], &letter, err));
     ODB_TRY(odb_graph_find_node(call->model->graph, call->args[1], &node, err));
     ODB_TRY(odb_session_bookmark(call->session, letter, node, err));
     odb_buf_printf(&out, "bookmark %c is ", letter);

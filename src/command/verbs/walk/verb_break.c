@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/console/keeping.h"
+#include "command/console/annotating.h"
 #include "command/table/quoting.h"
 
-#define BREAK_STOPS (1u << ODB_KEPT_BREAK | 1u << ODB_KEPT_WATCH)
+#define BREAK_STOPS (1u << ODB_ANNOTATION_BREAK | 1u << ODB_ANNOTATION_WATCH)
 
 /* --- putting down ----------------------------------------------------------------------------- */
 
@@ -52,16 +52,16 @@ static enum odb_status break_split(const char *text, char **place, char **condit
     return ODB_OK;
 }
 
-static enum odb_status break_keep(struct odb_command_call *call, struct odb_kept *what,
+static enum odb_status break_keep(struct odb_command_call *call, struct odb_annotation *what,
                                   struct odb_error *err)
 {
     struct odb_buf out = ODB_BUF_INIT;
-    struct odb_kept_list list;
+    struct odb_annotation_list list;
     int number;
-    ODB_TRY(odb_session_keep(call->session, what, &number, err));
-    odb_keeping_copy(call->session, &list);
-    odb_keeping_put(call->model->graph, odb_kept_find(&list, what->kind, number), &out);
-    odb_kept_list_dispose(&list);
+    ODB_TRY(odb_session_annotate(call->session, what, &number, err));
+    odb_annotating_copy(call->session, &list);
+    odb_annotating_put(call->model->graph, odb_annotation_find(&list, what->kind, number), &out);
+    odb_annotation_list_dispose(&list);
     odb_call__print(call, &out);
     return ODB_OK;
 }
@@ -69,7 +69,7 @@ static enum odb_status break_keep(struct odb_command_call *call, struct odb_kept
 static enum odb_status break_list(struct odb_command_call *call)
 {
     struct odb_buf out = ODB_BUF_INIT;
-    if (!odb_keeping_put_list(call->session, BREAK_STOPS, &out))
+    if (!odb_annotating_put_list(call->session, BREAK_STOPS, &out))
         odb_buf_puts(&out, "there are no breakpoints\n");
     odb_call__print(call, &out);
     return ODB_OK;
@@ -78,7 +78,7 @@ static enum odb_status break_list(struct odb_command_call *call)
 static enum odb_status break_set(struct odb_command_call *call, bool once, struct odb_error *err)
 {
     const char *text = odb_call_arg(call, 0);
-    struct odb_kept what = {.kind = ODB_KEPT_BREAK, .once = once};
+    struct odb_annotation what = {.kind = ODB_ANNOTATION_BREAK, .once = once};
     if (!text)
         return break_list(call);
     ODB_TRY(break_split(text, &what.place, &what.text, err));
@@ -100,18 +100,20 @@ enum odb_status odb_command__tbreak(struct odb_command_call *call, struct odb_er
 
 enum odb_status odb_command__watch(struct odb_command_call *call, struct odb_error *err)
 {
-    struct odb_kept what = {.kind = ODB_KEPT_WATCH, .text = (char *)odb_call_arg(call, 0)};
+    struct odb_annotation what = {.kind = ODB_ANNOTATION_WATCH,
+                                  .text = (char *)odb_call_arg(call, 0)};
     return what.text ? break_keep(call, &what, err) : break_list(call);
 }
 
 /* Takes away what is before a node, and not in a body; returns how many there were. */
-static size_t break_remove_at(struct odb_kept_list *list, int node)
+static size_t break_remove_at(struct odb_annotation_list *list, int node)
 {
     size_t before = list->items.n;
     for (size_t i = before; i > 0; i--) {
-        const struct odb_kept *kept = &list->items.items[i - 1];
-        if (kept->kind == ODB_KEPT_BREAK && !kept->n_way && kept->node == node)
-            odb_kept_remove(list, i - 1);
+        const struct odb_annotation *annotation = &list->items.items[i - 1];
+        if (annotation->kind == ODB_ANNOTATION_BREAK && !annotation->n_way &&
+            annotation->node == node)
+            odb_annotation_remove(list, i - 1);
     }
     return before - list->items.n;
 }
@@ -119,21 +121,22 @@ static size_t break_remove_at(struct odb_kept_list *list, int node)
 /* What a key does: there is one before this node, or there is none. */
 enum odb_status odb_command__toggle(struct odb_command_call *call, struct odb_error *err)
 {
-    struct odb_kept what = {.kind = ODB_KEPT_BREAK, .place = (char *)odb_call_arg(call, 0)};
+    struct odb_annotation what = {.kind = ODB_ANNOTATION_BREAK,
+                                  .place = (char *)odb_call_arg(call, 0)};
     struct odb_session *session = call->session;
     struct odb_buf out = ODB_BUF_INIT;
-    struct odb_kept_change change;
-    struct odb_kept_list copy;
+    struct odb_annotation_change change;
+    struct odb_annotation_list copy;
     int node;
     ODB_TRY(odb_graph_find_node(call->model->graph, what.place, &node, err));
-    odb_keeping_copy(session, &copy);
+    odb_annotating_copy(session, &copy);
     bool any = break_remove_at(&copy, node) > 0;
-    odb_kept_list_dispose(&copy);
+    odb_annotation_list_dispose(&copy);
     if (!any)
         return break_keep(call, &what, err);
-    odb_session_keep_begin(session, &change);
-    break_remove_at(&session->kept, node);
-    ODB_TRY(odb_session_keep_end(session, &change, ODB_OK, err));
+    odb_session_annotate_begin(session, &change);
+    break_remove_at(&session->annotations, node);
+    ODB_TRY(odb_session_annotate_end(session, &change, ODB_OK, err));
     odb_buf_puts(&out, "no breakpoint any more before ");
     odb_node_put(call->model->graph, node, &out);
     odb_buf_putc(&out, '\n');
@@ -143,9 +146,9 @@ enum odb_status odb_command__toggle(struct odb_command_call *call, struct odb_er
 
 /* --- changing --------------------------------------------------------------------------------- */
 
-static void break_switch(struct odb_kept *kept, int64_t off)
+static void break_switch(struct odb_annotation *annotation, int64_t off)
 {
-    kept->disabled = off;
+    annotation->disabled = off;
 }
 
 /* `enable 2`, `disable display 1`. */
@@ -153,11 +156,12 @@ static enum odb_status break_switch_some(struct odb_command_call *call, bool off
                                          struct odb_error *err)
 {
     bool display = call->n_args && !strncmp("display", call->args[0], strlen(call->args[0]));
-    const struct odb_keeping_change how = {.kinds = display ? 1u << ODB_KEPT_DISPLAY : BREAK_STOPS,
-                                           .said = off ? "disabled" : "enabled",
-                                           .change = break_switch,
-                                           .value = off};
-    return odb_keeping_change(call, call->args + display, call->n_args - display, &how, err);
+    const struct odb_annotating_change how = {.kinds = display ? 1u << ODB_ANNOTATION_DISPLAY
+                                                               : BREAK_STOPS,
+                                              .said = off ? "disabled" : "enabled",
+                                              .change = break_switch,
+                                              .value = off};
+    return odb_annotating_change(call, call->args + display, call->n_args - display, &how, err);
 }
 
 enum odb_status odb_command__enable(struct odb_command_call *call, struct odb_error *err)
@@ -170,18 +174,18 @@ enum odb_status odb_command__disable(struct odb_command_call *call, struct odb_e
     return break_switch_some(call, true, err);
 }
 
-static void break_ignore(struct odb_kept *kept, int64_t times)
+static void break_ignore(struct odb_annotation *annotation, int64_t times)
 {
-    kept->ignore = times;
+    annotation->ignore = times;
 }
 
 enum odb_status odb_command__ignore(struct odb_command_call *call, struct odb_error *err)
 {
-    const struct odb_keeping_change how = {.kinds = BREAK_STOPS,
-                                           .said = "changed",
-                                           .change = break_ignore,
-                                           .value = strtoll(call->args[1], NULL, 10)};
-    return odb_keeping_change(call, call->args, 1, &how, err);
+    const struct odb_annotating_change how = {.kinds = BREAK_STOPS,
+                                              .said = "changed",
+                                              .change = break_ignore,
+                                              .value = strtoll(call->args[1], NULL, 10)};
+    return odb_annotating_change(call, call->args, 1, &how, err);
 }
 
 enum odb_status odb_command__condition(struct odb_command_call *call, struct odb_error *err)
@@ -189,25 +193,25 @@ enum odb_status odb_command__condition(struct odb_command_call *call, struct odb
     const char *text = odb_call_arg(call, 0);
     struct odb_session *session = call->session;
     struct odb_buf out = ODB_BUF_INIT;
-    struct odb_kept *kept = NULL;
+    struct odb_annotation *annotation = NULL;
     char *end;
     long number = strtol(text, &end, 10);
     if (end == text || (*end && !strchr(" \t", *end)))
         return odb_fail(err, ODB_E_USAGE, "the number of a breakpoint is expected, not '%.40s'",
                         text);
     char *condition = break_trim(end + strspn(end, " \t"));
-    struct odb_kept_change change;
-    odb_session_keep_begin(session, &change);
-    for (size_t i = 0; i < session->kept.items.n; i++)
-        if (BREAK_STOPS >> session->kept.items.items[i].kind & 1 &&
-            session->kept.items.items[i].number == number)
-            kept = &session->kept.items.items[i];
-    enum odb_status status = kept
-                                 ? odb_kept_set_text(kept, condition, err)
+    struct odb_annotation_change change;
+    odb_session_annotate_begin(session, &change);
+    for (size_t i = 0; i < session->annotations.items.n; i++)
+        if (BREAK_STOPS >> session->annotations.items.items[i].kind & 1 &&
+            session->annotations.items.items[i].number == number)
+            annotation = &session->annotations.items.items[i];
+    enum odb_status status = annotation
+                                 ? odb_annotation_set_text(annotation, condition, err)
                                  : odb_fail(err, ODB_E_USAGE, "there is no breakpoint %ld", number);
     if (status == ODB_OK)
-        odb_keeping_put(session->model->graph, kept, &out);
-    status = odb_session_keep_end(session, &change, status, err);
+        odb_annotating_put(session->model->graph, annotation, &out);
+    status = odb_session_annotate_end(session, &change, status, err);
     free(condition);
     if (status == ODB_OK)
         odb_call__print(call, &out);
@@ -219,28 +223,30 @@ enum odb_status odb_command__condition(struct odb_command_call *call, struct odb
 /* `delete 2`, `delete 1-3`; `delete Conv` takes away what was put there by that name. */
 enum odb_status odb_command__delete(struct odb_command_call *call, struct odb_error *err)
 {
-    struct odb_keeping_change how = {.kinds = BREAK_STOPS, .said = "deleted", .remove = true};
+    struct odb_annotating_change how = {.kinds = BREAK_STOPS, .said = "deleted", .remove = true};
     const char *text = odb_call_arg(call, 0);
     struct odb_buf numbers = ODB_BUF_INIT;
-    struct odb_kept_list list;
+    struct odb_annotation_list list;
     ODB_VEC(char *) words = {0};
     bool number = text && strspn(text, "0123456789") == strcspn(text, "-");
     if (!text || number || !strcmp(text, "$") || call->n_args > 1)
-        return odb_keeping_change(call, call->args, call->n_args, &how, err);
+        return odb_annotating_change(call, call->args, call->n_args, &how, err);
     bool *marks = NULL;
     size_t n;
     enum odb_status status = odb_call__mark_nodes(call->model->graph, text, &marks, &n, err);
-    odb_keeping_copy(call->session, &list);
+    odb_annotating_copy(call->session, &list);
     for (size_t i = 0; i < list.items.n; i++) {
-        const struct odb_kept *kept = &list.items.items[i];
-        bool node = kept->node != ODB_NO_NODE && !kept->n_way && marks && marks[kept->node];
-        if (kept->kind == ODB_KEPT_BREAK && (node || !strcasecmp(kept->place, text)))
-            odb_push(&words, odb_xasprintf("%d", kept->number));
+        const struct odb_annotation *annotation = &list.items.items[i];
+        bool node = annotation->node != ODB_NO_NODE && !annotation->n_way && marks &&
+                    marks[annotation->node];
+        if (annotation->kind == ODB_ANNOTATION_BREAK &&
+            (node || !strcasecmp(annotation->place, text)))
+            odb_push(&words, odb_xasprintf("%d", annotation->number));
     }
-    odb_kept_list_dispose(&list);
+    odb_annotation_list_dispose(&list);
     free(marks);
     if (words.n)
-        status = odb_keeping_change(call, (const char *const *)words.items, words.n, &how, err);
+        status = odb_annotating_change(call, (const char *const *)words.items, words.n, &how, err);
     else if (status == ODB_OK)
         status = odb_fail(err, ODB_E_USAGE, "there is no breakpoint at %.80s", text);
     for (size_t i = 0; i < words.n; i++)

@@ -5,21 +5,21 @@
 #include <string.h>
 
 #include "command/console/expression.h"
-#include "command/console/keeping.h"
+#include "command/console/annotating.h"
 
 /* What cannot be shown yet is said to be so: a display is put down before the walk comes there. */
-static void display_put(struct odb_command_call *call, const struct odb_kept *kept,
+static void display_put(struct odb_command_call *call, const struct odb_annotation *annotation,
                         struct odb_buf *out)
 {
     struct odb_buf value = ODB_BUF_INIT;
     struct odb_expression expression;
     struct odb_error why = ODB_ERROR_INIT;
     char notation;
-    const char *text = odb_call__notation(kept->text, &notation);
+    const char *text = odb_call__notation(annotation->text, &notation);
     odb_expression_parse(&expression, text, call->model->graph);
     enum odb_status status = odb_expression_put(call, &expression, notation, true, &value, &why);
-    odb_buf_printf(out, "%d: ", kept->number);
-    odb_buf_put_shown(out, kept->text);
+    odb_buf_printf(out, "%d: ", annotation->number);
+    odb_buf_put_shown(out, annotation->text);
     odb_buf_puts(out, expression.function < 0 && status == ODB_OK ? "\n" : "  ");
     if (status == ODB_OK)
         odb_buf_puts(out, odb_buf_text(&value));
@@ -33,17 +33,18 @@ static void display_put(struct odb_command_call *call, const struct odb_kept *ke
 
 static size_t display_put_some(struct odb_command_call *call, int number, struct odb_buf *out)
 {
-    struct odb_kept_list list;
+    struct odb_annotation_list list;
     size_t n = 0;
-    odb_keeping_copy(call->session, &list);
+    odb_annotating_copy(call->session, &list);
     for (size_t i = 0; i < list.items.n; i++) {
-        const struct odb_kept *kept = &list.items.items[i];
-        if (kept->kind != ODB_KEPT_DISPLAY || kept->disabled || (number && kept->number != number))
+        const struct odb_annotation *annotation = &list.items.items[i];
+        if (annotation->kind != ODB_ANNOTATION_DISPLAY || annotation->disabled ||
+            (number && annotation->number != number))
             continue;
-        display_put(call, kept, out);
+        display_put(call, annotation, out);
         n++;
     }
-    odb_kept_list_dispose(&list);
+    odb_annotation_list_dispose(&list);
     return n;
 }
 
@@ -55,7 +56,7 @@ void odb_call__put_displays(struct odb_command_call *call, struct odb_buf *out)
 enum odb_status odb_command__display(struct odb_command_call *call, struct odb_error *err)
 {
     const char *text = odb_call_arg(call, 0);
-    struct odb_kept what = {.kind = ODB_KEPT_DISPLAY, .text = (char *)text};
+    struct odb_annotation what = {.kind = ODB_ANNOTATION_DISPLAY, .text = (char *)text};
     struct odb_buf out = ODB_BUF_INIT;
     struct odb_expression expression;
     int number = 0;
@@ -65,7 +66,7 @@ enum odb_status odb_command__display(struct odb_command_call *call, struct odb_e
         enum odb_status status = odb_sides_check(call, expression.name, err);
         odb_expression_dispose(&expression);
         ODB_TRY(status);
-        ODB_TRY(odb_session_keep(call->session, &what, &number, err));
+        ODB_TRY(odb_session_annotate(call->session, &what, &number, err));
     }
     if (!display_put_some(call, number, &out))
         odb_buf_puts(&out, "nothing is displayed at stops\n");
@@ -75,5 +76,5 @@ enum odb_status odb_command__display(struct odb_command_call *call, struct odb_e
 
 enum odb_status odb_command__undisplay(struct odb_command_call *call, struct odb_error *err)
 {
-    return odb_keeping_remove(call, ODB_KEPT_DISPLAY, err);
+    return odb_annotating_remove(call, ODB_ANNOTATION_DISPLAY, err);
 }

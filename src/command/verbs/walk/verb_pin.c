@@ -6,15 +6,15 @@
 #include <string.h>
 
 #include "command/console/trust_store.h"
-#include "command/console/keeping.h"
+#include "command/console/annotating.h"
 #include "command/table/quoting.h"
 #include "executor/executor.h"
 
-static enum odb_status pin_list(struct odb_command_call *call, enum odb_kept_kind kind,
+static enum odb_status pin_list(struct odb_command_call *call, enum odb_annotation_kind kind,
                                 const char *none)
 {
     struct odb_buf out = ODB_BUF_INIT;
-    if (!odb_keeping_put_list(call->session, 1u << kind, &out))
+    if (!odb_annotating_put_list(call->session, 1u << kind, &out))
         odb_buf_puts(&out, none);
     odb_call__print(call, &out);
     return ODB_OK;
@@ -67,25 +67,27 @@ static enum odb_status pin_check_type(const struct odb_session *session, int ind
 }
 
 /* The list without pins of a value; the session's own is copied. */
-static void pin_without(const struct odb_session *session, int value, struct odb_kept_list *out)
+static void pin_without(const struct odb_session *session, int value,
+                        struct odb_annotation_list *out)
 {
-    odb_keeping_copy(session, out);
+    odb_annotating_copy(session, out);
     for (size_t i = out->items.n; i > 0; i--)
-        if (out->items.items[i - 1].kind == ODB_KEPT_PIN &&
+        if (out->items.items[i - 1].kind == ODB_ANNOTATION_PIN &&
             (value == ODB_NO_VALUE || out->items.items[i - 1].value == value))
-            odb_kept_remove(out, i - 1);
+            odb_annotation_remove(out, i - 1);
 }
 
 enum odb_status odb_command__pin(struct odb_command_call *call, struct odb_error *err)
 {
     const char *text = odb_call_arg(call, 0), *from = odb_call_arg(call, 1);
     const struct odb_graph *graph = call->model->graph;
-    struct odb_kept what = {.kind = ODB_KEPT_PIN, .text = (char *)(from ? from : "reference")};
+    struct odb_annotation what = {.kind = ODB_ANNOTATION_PIN,
+                                  .text = (char *)(from ? from : "reference")};
     struct odb_buf out = ODB_BUF_INIT;
-    struct odb_kept_list list;
+    struct odb_annotation_list list;
     int value;
     if (!text)
-        return pin_list(call, ODB_KEPT_PIN, "nothing is pinned\n");
+        return pin_list(call, ODB_ANNOTATION_PIN, "nothing is pinned\n");
     ODB_TRY(pin_check(call, text, &value, err));
     if (strcmp(what.text, "reference") != 0) { /* one that cannot be read is refused now */
         struct odb_tensor *t;
@@ -97,10 +99,10 @@ enum odb_status odb_command__pin(struct odb_command_call *call, struct odb_error
     }
     what.place = (char *)graph->values[value].name;
     pin_without(call->session, value, &list);
-    enum odb_status status = odb_kept_add(&list, &what, graph, NULL, err);
+    enum odb_status status = odb_annotation_add(&list, &what, graph, NULL, err);
     if (status == ODB_OK)
-        status = odb_session_keep_list_take(call->session, &list, err);
-    odb_kept_list_dispose(&list);
+        status = odb_session_annotations_take(call->session, &list, err);
+    odb_annotation_list_dispose(&list);
     ODB_TRY(status);
     if (strcmp(what.text, "reference") != 0) { /* under the same name may be something else now */
         odb_session__repin(call->session, graph->values[value].producer);
@@ -120,15 +122,15 @@ enum odb_status odb_command__unpin(struct odb_command_call *call, struct odb_err
 {
     const char *text = odb_call_arg(call, 0);
     struct odb_buf out = ODB_BUF_INIT;
-    struct odb_kept_list list;
+    struct odb_annotation_list list;
     int value = ODB_NO_VALUE;
     if (text)
         ODB_TRY(odb_call__find_value(call->model->graph, text, &value, err));
-    size_t before = call->session->kept.items.n;
+    size_t before = call->session->annotations.items.n;
     pin_without(call->session, value, &list);
     size_t gone = before - list.items.n;
-    enum odb_status status = odb_session_keep_list_take(call->session, &list, err);
-    odb_kept_list_dispose(&list);
+    enum odb_status status = odb_session_annotations_take(call->session, &list, err);
+    odb_annotation_list_dispose(&list);
     ODB_TRY(status);
     if (text && !gone)
         return odb_fail(err, ODB_E_USAGE, "%s is not pinned", text);
@@ -141,13 +143,13 @@ enum odb_status odb_command__unpin(struct odb_command_call *call, struct odb_err
 
 /* Puts something down in place of what is there of its kind, or takes that away, and says so. A
  * node of the main graph is kept by its index: names may be repeated. */
-static enum odb_status pin_put(struct odb_command_call *call, enum odb_kept_kind kind,
+static enum odb_status pin_put(struct odb_command_call *call, enum odb_annotation_kind kind,
                                const char *at, const char *text, bool remove, struct odb_error *err)
 {
     const struct odb_graph *graph = call->model->graph;
-    struct odb_kept what = {.kind = kind, .place = (char *)at, .text = (char *)text};
+    struct odb_annotation what = {.kind = kind, .place = (char *)at, .text = (char *)text};
     struct odb_buf out = ODB_BUF_INIT;
-    struct odb_kept_list one = {0};
+    struct odb_annotation_list one = {0};
     char place[32];
     bool had = false;
     int node;
@@ -155,10 +157,10 @@ static enum odb_status pin_put(struct odb_command_call *call, enum odb_kept_kind
         snprintf(place, sizeof place, "#%d", node);
         what.place = place;
     }
-    ODB_TRY(odb_kept_add(&one, &what, graph, NULL, err));
-    odb_keeping_put_where(graph, &one.items.items[0], &out);
-    odb_kept_list_dispose(&one);
-    enum odb_status status = odb_session_keep_at(call->session, &what, remove, &had, err);
+    ODB_TRY(odb_annotation_add(&one, &what, graph, NULL, err));
+    odb_annotating_put_where(graph, &one.items.items[0], &out);
+    odb_annotation_list_dispose(&one);
+    enum odb_status status = odb_session_annotate_at(call->session, &what, remove, &had, err);
     if (status != ODB_OK) {
         odb_buf_dispose(&out);
         return status;
@@ -167,7 +169,7 @@ static enum odb_status pin_put(struct odb_command_call *call, enum odb_kept_kind
                    !remove ? " has a %s\n"
                    : had   ? " has no %s any more\n"
                            : " has no %s\n",
-                   odb_kept_name(kind));
+                   odb_annotation_name(kind));
     odb_call__print(call, &out);
     return ODB_OK;
 }
@@ -175,13 +177,13 @@ static enum odb_status pin_put(struct odb_command_call *call, enum odb_kept_kind
 enum odb_status odb_command__mark(struct odb_command_call *call, struct odb_error *err)
 {
     if (!call->n_args)
-        return pin_list(call, ODB_KEPT_MARK, "no node is marked\n");
-    return pin_put(call, ODB_KEPT_MARK, call->args[0], "", false, err);
+        return pin_list(call, ODB_ANNOTATION_MARK, "no node is marked\n");
+    return pin_put(call, ODB_ANNOTATION_MARK, call->args[0], "", false, err);
 }
 
 enum odb_status odb_command__unmark(struct odb_command_call *call, struct odb_error *err)
 {
-    return pin_put(call, ODB_KEPT_MARK, call->args[0], "", true, err);
+    return pin_put(call, ODB_ANNOTATION_MARK, call->args[0], "", true, err);
 }
 
 /* `note NODE TEXT`; NODE alone takes its note away. */
@@ -191,10 +193,10 @@ enum odb_status odb_command__note(struct odb_command_call *call, struct odb_erro
     struct odb_buf word = ODB_BUF_INIT;
     char quote = 0;
     if (!at)
-        return pin_list(call, ODB_KEPT_NOTE, "there are no notes\n");
+        return pin_list(call, ODB_ANNOTATION_NOTE, "there are no notes\n");
     odb_words__next(&at, &word, &quote);
     at += strspn(at, " \t");
-    enum odb_status status = pin_put(call, ODB_KEPT_NOTE, odb_buf_text(&word), at, !*at, err);
+    enum odb_status status = pin_put(call, ODB_ANNOTATION_NOTE, odb_buf_text(&word), at, !*at, err);
     odb_buf_dispose(&word);
     return status;
 }

@@ -2,12 +2,12 @@
  *
  * What all commands of screen.def have in common.
  */
-#include "command/console/keeping.h"
+#include "command/console/annotating.h"
 
 enum odb_status odb_command__screen(struct odb_command_call *call, struct odb_error *err)
 {
     if (call->command->screen == ODB_SCREEN_BOOKMARK && call->n_args != 1)
-        return odb_keeping_bookmark(call, err); /* no screen has to say which node */
+        return odb_annotating_bookmark(call, err); /* no screen has to say which node */
     if (call->console && call->console->screen)
         return call->console->screen(call->console->payload, call, err);
     return odb_fail(err, ODB_E_USAGE, "%s needs a screen", call->command->name);

@@ -58,7 +58,7 @@ static void step_put_stop(const struct step *s, struct odb_buf *out)
         odb_buf_puts(out, ": ");
     }
     if (stop->number) {
-        odb_buf_printf(out, "%s %d", odb_kept_name(stop->kind), stop->number);
+        odb_buf_printf(out, "%s %d", odb_annotation_name(stop->kind), stop->number);
         if (stop->text[0]) {
             odb_buf_puts(out, " (");
             odb_buf_put_shown(out, stop->text);

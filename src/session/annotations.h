@@ -4,14 +4,14 @@
  * stop, values that are pinned, marks and notes. One list of one kind of thing, so that numbering,
  * listing, undoing and keeping them on disk is done once for all.
  */
-#ifndef ODB_SESSION_KEPT_H
-#define ODB_SESSION_KEPT_H
+#ifndef ODB_SESSION_ANNOTATIONS_H
+#define ODB_SESSION_ANNOTATIONS_H
 
 #include "judge/condition.h"
 #include "walk/inside.h"
 #include "model/model.h"
 
-#define ODB_KEPT_LIST(X)                                                                           \
+#define ODB_ANNOTATION_LIST(X)                                                                     \
     X(BREAK, "breakpoint")                                                                         \
     X(WATCH, "watchpoint")                                                                         \
     X(DISPLAY, "display")                                                                          \
@@ -19,16 +19,16 @@
     X(MARK, "mark")                                                                                \
     X(NOTE, "note")
 
-enum odb_kept_kind {
-#define ODB_KEPT_ENUM(name, text) ODB_KEPT_##name,
-    ODB_KEPT_LIST(ODB_KEPT_ENUM)
-#undef ODB_KEPT_ENUM
-        ODB_KEPT_COUNT
+enum odb_annotation_kind {
+#define ODB_ANNOTATION_ENUM(name, text) ODB_ANNOTATION_##name,
+    ODB_ANNOTATION_LIST(ODB_ANNOTATION_ENUM)
+#undef ODB_ANNOTATION_ENUM
+        ODB_ANNOTATION_COUNT
 };
-const char *odb_kept_name(enum odb_kept_kind kind);
+const char *odb_annotation_name(enum odb_annotation_kind kind);
 
-struct odb_kept {
-    enum odb_kept_kind kind;
+struct odb_annotation {
+    enum odb_annotation_kind kind;
     int number;  /* breakpoints and watchpoints are counted together */
     char *place; /* owned: as given: a node, an operator, a value, or a path to one of these in a
                     body; "": none is needed */
@@ -46,45 +46,49 @@ struct odb_kept {
 };
 
 /* A list of them, in the order in which they were put down. */
-struct odb_kept_list {
-    ODB_VEC(struct odb_kept) items;
-    int last[ODB_KEPT_COUNT]; /* number given last */
+struct odb_annotation_list {
+    ODB_VEC(struct odb_annotation) items;
+    int last[ODB_ANNOTATION_COUNT]; /* number given last */
 };
-void odb_kept_list_dispose(struct odb_kept_list *list);
+void odb_annotation_list_dispose(struct odb_annotation_list *list);
 /* A copy of the whole. */
-void odb_kept_list_copy(struct odb_kept_list *out, const struct odb_kept_list *list,
-                        const struct odb_graph *graph);
-bool odb_kept_list_same(const struct odb_kept_list *a, const struct odb_kept_list *b);
+void odb_annotation_list_copy(struct odb_annotation_list *out,
+                              const struct odb_annotation_list *list,
+                              const struct odb_graph *graph);
+bool odb_annotation_list_same(const struct odb_annotation_list *a,
+                              const struct odb_annotation_list *b);
 /* NULL when there is none of that kind and number. Borrowed until the next change. */
-struct odb_kept *odb_kept_find(const struct odb_kept_list *list, enum odb_kept_kind kind,
-                               int number);
+struct odb_annotation *odb_annotation_find(const struct odb_annotation_list *list,
+                                           enum odb_annotation_kind kind, int number);
 
 /* Appends one, with the next number where what->number is 0; kind, place, text, once and the counts
  * are taken from what, texts are copied (NULL: ""). Errors: place names nothing, or text is no
  * condition where one is needed. */
-enum odb_status odb_kept_add(struct odb_kept_list *list, const struct odb_kept *what,
-                             const struct odb_graph *graph, int *number,
-                             struct odb_error *err) ODB_MUST_USE;
-void odb_kept_remove(struct odb_kept_list *list, size_t index);
+enum odb_status odb_annotation_add(struct odb_annotation_list *list,
+                                   const struct odb_annotation *what, const struct odb_graph *graph,
+                                   int *number, struct odb_error *err) ODB_MUST_USE;
+void odb_annotation_remove(struct odb_annotation_list *list, size_t index);
 /* Whether two are of one kind and about one node, in the same body and turn. */
-bool odb_kept_same_place(const struct odb_kept *a, const struct odb_kept *b);
+bool odb_annotation_same_place(const struct odb_annotation *a, const struct odb_annotation *b);
 /* What was met is counted on, where a list has what another one has. */
-void odb_kept_list_count_on(struct odb_kept_list *list, const struct odb_kept_list *counted);
-/* Gives it another text. As odb_kept_add(). */
-enum odb_status odb_kept_set_text(struct odb_kept *kept, const char *text,
-                                  struct odb_error *err) ODB_MUST_USE;
+void odb_annotation_list_count_on(struct odb_annotation_list *list,
+                                  const struct odb_annotation_list *counted);
+/* Gives it another text. As odb_annotation_add(). */
+enum odb_status odb_annotation_set_text(struct odb_annotation *annotation, const char *text,
+                                        struct odb_error *err) ODB_MUST_USE;
 
 /* Whether it is about a node of this graph: of the body that inside is, NULL for the main graph. */
-bool odb_kept_is_at(const struct odb_kept *kept, const struct odb_graph *graph, int node,
-                    const struct odb_inside *inside);
+bool odb_annotation_is_at(const struct odb_annotation *annotation, const struct odb_graph *graph,
+                          int node, const struct odb_inside *inside);
 /* The same for a node's output: all of them, unless place is a value. */
-bool odb_kept_is_of(const struct odb_kept *kept, const struct odb_node *node, int slot);
+bool odb_annotation_is_of(const struct odb_annotation *annotation, const struct odb_node *node,
+                          int slot);
 /* Whether a breakpoint is about a node in the bodies of this one, at any depth, and in turn `turn`
  * or a later one, which the first is then in *turn. */
-bool odb_kept_is_below(const struct odb_kept *kept, const struct odb_graph *graph, int node,
-                       const struct odb_inside *inside, int64_t *turn);
+bool odb_annotation_is_below(const struct odb_annotation *annotation, const struct odb_graph *graph,
+                             int node, const struct odb_inside *inside, int64_t *turn);
 /* Nodes of an operator in the bodies of a graph's nodes, at any depth; each body counts as often as
  * it is called. most: no more are counted. */
-size_t odb_kept_count_below(const struct odb_graph *graph, const char *op_type, size_t most);
+size_t odb_annotation_count_below(const struct odb_graph *graph, const char *op_type, size_t most);
 
 #endif
