@@ -194,7 +194,7 @@ static enum odb_status call_feeds_remedy(const struct odb_command_call *call, st
 
 size_t odb_call__recordings(struct odb_command_call *call, const char **list)
 {
-    static const enum odb_option_id sides[ODB_CALL_SIDES] = {
+    static const enum odb_option_id sides[ODB_CALL_RECORDINGS] = {
         ODB_OPTION_TARGET, ODB_OPTION_REFERENCE, ODB_OPTION_GOLDEN};
     size_t n = 0;
     for (size_t i = 0; i < ODB_COUNT(sides); i++)
@@ -207,7 +207,7 @@ enum odb_status odb_call__make_feeds(struct odb_command_call *call, const char *
                                      uint32_t shift, struct odb_feeds **out, struct odb_error *err)
 {
     struct odb_input_options options = ODB_INPUT_OPTIONS_INIT;
-    const char *recordings[ODB_CALL_SIDES];
+    const char *recordings[ODB_CALL_RECORDINGS];
     options.inputs = odb_call_list(call, ODB_OPTION_INPUT, &options.n_inputs);
     options.dims = odb_call_list(call, ODB_OPTION_DIM, &options.n_dims);
     options.inputs_from = from;
@@ -243,7 +243,7 @@ enum odb_status odb_call__feeds(struct odb_command_call *call, const struct odb_
         odb_call__make_feeds(call, odb_call_option(call, ODB_OPTION_INPUTS_FROM), 0, &feeds, err));
     odb_call__feed_take(call, feeds);
     *out = feeds;
-    return odb_call__fed_keep(call, false, err);
+    return odb_call__input_settings_keep(call, false, err);
 }
 
 enum odb_status odb_call__shapes(struct odb_command_call *call,
@@ -457,7 +457,7 @@ enum odb_status odb_call__open_model(struct odb_command_call *call, const char *
     ODB_TRY(odb_session_open_take(&call->session, model, session, err));
     call->model = call->session->model;
     if (stored || !(call->command->flags & ODB_COMMAND_RECORDS))
-        return odb_call__fed_restore(call, err);
+        return odb_call__input_settings_restore(call, err);
     return ODB_OK;
 }
 

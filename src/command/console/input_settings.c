@@ -10,12 +10,12 @@
 #include "command/console/trust_store.h"
 #include "inputs/input_file.h"
 
-static const enum odb_option_id fed_ids[] = {ODB_OPTION_INPUT, ODB_OPTION_INPUTS_FROM,
-                                             ODB_OPTION_DIM, ODB_OPTION_SEED};
+static const enum odb_option_id setting_ids[] = {ODB_OPTION_INPUT, ODB_OPTION_INPUTS_FROM,
+                                                 ODB_OPTION_DIM, ODB_OPTION_SEED};
 
 /* The text with the paths in it whole, where there are such files: of an input, behind one of the
  * `=` and `:`, which its name may hold as well. The caller's. */
-static char *fed_whole(enum odb_option_id id, const char *value)
+static char *setting_whole(enum odb_option_id id, const char *value)
 {
     char *whole = id == ODB_OPTION_INPUTS_FROM ? realpath(value, NULL) : NULL;
     const char *p = value;
@@ -28,22 +28,22 @@ static char *fed_whole(enum odb_option_id id, const char *value)
     return out;
 }
 
-enum odb_status odb_call__fed_keep(const struct odb_command_call *call, bool search,
-                                   struct odb_error *err)
+enum odb_status odb_call__input_settings_keep(const struct odb_command_call *call, bool search,
+                                              struct odb_error *err)
 {
     struct odb_store_settings settings = {0};
     bool one = !odb_call_has(call, ODB_OPTION_SAMPLES); /* else no option says which it was */
     if (!call->session->store)
         return ODB_OK;
-    for (size_t i = 0; i < ODB_COUNT(fed_ids) && one; i++) {
+    for (size_t i = 0; i < ODB_COUNT(setting_ids) && one; i++) {
         size_t n;
-        const char **list = odb_call_list(call, fed_ids[i], &n);
-        bool last = fed_ids[i] == ODB_OPTION_SEED || fed_ids[i] == ODB_OPTION_INPUTS_FROM;
+        const char **list = odb_call_list(call, setting_ids[i], &n);
+        bool last = setting_ids[i] == ODB_OPTION_SEED || setting_ids[i] == ODB_OPTION_INPUTS_FROM;
         for (size_t k = last && n ? n - 1 : 0; k < n; k++) {
-            char *whole = fed_whole(fed_ids[i], list[k]);
-            odb_given_keep(fed_ids[i], whole);
+            char *whole = setting_whole(setting_ids[i], list[k]);
+            odb_trust_keep(setting_ids[i], whole);
             odb_push(&settings.list, (struct odb_store_setting){
-                                         odb_xstrdup(odb_option_row(fed_ids[i])->name), whole});
+                                         odb_xstrdup(odb_option_row(setting_ids[i])->name), whole});
         }
         free((void *)list);
     }
@@ -53,18 +53,19 @@ enum odb_status odb_call__fed_keep(const struct odb_command_call *call, bool sea
 }
 
 /* Which option a stored setting is; false: none that this program knows. */
-static bool fed_option(enum odb_option_id *id, const struct odb_store_setting *stored)
+static bool setting_option(enum odb_option_id *id, const struct odb_store_setting *stored)
 {
-    for (size_t i = 0; i < ODB_COUNT(fed_ids); i++) {
-        *id = fed_ids[i];
+    for (size_t i = 0; i < ODB_COUNT(setting_ids); i++) {
+        *id = setting_ids[i];
         if (!strcmp(stored->name, odb_option_row(*id)->name))
             return true;
     }
     return false;
 }
 
-enum odb_status odb_console_fed_restore(struct odb_console *console, struct odb_command_call *call,
-                                        struct odb_error *err)
+enum odb_status odb_console_input_settings_restore(struct odb_console *console,
+                                                   struct odb_command_call *call,
+                                                   struct odb_error *err)
 {
     struct odb_store_settings settings;
     struct odb_setting setting;
@@ -73,9 +74,9 @@ enum odb_status odb_console_fed_restore(struct odb_console *console, struct odb_
     ODB_TRY(odb_store_read_settings(console->session->store, &settings, err));
     for (size_t i = 0; i < settings.list.n; i++) {
         const char *value = settings.list.items[i].value;
-        if (!fed_option(&setting.id, &settings.list.items[i]))
+        if (!setting_option(&setting.id, &settings.list.items[i]))
             continue;
-        if (odb_given_follows(setting.id, value)) {
+        if (odb_trust_follows(setting.id, value)) {
             setting.value = odb_xstrdup(value);
             odb_push(&console->settings, setting);
             continue;
@@ -89,10 +90,10 @@ enum odb_status odb_console_fed_restore(struct odb_console *console, struct odb_
 }
 
 /* Of a console it is said that something is not followed, when it is begun. */
-static enum odb_status fed_take(struct odb_command_call *call, const struct odb_setting *setting,
-                                struct odb_error *err)
+static enum odb_status setting_take(struct odb_command_call *call,
+                                    const struct odb_setting *setting, struct odb_error *err)
 {
-    if (!odb_given_follows(setting->id, setting->value))
+    if (!odb_trust_follows(setting->id, setting->value))
         return call->command->exec == odb_command__debug
                    ? ODB_OK
                    : odb_call__refuse_untrusted(setting->id, setting->value, err);
@@ -102,7 +103,8 @@ static enum odb_status fed_take(struct odb_command_call *call, const struct odb_
     return ODB_OK;
 }
 
-enum odb_status odb_call__fed_restore(struct odb_command_call *call, struct odb_error *err)
+enum odb_status odb_call__input_settings_restore(struct odb_command_call *call,
+                                                 struct odb_error *err)
 {
     struct odb_store_settings settings;
     struct odb_setting setting;
@@ -112,9 +114,9 @@ enum odb_status odb_call__fed_restore(struct odb_command_call *call, struct odb_
     ODB_TRY(odb_store_read_settings(call->session->store, &settings, err));
     for (size_t i = 0; i < settings.list.n && status == ODB_OK; i++) {
         setting.value = settings.list.items[i].value;
-        if (fed_option(&setting.id, &settings.list.items[i]) &&
+        if (setting_option(&setting.id, &settings.list.items[i]) &&
             odb_command_takes(call->command, setting.id) && !odb_call__replaces(call, &setting))
-            status = fed_take(call, &setting, err);
+            status = setting_take(call, &setting, err);
     }
     odb_store_settings_dispose(&settings);
     return status;

@@ -23,43 +23,43 @@
 #include "executor/executor.h"
 #include "session/identity.h"
 
-#define GIVEN_MOST 1000                        /* lines; older ones go */
-#define GIVEN_LINE SHA256_DIGEST_STRING_LENGTH /* with the end of line in place of the NUL */
+#define TRUST_MOST 1000                        /* lines; older ones go */
+#define TRUST_LINE SHA256_DIGEST_STRING_LENGTH /* with the end of line in place of the NUL */
 
 /* --- what does no harm ------------------------------------------------------------------------ */
 
-static bool given_is_spec(enum odb_option_id id)
+static bool trust_is_spec(enum odb_option_id id)
 {
     return id == ODB_OPTION_REFERENCE || id == ODB_OPTION_TARGET;
 }
 
-static bool given_harmless(enum odb_option_id id, const char *value)
+static bool trust_harmless(enum odb_option_id id, const char *value)
 {
-    if (given_is_spec(id))
+    if (trust_is_spec(id))
         return odb_executor_trusted(value);
     return id != ODB_OPTION_INPUTS_FROM && (id != ODB_OPTION_INPUT || !odb_input_names_file(value));
 }
 
 /* --- the list --------------------------------------------------------------------------------- */
 
-static void given_put(struct odb_buf *what, const char *text)
+static void trust_put(struct odb_buf *what, const char *text)
 {
     odb_buf_add(what, text, strlen(text) + 1);
 }
 
 /* False: nobody knows where this is. */
-static bool given_line(enum odb_option_id id, const char *value, char line[GIVEN_LINE])
+static bool trust_line(enum odb_option_id id, const char *value, char line[TRUST_LINE])
 {
     struct odb_buf what = ODB_BUF_INIT, files = ODB_BUF_INIT;
-    char *here = given_is_spec(id) ? getcwd(NULL, 0) : odb_xstrdup("");
-    if (given_is_spec(id))
+    char *here = trust_is_spec(id) ? getcwd(NULL, 0) : odb_xstrdup("");
+    if (trust_is_spec(id))
         odb_identity_put_spec(value, &files);
-    given_put(&what, given_is_spec(id) ? "spec" : odb_option_row(id)->name);
-    given_put(&what, value);
-    given_put(&what, here ? here : "");
-    given_put(&what, odb_buf_text(&files));
+    trust_put(&what, trust_is_spec(id) ? "spec" : odb_option_row(id)->name);
+    trust_put(&what, value);
+    trust_put(&what, here ? here : "");
+    trust_put(&what, odb_buf_text(&files));
     SHA256Data((const uint8_t *)what.data, what.len, line);
-    line[GIVEN_LINE - 1] = '\n';
+    line[TRUST_LINE - 1] = '\n';
     odb_buf_dispose(&files);
     odb_buf_dispose(&what);
     free(here);
@@ -67,7 +67,7 @@ static bool given_line(enum odb_option_id id, const char *value, char line[GIVEN
 }
 
 /* The list; -1: there is none, or others may have written it. */
-static int given_open(const char *path, int flags)
+static int trust_open(const char *path, int flags)
 {
     struct stat st;
     int fd = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
@@ -81,100 +81,100 @@ static int given_open(const char *path, int flags)
 }
 
 /* Its lines; *n: how many. The caller's. */
-static char *given_read(const char *path, size_t *n)
+static char *trust_read(const char *path, size_t *n)
 {
     struct odb_buf text = ODB_BUF_INIT;
-    char block[GIVEN_LINE * 64];
+    char block[TRUST_LINE * 64];
     ssize_t got;
-    int fd = given_open(path, O_RDONLY);
-    while (fd >= 0 && text.len < 2 * GIVEN_MOST * GIVEN_LINE &&
+    int fd = trust_open(path, O_RDONLY);
+    while (fd >= 0 && text.len < 2 * TRUST_MOST * TRUST_LINE &&
            (got = read(fd, block, sizeof block)) > 0)
         odb_buf_add(&text, block, (size_t)got);
     if (fd >= 0)
         close(fd);
-    *n = text.len / GIVEN_LINE;
+    *n = text.len / TRUST_LINE;
     return odb_buf_take(&text);
 }
 
-static bool given_lists(const char *lines, size_t n, const char line[GIVEN_LINE])
+static bool trust_lists(const char *lines, size_t n, const char line[TRUST_LINE])
 {
     for (size_t i = 0; i < n; i++)
-        if (!memcmp(lines + i * GIVEN_LINE, line, GIVEN_LINE))
+        if (!memcmp(lines + i * TRUST_LINE, line, TRUST_LINE))
             return true;
     return false;
 }
 
 /* A line is written at once, so that those of several programs stand one below the other. Where two
  * make room at once one of their lines may go, and is asked for again. */
-static void given_add(const char *path, const char *lines, size_t n, const char line[GIVEN_LINE])
+static void trust_add(const char *path, const char *lines, size_t n, const char line[TRUST_LINE])
 {
-    size_t half = n >= GIVEN_MOST ? n / 2 : 0;
+    size_t half = n >= TRUST_MOST ? n / 2 : 0;
     if (half)
-        (void)!odb_file_write(path, lines + (n - half) * GIVEN_LINE, half * GIVEN_LINE, NULL);
-    int fd = given_open(path, O_WRONLY | O_APPEND | O_CREAT);
+        (void)!odb_file_write(path, lines + (n - half) * TRUST_LINE, half * TRUST_LINE, NULL);
+    int fd = trust_open(path, O_WRONLY | O_APPEND | O_CREAT);
     struct stat st;
     /* A line that a full disk took half of would move all that come behind it. */
-    if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size % GIVEN_LINE)
-        (void)!ftruncate(fd, st.st_size - st.st_size % GIVEN_LINE);
-    (void)!(fd >= 0 && write(fd, line, GIVEN_LINE) == GIVEN_LINE);
+    if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size % TRUST_LINE)
+        (void)!ftruncate(fd, st.st_size - st.st_size % TRUST_LINE);
+    (void)!(fd >= 0 && write(fd, line, TRUST_LINE) == TRUST_LINE);
     if (fd >= 0)
         close(fd);
 }
 
-static char *given_path(void)
+static char *trust_path(void)
 {
     return odb_file_home("XDG_STATE_HOME", ".local/state", "given");
 }
 
 /* --- both ------------------------------------------------------------------------------------- */
 
-bool odb_given_follows(enum odb_option_id id, const char *value)
+bool odb_trust_follows(enum odb_option_id id, const char *value)
 {
-    char line[GIVEN_LINE];
+    char line[TRUST_LINE];
     size_t n = 0;
-    if (given_harmless(id, value))
+    if (trust_harmless(id, value))
         return true;
-    char *path = given_path();
-    char *lines = path ? given_read(path, &n) : NULL;
-    bool follows = n && given_line(id, value, line) && given_lists(lines, n, line);
+    char *path = trust_path();
+    char *lines = path ? trust_read(path, &n) : NULL;
+    bool follows = n && trust_line(id, value, line) && trust_lists(lines, n, line);
     free(lines);
     free(path);
     return follows;
 }
 
-void odb_given_keep(enum odb_option_id id, const char *value)
+void odb_trust_keep(enum odb_option_id id, const char *value)
 {
-    char line[GIVEN_LINE];
+    char line[TRUST_LINE];
     size_t n = 0;
-    char *path = given_harmless(id, value) ? NULL : given_path();
+    char *path = trust_harmless(id, value) ? NULL : trust_path();
     if (!path || !odb_file_make_home(path)) {
         free(path);
         return;
     }
-    char *lines = given_read(path, &n);
-    if (given_line(id, value, line) && !given_lists(lines, n, line))
-        given_add(path, lines, n, line);
+    char *lines = trust_read(path, &n);
+    if (trust_line(id, value, line) && !trust_lists(lines, n, line))
+        trust_add(path, lines, n, line);
     free(lines);
     free(path);
 }
 
-void odb_given_keep_specs(const struct odb_command_call *call)
+void odb_trust_keep_specs(const struct odb_command_call *call)
 {
     static const enum odb_option_id ids[] = {ODB_OPTION_REFERENCE, ODB_OPTION_TARGET};
     for (size_t i = 0; i < ODB_COUNT(ids); i++)
         if (odb_call_option(call, ids[i]))
-            odb_given_keep(ids[i], odb_call_option(call, ids[i]));
+            odb_trust_keep(ids[i], odb_call_option(call, ids[i]));
 }
 
 /* A pin is a file that a value is held to: kept as inputs from a file are, by its whole path. */
-void odb_given_keep_pin(const char *file)
+void odb_trust_keep_pin(const char *file)
 {
     char *whole = odb_file_absolute(file);
-    odb_given_keep(ODB_OPTION_INPUTS_FROM, whole);
+    odb_trust_keep(ODB_OPTION_INPUTS_FROM, whole);
     free(whole);
 }
 
-void odb_given_drop_pins(struct odb_command_call *call, struct odb_session *session)
+void odb_trust_drop_pins(struct odb_command_call *call, struct odb_session *session)
 {
     for (size_t i = 0; i < session->annotations.items.n; i++) {
         struct odb_annotation *annotation = &session->annotations.items.items[i];
@@ -182,7 +182,7 @@ void odb_given_drop_pins(struct odb_command_call *call, struct odb_session *sess
             !strcmp(annotation->text, "reference"))
             continue;
         char *whole = odb_file_absolute(annotation->text);
-        annotation->disabled = !odb_given_follows(ODB_OPTION_INPUTS_FROM, whole);
+        annotation->disabled = !odb_trust_follows(ODB_OPTION_INPUTS_FROM, whole);
         free(whole);
         if (!annotation->disabled)
             continue;

@@ -11,14 +11,14 @@
 /* Whether what a file gives for an option may be taken: it does no harm whoever wrote it, or the
  * user gave the same before. Of a spec: in this folder, and with the files that it names as they
  * were then. */
-bool odb_given_follows(enum odb_option_id id, const char *value);
+bool odb_trust_follows(enum odb_option_id id, const char *value);
 /* The user gives it, and a session is going to hold it. Not where he has no home, or no room. */
-void odb_given_keep(enum odb_option_id id, const char *value);
+void odb_trust_keep(enum odb_option_id id, const char *value);
 /* Both specs of a search that has begun, as far as they were given. */
-void odb_given_keep_specs(const struct odb_command_call *call);
+void odb_trust_keep_specs(const struct odb_command_call *call);
 /* The same of a file that a value is pinned to, which is not "reference". */
-void odb_given_keep_pin(const char *file);
+void odb_trust_keep_pin(const char *file);
 /* Disables pins to files that the session names and the user never gave, and says so. */
-void odb_given_drop_pins(struct odb_command_call *call, struct odb_session *session);
+void odb_trust_drop_pins(struct odb_command_call *call, struct odb_session *session);
 
 #endif

@@ -77,7 +77,7 @@ static enum odb_status main_call(const struct odb_command *command, int argc, ch
         odb_call__print(&call, &text);
     } else if (status == ODB_OK) {
         if (call.session)
-            odb_given_drop_pins(&call, call.session);
+            odb_trust_drop_pins(&call, call.session);
         status = odb_call_run(&call, err);
     }
     if (status == ODB_OK && call.write_error && call.write_error != EPIPE)

@@ -9,7 +9,7 @@
 static bool debug_follows(struct odb_command_call *call, struct odb_report *report,
                           enum odb_option_id id, const char *value)
 {
-    if (odb_given_follows(id, value))
+    if (odb_trust_follows(id, value))
         return true;
     if (!strcmp(value, "?") || odb_call_option(call, id))
         return false;
@@ -25,8 +25,8 @@ static enum odb_status debug_restore(struct odb_command_call *call, struct odb_c
                                      struct odb_error *err)
 {
     struct odb_report *report = console->session->report;
-    odb_given_drop_pins(call, console->session);
-    ODB_TRY(odb_console_fed_restore(console, call, err));
+    odb_trust_drop_pins(call, console->session);
+    ODB_TRY(odb_console_input_settings_restore(console, call, err));
     if (!report)
         return ODB_OK;
     const struct {

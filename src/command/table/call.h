@@ -54,21 +54,22 @@ enum odb_status odb_call__make_feeds(struct odb_command_call *call, const char *
                                      uint32_t shift, struct odb_feeds **out,
                                      struct odb_error *err) ODB_MUST_USE;
 /* Executors of the call and its console that may have recorded inputs; list has room for
- * ODB_CALL_SIDES. Returns how many; borrowed: call. */
-#define ODB_CALL_SIDES 3
+ * ODB_CALL_RECORDINGS. Returns how many; borrowed: call. */
+#define ODB_CALL_RECORDINGS 3
 size_t odb_call__recordings(struct odb_command_call *call, const char **list);
 /* input_settings.c. What the inputs were made with is kept in the session's file, where there is
  * one: with the search that has begun, or for as long as there is none. */
-enum odb_status odb_call__fed_keep(const struct odb_command_call *call, bool search,
-                                   struct odb_error *err) ODB_MUST_USE;
+enum odb_status odb_call__input_settings_keep(const struct odb_command_call *call, bool search,
+                                              struct odb_error *err) ODB_MUST_USE;
 /* Settings become those that the file has, which is the first thing that a console is told; as far
  * as they may (trust_store.h), and what may not is said. */
-enum odb_status odb_console_fed_restore(struct odb_console *console, struct odb_command_call *call,
-                                        struct odb_error *err) ODB_MUST_USE;
+enum odb_status odb_console_input_settings_restore(struct odb_console *console,
+                                                   struct odb_command_call *call,
+                                                   struct odb_error *err) ODB_MUST_USE;
 /* The same for a command of the shell: options that it has and that are not given. ODB_E_USAGE:
  * the user has to give one himself. */
-enum odb_status odb_call__fed_restore(struct odb_command_call *call,
-                                      struct odb_error *err) ODB_MUST_USE;
+enum odb_status odb_call__input_settings_restore(struct odb_command_call *call,
+                                                 struct odb_error *err) ODB_MUST_USE;
 /* Whether an option that is given says otherwise than a setting. */
 bool odb_call__replaces(const struct odb_command_call *call, const struct odb_setting *setting);
 /* They are the session's from now on, and what there is to say of them is said. */
@@ -149,7 +150,7 @@ enum odb_status odb_call__segment(const struct odb_graph *graph, const char *tex
 enum odb_status odb_call__inside(const struct odb_command_call *call, const struct odb_feeds *feeds,
                                  const struct odb_bisect_options *search, struct odb_body_case *out,
                                  int *node, bool *inside, struct odb_error *err) ODB_MUST_USE;
-/* Why what a session holds is not followed, and what gives it: odb_given_follows(). Owned by the
+/* Why what a session holds is not followed, and what gives it: odb_trust_follows(). Owned by the
  * caller. */
 char *odb_call__untrusted(enum odb_option_id id, const char *spec);
 /* That as ODB_E_USAGE. */

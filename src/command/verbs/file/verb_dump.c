@@ -235,7 +235,7 @@ static void dump_add_inputs(const struct dump_command *d, const char *text, char
 static enum odb_status dump_make_feeds(struct dump_command *d, struct odb_error *err)
 {
     struct odb_input_options options = ODB_INPUT_OPTIONS_INIT;
-    const char *recordings[ODB_CALL_SIDES];
+    const char *recordings[ODB_CALL_RECORDINGS];
     size_t n_given, n = 0;
     char **parts = NULL;
     const char **given = odb_call_list(d->call, ODB_OPTION_INPUT, &n_given);

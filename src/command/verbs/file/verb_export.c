@@ -76,7 +76,7 @@ static enum odb_status adopt_spec(const struct odb_command_call *call, enum odb_
 {
     if (!stored || odb_call_option(call, id))
         return ODB_OK;
-    if (call->session->stored && !odb_given_follows(id, stored))
+    if (call->session->stored && !odb_trust_follows(id, stored))
         return odb_call__refuse_untrusted(id, stored, err);
     *out = stored;
     return ODB_OK;

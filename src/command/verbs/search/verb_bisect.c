@@ -301,8 +301,8 @@ static enum odb_status bisect_command(struct odb_command_call *call,
     options.prove = odb_call_option(call, ODB_OPTION_PROVE) != NULL;
     ODB_TRY(
         odb_session_begin(session, "bisect", &options, odb_call_has(call, ODB_OPTION_RETRY), err));
-    ODB_TRY(odb_call__fed_keep(call, true, err));
-    odb_given_keep_specs(call);
+    ODB_TRY(odb_call__input_settings_keep(call, true, err));
+    odb_trust_keep_specs(call);
     bisect_recall(call);
     options.hooks = odb_watch_begin(&watch, call);
     watch.cuts = true;

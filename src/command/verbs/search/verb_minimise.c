@@ -157,7 +157,7 @@ enum odb_status odb_command__minimise(struct odb_command_call *call, struct odb_
     ODB_TRY(minimise_choose(call, feeds, &options, &body, err));
     if (session->store) {
         ODB_TRY(odb_store_begin(session->store, "minimise", &options.search, err));
-        odb_given_keep_specs(call);
+        odb_trust_keep_specs(call);
     }
     char *own = options.dir ? NULL : minimise_dir();
     options.dir = own ? own : options.dir;

@@ -106,7 +106,7 @@ enum odb_status odb_command__pin(struct odb_command_call *call, struct odb_error
     ODB_TRY(status);
     if (strcmp(what.text, "reference") != 0) { /* under the same name may be something else now */
         odb_session__repin(call->session, graph->values[value].producer);
-        odb_given_keep_pin(what.text);
+        odb_trust_keep_pin(what.text);
     }
     odb_buf_put_shown(&out, what.place);
     odb_buf_puts(&out, " is held to ");
