@@ -234,7 +234,7 @@ static enum odb_status expression_missing(const struct odb_expression *e, struct
 }
 
 static enum odb_status expression_put_sides(const struct odb_expression *e, char notation,
-                                            const struct odb_sides *value, struct odb_buf *out,
+                                            const struct odb_value_pair *value, struct odb_buf *out,
                                             struct odb_error *err)
 {
     const struct odb_tensor *reference = value->side[ODB_SIDE_REFERENCE];
@@ -254,17 +254,17 @@ enum odb_status odb_expression_put(struct odb_command_call *call, const struct o
                                    char notation, bool at_hand, struct odb_buf *out,
                                    struct odb_error *err)
 {
-    struct odb_sides value;
+    struct odb_value_pair value;
     bool target = e->side == ODB_SIDE_TARGET || e->side == ODB_SIDE_DIFFERENCE;
-    enum odb_status status = odb_sides_find(&value, call, e->name && *e->name ? e->name : NULL,
-                                            at_hand  ? ODB_SIDES_AT_HAND
-                                            : target ? ODB_SIDES_TARGET
-                                                     : ODB_SIDES_REFERENCE,
-                                            err);
+    enum odb_status status = odb_value_pair_find(&value, call, e->name && *e->name ? e->name : NULL,
+                                                 at_hand  ? ODB_VALUE_PAIR_AT_HAND
+                                                 : target ? ODB_VALUE_PAIR_TARGET
+                                                          : ODB_VALUE_PAIR_REFERENCE,
+                                                 err);
     if (status == ODB_OK && e->side == ODB_SIDE_DIFFERENCE)
-        status = odb_sides_subtract(&value, err);
+        status = odb_value_pair_subtract(&value, err);
     if (status == ODB_OK)
         status = expression_put_sides(e, notation, &value, out, err);
-    odb_sides_dispose(&value);
+    odb_value_pair_dispose(&value);
     return status;
 }

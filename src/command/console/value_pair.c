@@ -6,14 +6,14 @@
 #include "reference/body_case.h"
 #include "probe/run_values.h"
 
-void odb_sides_dispose(struct odb_sides *sides)
+void odb_value_pair_dispose(struct odb_value_pair *pair)
 {
-    for (size_t i = 0; i < ODB_COUNT(sides->side); i++)
-        odb_tensor_unref(sides->side[i]);
-    *sides = (struct odb_sides){{0}};
+    for (size_t i = 0; i < ODB_COUNT(pair->side); i++)
+        odb_tensor_unref(pair->side[i]);
+    *pair = (struct odb_value_pair){{0}};
 }
 
-static struct odb_tensor *sides_ref(const struct odb_tensor *t)
+static struct odb_tensor *pair_ref(const struct odb_tensor *t)
 {
     return t ? odb_tensor_ref(t) : NULL;
 }
@@ -21,21 +21,21 @@ static struct odb_tensor *sides_ref(const struct odb_tensor *t)
 /* --- bodies ----------------------------------------------------------------------------------- */
 
 /* A value of the body that the walk is in. */
-static void sides_walked(struct odb_sides *out, const struct odb_inside *in, int index)
+static void pair_walked(struct odb_value_pair *out, const struct odb_inside *in, int index)
 {
-    out->side[ODB_SIDE_REFERENCE] = sides_ref(odb_trace_value(in->trace, index));
-    out->side[ODB_SIDE_GOLDEN] = sides_ref(in->trace->golden[index]);
-    out->side[ODB_SIDE_TARGET] = sides_ref(in->walk->given[index]);
+    out->side[ODB_SIDE_REFERENCE] = pair_ref(odb_trace_value(in->trace, index));
+    out->side[ODB_SIDE_GOLDEN] = pair_ref(in->trace->golden[index]);
+    out->side[ODB_SIDE_TARGET] = pair_ref(in->walk->given[index]);
 }
 
-static const struct odb_inside *sides_inside(const struct odb_command_call *call)
+static const struct odb_inside *pair_inside(const struct odb_command_call *call)
 {
     return call->console ? call->session->inside : NULL;
 }
 
 /* Its index in the body that a path leads to. */
-static enum odb_status sides_in_body(const struct odb_body_path *path, int *index,
-                                     struct odb_error *err)
+static enum odb_status pair_in_body(const struct odb_body_path *path, int *index,
+                                    struct odb_error *err)
 {
     const struct odb_graph *graph = path->steps[path->n - 1].body.graph;
     if (odb_call__find_output(graph, path->last, index, err) == ODB_OK)
@@ -44,22 +44,22 @@ static enum odb_status sides_in_body(const struct odb_body_path *path, int *inde
     return odb_error_remedy(err, "`node` with the node around it shows what is in its bodies");
 }
 
-static bool sides_is_path(const struct odb_command_call *call, const char *name,
-                          struct odb_body_path *path)
+static bool pair_is_path(const struct odb_command_call *call, const char *name,
+                         struct odb_body_path *path)
 {
     return call->model && !odb_graph_value(call->model->graph, name) &&
            odb_body_path_parse(call->model->graph, NULL, name, path) && path->n;
 }
 
 /* The body's own reference, and the target if it is wanted, from what the reference feeds it. */
-static enum odb_status sides_compute(struct odb_sides *out, const struct odb_body_case *body,
-                                     int index, const struct odb_trace_options *how,
-                                     const char *target, struct odb_error *err)
+static enum odb_status pair_compute(struct odb_value_pair *out, const struct odb_body_case *body,
+                                    int index, const struct odb_trace_options *how,
+                                    const char *target, struct odb_error *err)
 {
     struct odb_trace *trace;
     ODB_TRY(odb_trace_make(&trace, body->model, body->feeds, how, err));
-    out->side[ODB_SIDE_REFERENCE] = sides_ref(odb_trace_value(trace, index));
-    out->side[ODB_SIDE_GOLDEN] = sides_ref(trace->golden[index]);
+    out->side[ODB_SIDE_REFERENCE] = pair_ref(odb_trace_value(trace, index));
+    out->side[ODB_SIDE_GOLDEN] = pair_ref(trace->golden[index]);
     odb_trace_free(trace);
     bool made = body->model->graph->values[index].producer != ODB_NO_NODE;
     if (!target || !made)
@@ -70,9 +70,9 @@ static enum odb_status sides_compute(struct odb_sides *out, const struct odb_bod
 
 /* Opens the body of a path, at its turn, and computes what is asked there. A session keeps the
  * whole trace for what is asked next; a command of the shell runs what leads to the body. */
-static enum odb_status sides_follow(struct odb_sides *out, struct odb_command_call *call,
-                                    const struct odb_body_path *path, bool target,
-                                    struct odb_error *err)
+static enum odb_status pair_follow(struct odb_value_pair *out, struct odb_command_call *call,
+                                   const struct odb_body_path *path, bool target,
+                                   struct odb_error *err)
 {
     struct odb_bisect_options options;
     struct odb_trace_options how;
@@ -96,7 +96,7 @@ static enum odb_status sides_follow(struct odb_sides *out, struct odb_command_ca
     how.reference_from = how.golden_from = NULL; /* they do not show what is in bodies */
     ODB_TRY_OUT(odb_body_case_enter(&body, trace, path, &how, err));
     ODB_TRY_OUT(odb_call__find_output(body.model->graph, path->last, &index, err));
-    status = sides_compute(out, &body, index, &how, target ? options.target : NULL, err);
+    status = pair_compute(out, &body, index, &how, target ? options.target : NULL, err);
 out:
     odb_watch_end(&watch);
     odb_body_case_dispose(&body);
@@ -104,75 +104,75 @@ out:
     return status;
 }
 
-static enum odb_status sides_by_path(struct odb_sides *out, struct odb_command_call *call,
-                                     const struct odb_body_path *path, enum odb_sides_effort effort,
-                                     struct odb_error *err)
+static enum odb_status pair_by_path(struct odb_value_pair *out, struct odb_command_call *call,
+                                    const struct odb_body_path *path,
+                                    enum odb_value_pair_effort effort, struct odb_error *err)
 {
-    const struct odb_inside *in = sides_inside(call);
+    const struct odb_inside *in = pair_inside(call);
     int index;
-    ODB_TRY(sides_in_body(path, &index, err));
+    ODB_TRY(pair_in_body(path, &index, err));
     while (in && !odb_inside_is(in, path->steps, path->n))
         in = in->outer;
     if (in && odb_call__find_output(in->walk->model->graph, path->last, &index, NULL) == ODB_OK)
-        sides_walked(out, in, index);
-    bool enough = out->side[effort == ODB_SIDES_TARGET ? ODB_SIDE_TARGET : ODB_SIDE_REFERENCE];
-    if (enough || effort == ODB_SIDES_AT_HAND)
+        pair_walked(out, in, index);
+    bool enough = out->side[effort == ODB_VALUE_PAIR_TARGET ? ODB_SIDE_TARGET : ODB_SIDE_REFERENCE];
+    if (enough || effort == ODB_VALUE_PAIR_AT_HAND)
         return ODB_OK;
-    odb_sides_dispose(out);
-    return sides_follow(out, call, path, effort == ODB_SIDES_TARGET, err);
+    odb_value_pair_dispose(out);
+    return pair_follow(out, call, path, effort == ODB_VALUE_PAIR_TARGET, err);
 }
 
 /* --- any value -------------------------------------------------------------------------------- */
 
-enum odb_status odb_sides_check(const struct odb_command_call *call, const char *name,
-                                struct odb_error *err)
+enum odb_status odb_value_pair_check(const struct odb_command_call *call, const char *name,
+                                     struct odb_error *err)
 {
-    const struct odb_inside *in = sides_inside(call);
+    const struct odb_inside *in = pair_inside(call);
     struct odb_body_path path;
     int index;
     if (in && odb_graph_value(in->walk->model->graph, name))
         return ODB_OK;
-    if (sides_is_path(call, name, &path))
-        return sides_in_body(&path, &index, err);
+    if (pair_is_path(call, name, &path))
+        return pair_in_body(&path, &index, err);
     return odb_call__find_output(call->model->graph, name, &index, err);
 }
 
-enum odb_status odb_sides_find(struct odb_sides *out, struct odb_command_call *call,
-                               const char *name, enum odb_sides_effort effort,
-                               struct odb_error *err)
+enum odb_status odb_value_pair_find(struct odb_value_pair *out, struct odb_command_call *call,
+                                    const char *name, enum odb_value_pair_effort effort,
+                                    struct odb_error *err)
 {
     const struct odb_session *session = call->session;
-    const struct odb_inside *in = sides_inside(call);
+    const struct odb_inside *in = pair_inside(call);
     const struct odb_value *here =
         in && name ? odb_graph_value(in->walk->model->graph, name) : NULL;
     struct odb_body_path path;
     int index;
-    *out = (struct odb_sides){{0}};
+    *out = (struct odb_value_pair){{0}};
     if (here) {
-        sides_walked(out, in, here->index);
+        pair_walked(out, in, here->index);
         return ODB_OK;
     }
-    if (name && sides_is_path(call, name, &path))
-        return sides_by_path(out, call, &path, effort, err);
-    if (effort != ODB_SIDES_AT_HAND)
+    if (name && pair_is_path(call, name, &path))
+        return pair_by_path(out, call, &path, effort, err);
+    if (effort != ODB_VALUE_PAIR_AT_HAND)
         ODB_TRY(odb_call__value(call, name, &out->side[ODB_SIDE_REFERENCE], err));
     if (!call->console || !name)
         return ODB_OK;
     ODB_TRY(odb_call__find_output(call->model->graph, name, &index, err));
-    if (effort == ODB_SIDES_AT_HAND)
+    if (effort == ODB_VALUE_PAIR_AT_HAND)
         out->side[ODB_SIDE_REFERENCE] = odb_session_reference(session, index);
     out->side[ODB_SIDE_TARGET] = odb_session_target(session, index);
     odb_session_lock(session);
     if (session->trace)
-        out->side[ODB_SIDE_GOLDEN] = sides_ref(session->trace->golden[index]);
+        out->side[ODB_SIDE_GOLDEN] = pair_ref(session->trace->golden[index]);
     odb_session_unlock(session);
     return ODB_OK;
 }
 
-enum odb_status odb_sides_subtract(struct odb_sides *sides, struct odb_error *err)
+enum odb_status odb_value_pair_subtract(struct odb_value_pair *pair, struct odb_error *err)
 {
-    const struct odb_tensor *a = sides->side[ODB_SIDE_TARGET], *b = sides->side[ODB_SIDE_REFERENCE];
-    struct odb_tensor **out = &sides->side[ODB_SIDE_DIFFERENCE];
+    const struct odb_tensor *a = pair->side[ODB_SIDE_TARGET], *b = pair->side[ODB_SIDE_REFERENCE];
+    struct odb_tensor **out = &pair->side[ODB_SIDE_DIFFERENCE];
     if (!a || !b || a->kind != ODB_TENSOR || b->kind != ODB_TENSOR || !a->data || !b->data ||
         a->dtype == ODB_STRING || b->dtype == ODB_STRING || !odb_tensor_same_shape(a, b))
         return ODB_OK;

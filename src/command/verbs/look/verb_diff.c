@@ -85,11 +85,11 @@ static void diff_put_verdict(const struct odb_session *session, int value, struc
     odb_session_unlock(session);
 }
 
-static enum odb_status diff_missing(const char *name, const struct odb_sides *sides,
+static enum odb_status diff_missing(const char *name, const struct odb_value_pair *pair,
                                     struct odb_error *err)
 {
     odb_fail(err, ODB_E_USAGE, "what %s for %.200s is not known yet",
-             sides->side[ODB_SIDE_TARGET] ? "the reference has" : "the target has", name);
+             pair->side[ODB_SIDE_TARGET] ? "the reference has" : "the target has", name);
     return odb_error_remedy(err, "`run` or `bisect` makes it known");
 }
 
@@ -97,15 +97,15 @@ static enum odb_status diff_missing(const char *name, const struct odb_sides *si
 static enum odb_status diff_value(struct odb_command_call *call, const char *name,
                                   const char *slice, struct odb_buf *out, struct odb_error *err)
 {
-    struct odb_sides sides;
+    struct odb_value_pair pair;
     struct odb_tensor *part[2] = {NULL, NULL};
     enum odb_status status;
     int index;
-    ODB_TRY_OUT(odb_sides_find(&sides, call, name, ODB_SIDES_TARGET, err));
-    const struct odb_tensor *reference = sides.side[ODB_SIDE_REFERENCE];
-    const struct odb_tensor *target = sides.side[ODB_SIDE_TARGET];
+    ODB_TRY_OUT(odb_value_pair_find(&pair, call, name, ODB_VALUE_PAIR_TARGET, err));
+    const struct odb_tensor *reference = pair.side[ODB_SIDE_REFERENCE];
+    const struct odb_tensor *target = pair.side[ODB_SIDE_TARGET];
     if (!reference || !target) {
-        status = diff_missing(name, &sides, err);
+        status = diff_missing(name, &pair, err);
         goto out;
     }
     odb_buf_put_shown(out, name);
@@ -122,7 +122,7 @@ static enum odb_status diff_value(struct odb_command_call *call, const char *nam
 out:
     odb_tensor_unref(part[0]);
     odb_tensor_unref(part[1]);
-    odb_sides_dispose(&sides);
+    odb_value_pair_dispose(&pair);
     return status;
 }
 

@@ -15,20 +15,21 @@ static enum odb_status print_save(struct odb_command_call *call,
                                   struct odb_error *err)
 {
     struct odb_tensor *part = NULL;
-    struct odb_sides sides = {{0}};
+    struct odb_value_pair pair = {{0}};
     const char *name = expression->name;
     enum odb_status status;
     if (expression->side != ODB_SIDE_BOTH || expression->function >= 0)
         return odb_fail(err, ODB_E_USAGE, "--save writes a value, or a slice of one");
-    ODB_TRY_OUT(odb_sides_find(&sides, call, *name ? name : NULL, ODB_SIDES_REFERENCE, err));
+    ODB_TRY_OUT(
+        odb_value_pair_find(&pair, call, *name ? name : NULL, ODB_VALUE_PAIR_REFERENCE, err));
     ODB_TRY_OUT(odb_call__spare_model(call, path, err));
-    const struct odb_tensor *t = sides.side[ODB_SIDE_REFERENCE];
+    const struct odb_tensor *t = pair.side[ODB_SIDE_REFERENCE];
     if (expression->slice)
         ODB_TRY_OUT(odb_slice(&part, t, expression->slice, err));
     status = odb_call__save(call, part ? part : t, name, path, err);
 out:
     odb_tensor_unref(part);
-    odb_sides_dispose(&sides);
+    odb_value_pair_dispose(&pair);
     return status;
 }
 

@@ -63,7 +63,7 @@ enum odb_status odb_command__display(struct odb_command_call *call, struct odb_e
     char notation;
     if (text) {
         odb_expression_parse(&expression, odb_call__notation(text, &notation), call->model->graph);
-        enum odb_status status = odb_sides_check(call, expression.name, err);
+        enum odb_status status = odb_value_pair_check(call, expression.name, err);
         odb_expression_dispose(&expression);
         ODB_TRY(status);
         ODB_TRY(odb_session_annotate(call->session, &what, &number, err));
