@@ -5,7 +5,7 @@
 
 #include "system/ending.h"
 #include "system/file.h"
-#include "system/leavings.h"
+#include "system/temporary.h"
 #include "system/mapping.h"
 #include "base/mem.h"
 #include "command/table/command.h"
@@ -14,7 +14,7 @@
 /* Commands that have something to say of being interrupted catch these themselves. */
 static void main_on_signal(int number)
 {
-    odb_leavings_remove();
+    odb_temporary_remove();
     raise(number); /* as it is by default now: SA_RESETHAND */
 }
 

@@ -17,7 +17,7 @@
 
 #include "system/file.h"
 #include "base/host.h"
-#include "system/leavings.h"
+#include "system/temporary.h"
 #include "base/mem.h"
 #include "system/scratch.h"
 #include "bisect/plan/bisect.h"
@@ -771,7 +771,7 @@ out:
     if (r.dir && status != ODB_OK)
         odb_scratch_remove(r.dir);
     else if (r.dir)
-        odb_leavings_drop(r.dir);
+        odb_temporary_drop(r.dir);
     if (r.clean)
         odb_scratch_remove(r.clean);
     free(r.clean);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/time.h>
 
-#include "system/leavings.h"
+#include "system/temporary.h"
 
 enum { ENDING_US = 800000 }; /* of the second that a process may take */
 
@@ -17,7 +17,7 @@ static void ending_on_alarm(int number)
 {
     struct sigaction usual = {.sa_handler = SIG_DFL};
     int came = atomic_load(&ending_signal);
-    odb_leavings_remove();
+    odb_temporary_remove();
     number = came > 0 ? came : number;
     sigaction(number, &usual, NULL);
     raise(number);

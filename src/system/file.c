@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "system/leavings.h"
+#include "system/temporary.h"
 #include "base/mem.h"
 
 #define FILE_STEP ((size_t)64 << 20)     /* written at a time */
@@ -82,19 +82,19 @@ static int file_name_beside(const char *path, int fd, char **name)
 {
     char link[32];
     for (int attempt = 0; attempt < 100; attempt++) {
-        *name = odb_leavings_name(path);
+        *name = odb_temporary_name(path);
         int got = fd;
-        odb_leavings_add(*name);
+        odb_temporary_add(*name);
         if (fd < 0)
             got = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         else if (linkat(AT_FDCWD, file_of(fd, link), AT_FDCWD, *name, AT_SYMLINK_FOLLOW) != 0)
             got = -1;
         if (got >= 0) {
-            odb_leavings_lock(*name);
+            odb_temporary_lock(*name);
             return got;
         }
         int why = errno;
-        odb_leavings_drop(*name);
+        odb_temporary_drop(*name);
         free(*name);
         *name = NULL;
         errno = why;
@@ -106,7 +106,7 @@ static int file_name_beside(const char *path, int fd, char **name)
 
 static void file_open(struct odb_file_out *out, const char *path)
 {
-    odb_leavings_sweep_beside(path);
+    odb_temporary_sweep_beside(path);
     out->fd = file_open_nameless(path);
     out->nameless = out->fd >= 0;
     if (!out->nameless)
@@ -208,7 +208,7 @@ enum odb_status odb_file_end_take(struct odb_file_out *out, enum odb_status stat
     if (status && out->beside)
         unlink(out->beside);
     if (out->beside)
-        odb_leavings_drop(out->beside);
+        odb_temporary_drop(out->beside);
     file_free(out);
     return status;
 }

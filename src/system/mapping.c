@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "system/leavings.h"
+#include "system/temporary.h"
 #include "base/mem.h"
 
 #define MAPPING_SHORTER "the file became shorter while it was read"
@@ -122,7 +122,7 @@ static void mapping_on_bus(int number, siginfo_t *info, void *context)
                                    {": " MAPPING_SHORTER "\n", sizeof MAPPING_SHORTER + 2}};
             ssize_t written = writev(STDERR_FILENO, line, ODB_COUNT(line));
             (void)written;
-            odb_leavings_remove();
+            odb_temporary_remove();
             _exit(ODB_MAPPING_STATUS);
         }
         mapping_give_lock();

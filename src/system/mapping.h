@@ -31,7 +31,7 @@ void odb_mapping_close(struct odb_mapping *m);
 bool odb_mapping_lost(struct odb_error *err);
 
 /* From now on a SIGBUS at such a place is one line on standard error and ODB_MAPPING_STATUS,
- * leavings removed; any other is what it was. For main(). */
+ * temporary files removed; any other is what it was. For main(). */
 #define ODB_MAPPING_STATUS 3
 void odb_mapping_watch(void);
 

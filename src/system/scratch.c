@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "system/file.h"
-#include "system/leavings.h"
+#include "system/temporary.h"
 #include "base/mem.h"
 
 #define SCRATCH_RUN "run-" /* of today's: those of older programs have no lock */
@@ -25,7 +25,7 @@ static void scratch_sweep(const char *folder, const char *template)
     if (atomic_flag_test_and_set(&done))
         return;
     char *beginning = odb_xstrndup(template, strlen(template) - strlen("XXXXXX"));
-    odb_leavings_sweep(folder, beginning, "");
+    odb_temporary_sweep(folder, beginning, "");
     free(beginning);
 }
 
@@ -41,13 +41,13 @@ static bool scratch_make(char *name)
             return false;
         for (size_t i = 0; i < sizeof drawn; i++)
             six[i] = letters[drawn[i] % (sizeof letters - 1)];
-        odb_leavings_add(name);
+        odb_temporary_add(name);
         if (mkdir(name, 0700) == 0) {
-            odb_leavings_lock(name);
+            odb_temporary_lock(name);
             return true;
         }
         int why = errno;
-        odb_leavings_drop(name);
+        odb_temporary_drop(name);
         errno = why;
         if (why != EEXIST)
             return false;
@@ -82,15 +82,15 @@ enum odb_status odb_scratch_beside(char **scratch, const char *path, struct odb_
     while (n > 1 && path[n - 1] == '/')
         n--;
     char *whole = odb_xstrndup(path, n);
-    char *name = odb_leavings_name(whole);
-    odb_leavings_sweep_beside(whole);
-    odb_leavings_add(name);
+    char *name = odb_temporary_name(whole);
+    odb_temporary_sweep_beside(whole);
+    odb_temporary_add(name);
     enum odb_status status = odb_file_mkdir_new(name, err);
     *scratch = status == ODB_OK ? name : NULL;
     if (status == ODB_OK) {
-        odb_leavings_lock(name);
+        odb_temporary_lock(name);
     } else {
-        odb_leavings_drop(name);
+        odb_temporary_drop(name);
         free(name);
     }
     free(whole);
@@ -121,5 +121,5 @@ void odb_scratch_remove(const char *path)
             remove(e->fts_accpath);
     if (tree)
         fts_close(tree);
-    odb_leavings_drop(path);
+    odb_temporary_drop(path);
 }

@@ -21,7 +21,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "system/leavings.h"
+#include "system/temporary.h"
 #include "tensor/format/npy.h"
 #include "tensor/format/npz.h"
 #include "tests/models.h"
@@ -160,20 +160,20 @@ static void test_file__what_is_for_a_while_goes_with_the_program(void **state)
     put_text(done, "kept");
     assert_int_equal(symlink(f->path, link), 0);
     chmod(deep, 0500);
-    odb_leavings_add(made);
-    odb_leavings_add(done);
-    odb_leavings_drop(done);
+    odb_temporary_add(made);
+    odb_temporary_add(done);
+    odb_temporary_drop(done);
     pid_t child = fork();
     if (child == 0) {
-        odb_leavings_remove(); /* it made nothing */
+        odb_temporary_remove(); /* it made nothing */
         _exit(0);
     }
     assert_int_equal(waitpid(child, NULL, 0), child);
     assert_holds(file, "text");
-    odb_leavings_remove();
+    odb_temporary_remove();
     assert_int_equal(folder_count(f), 2);
     assert_holds(f->path, "kept");
-    odb_leavings_drop(made);
+    odb_temporary_drop(made);
     char *const names[] = {made, deep, file, link, done};
     for (size_t i = 0; i < ODB_COUNT(names); i++)
         free(names[i]);
@@ -206,7 +206,7 @@ static char *folder_make(const struct folder *f, const char *name, time_t change
 }
 
 /* Folders of programs that were killed are swept, and none that somebody may be at, or has. */
-static void test_file__leavings_of_the_killed_are_swept(void **state)
+static void test_file__temporary_files_of_the_killed_are_swept(void **state)
 {
     struct folder *f = *state;
     struct stat st;
@@ -221,17 +221,17 @@ static void test_file__leavings_of_the_killed_are_swept(void **state)
     for (size_t i = 0; i < ODB_COUNT(folders); i++) {
         paths[i] = folder_make(f, folders[i].name, folders[i].old ? 1000 : time(NULL));
         if (folders[i].held)
-            odb_leavings_add(paths[i]);
+            odb_temporary_add(paths[i]);
     }
     assert_int_equal(symlink(paths[2], link), 0);
-    odb_leavings_sweep(f->name, "run-", "");
+    odb_temporary_sweep(f->name, "run-", "");
     for (size_t i = 0; i < ODB_COUNT(folders); i++)
         assert_int_equal(stat(paths[i], &st), folders[i].stays ? 0 : -1);
     assert_int_equal(lstat(link, &st), 0);
-    odb_leavings_drop(paths[1]); /* its maker is gone */
-    odb_leavings_sweep(f->name, "run-", "");
+    odb_temporary_drop(paths[1]); /* its maker is gone */
+    odb_temporary_sweep(f->name, "run-", "");
     assert_int_equal(stat(paths[1], &st), -1);
-    odb_leavings_sweep(f->name, "run-", ".x");
+    odb_temporary_sweep(f->name, "run-", ".x");
     assert_int_equal(stat(paths[6], &st), -1);
     for (size_t i = 0; i < ODB_COUNT(folders); i++)
         free(paths[i]);
@@ -426,7 +426,7 @@ int main(void)
         FILE_TEST(test_file__what_failed_leaves_nothing),
         FILE_TEST(test_file__install),
         FILE_TEST(test_file__what_is_for_a_while_goes_with_the_program),
-        FILE_TEST(test_file__leavings_of_the_killed_are_swept),
+        FILE_TEST(test_file__temporary_files_of_the_killed_are_swept),
         FILE_TEST(test_file__what_the_killed_wrote_is_swept),
         FILE_TEST(test_file__is_stopped_in_the_middle),
         FILE_TEST(test_file__a_link_stays_a_link),

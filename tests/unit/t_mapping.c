@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 
 #include "base/buf.h"
-#include "system/leavings.h"
+#include "system/temporary.h"
 #include "executor_help.h"
 #include "tests/models.h"
 
@@ -85,7 +85,7 @@ static void mapped_play_read(const struct mapped *m)
     struct odb_mapping more[2];
     char *leaving = odb_xasprintf("%s/leaving", m->dir);
     assert_int_equal(mkdir(leaving, 0700), 0);
-    odb_leavings_add(leaving);
+    odb_temporary_add(leaving);
     free(leaving);
     for (size_t i = 0; i < ODB_COUNT(more); i++) /* the one that it is is not the last */
         if (odb_mapping_open(&more[i], m->fd, m->page, "another", NULL) != ODB_OK)

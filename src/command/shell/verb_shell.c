@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "system/leavings.h"
+#include "system/temporary.h"
 #include "command/console/watch.h"
 
 #define SHELL_LOOK 100    /* milliseconds between looks whether somebody cancels */
@@ -80,12 +80,12 @@ enum odb_status odb_command__shell(struct odb_command_call *call, struct odb_err
         return odb_fail(err, ODB_E_IO, "the shell cannot be started: %s", strerror(errno));
     }
     setpgid(pid, pid); /* whoever comes first */
-    odb_leavings_group(pid);
+    odb_temporary_group(pid);
     struct odb_search_hooks hooks = odb_watch_begin(&watch, call);
     bool whole = shell_read(ends[0], pid, &hooks, &out);
     odb_watch_end(&watch);
     close(ends[0]);
-    odb_leavings_group(0);
+    odb_temporary_group(0);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     odb_call__print(call, &out);

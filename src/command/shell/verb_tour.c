@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "system/file.h"
-#include "system/leavings.h"
+#include "system/temporary.h"
 #include "command/table/call.h"
 
 #include "demo_model.h" /* made by gen-model: tour_model */
@@ -41,10 +41,10 @@ enum odb_status odb_command__tour(struct odb_command_call *call, struct odb_erro
     if (!mkdtemp(folder) || chdir(folder) != 0)
         status = odb_fail(err, ODB_E_IO, "cannot make a folder of its own: %s", strerror(errno));
     if (status == ODB_OK) {
-        odb_leavings_add("demo.onnx"); /* what else is there is the user's */
+        odb_temporary_add("demo.onnx"); /* what else is there is the user's */
         status = tour_screen(call, err);
         unlink("demo.onnx");
-        odb_leavings_drop("demo.onnx");
+        odb_temporary_drop("demo.onnx");
         if (rmdir(folder) != 0) /* something was exported */
             fprintf(call->out, "what the tour has written is in %s\n", folder);
     }

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "system/file.h"
-#include "system/leavings.h"
+#include "system/temporary.h"
 #include "base/mem.h"
 #include "system/scratch.h"
 #include "executor/cache.h"
@@ -109,8 +109,8 @@ static void cache_trim(const struct odb_mlir_cache *cache, const char *made)
     DIR *dir = opendir(cache->dir);
     if (!dir)
         return;
-    odb_leavings_sweep(cache->dir, ".new-", ""); /* of children that were killed */
-    odb_leavings_sweep(cache->dir, ".gone-", "");
+    odb_temporary_sweep(cache->dir, ".new-", ""); /* of children that were killed */
+    odb_temporary_sweep(cache->dir, ".gone-", "");
     for (const struct dirent *e; (e = readdir(dir));) {
         struct stat st;
         char *path = odb_xasprintf("%s/%s", cache->dir, e->d_name);
@@ -160,7 +160,7 @@ char *odb_mlir_cache_keep(const struct odb_mlir_cache *cache, const char *key, c
     char *path = odb_xasprintf("%s/%s", cache->dir, key);
     bool there = mkdtemp(made) != NULL;
     if (there)
-        odb_leavings_add(made); /* which locks it: nobody sweeps it meanwhile */
+        odb_temporary_add(made); /* which locks it: nobody sweeps it meanwhile */
     if (!there) {
         odb_fail(err, ODB_E_IO, "%s", strerror(errno));
         odb_error_at(err, "%s", cache->dir);

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "system/leavings.h"
+#include "system/temporary.h"
 #include "base/mem.h"
 #include "system/thread.h"
 
 /* A child has a scratch folder, and one that is started in its place a second for a moment. */
-_Static_assert(ODB_LEAVINGS_MOST >= 2 * ODB_POOL_MOST + 64, "scratch folders would be forgotten");
+_Static_assert(ODB_TEMPORARY_MOST >= 2 * ODB_POOL_MOST + 64, "scratch folders would be forgotten");
 
 struct odb_pool_task {
     void (*work)(void *arg, struct odb_target *target);

@@ -5,38 +5,38 @@
  * that is known by its name and by a lock that nobody has any more, and whoever comes next sweeps
  * it.
  */
-#ifndef ODB_SYSTEM_LEAVINGS_H
-#define ODB_SYSTEM_LEAVINGS_H
+#ifndef ODB_SYSTEM_TEMPORARY_H
+#define ODB_SYSTEM_TEMPORARY_H
 
 #include <sys/types.h>
 
-enum { ODB_LEAVINGS_MOST = 256 };
+enum { ODB_TEMPORARY_MOST = 256 };
 
 /* A file or a folder that is going to be removed, or renamed, by who made it, or makes it now. What
  * is there is locked until then. Needs no memory for an absolute path. More than MOST at once, or
  * longer names than the system has, are not remembered. */
-void odb_leavings_add(const char *path);
+void odb_temporary_add(const char *path);
 /* What is remembered is there now. */
-void odb_leavings_lock(const char *path);
+void odb_temporary_lock(const char *path);
 /* Its maker has done so. */
-void odb_leavings_drop(const char *path);
+void odb_temporary_drop(const char *path);
 
 /* A process group, not yet waited for, that is to be killed as well; 0: none. One at a time. */
-void odb_leavings_group(pid_t group);
+void odb_temporary_group(pid_t group);
 
 /* Removes what is there of them, with all that is in it. Needs no memory, and may be called by
  * signal handlers. In a process that was forked since there are none. */
-void odb_leavings_remove(void);
+void odb_temporary_remove(void);
 
 /* Removes from a folder the files and folders called BEGINNING, letters or digits, END that belong
  * to this user, that nobody has locked, and that are older than a minute: so long may it take from
  * mkdir() to the lock. */
-void odb_leavings_sweep(const char *folder, const char *beginning, const char *end);
+void odb_temporary_sweep(const char *folder, const char *beginning, const char *end);
 
 /* A name that nobody else has, beside path, for what is going to have that name: the caller's. */
-char *odb_leavings_name(const char *path);
+char *odb_temporary_name(const char *path);
 /* Sweeps all that have such names in the folder of path; a folder once in the life of a process, so
  * that who writes many files into it does not read it as often. */
-void odb_leavings_sweep_beside(const char *path);
+void odb_temporary_sweep_beside(const char *path);
 
 #endif
