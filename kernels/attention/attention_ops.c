@@ -399,13 +399,19 @@ static const struct odb_attr_spec attend_attrs_25[] = {
 #define ATTEND_TYPES                                                                               \
     ODB_T_FLOAT, ODB_AS(0), ODB_T_FLOAT, ODB_T_NUMBER | ODB_T_BOOL, ODB_AS(0), ODB_AS(2),          \
         ODB_BIT(ODB_I64)
-#define ATTEND_ROW(since, most, attrs)                                                             \
+#define ATTEND_ROW(since, most, attrs, ...)                                                        \
     ODB_ONNX("Attention", since, ODB_ARITY(3, most), ODB_ARITY(1, 4), ODB_OP_REAL | ODB_OP_MATMUL, \
-             attrs, attend_infer, attend_run, ATTEND_TYPES)
+             attrs, attend_infer, attend_run, ATTEND_TYPES, __VA_ARGS__)
 
 const struct odb_op odb_ops_attention[] = {
-    ATTEND_ROW(23, 6, attend_attrs_23),
-    ATTEND_ROW(24, 7, attend_attrs_23),
+    ATTEND_ROW(23, 6, attend_attrs_23,
+               ODB_NAMES("Q,K,V,attn_mask,past_key,past_value",
+                         "Y,present_key,present_value,qk_matmul_output"),
+               ODB_HALVES(23, 23), ODB_WORK(attention),
+               ODB_FUSES(" Reshape MatMul ", ODB_WORDS_ATTENTION)),
+    ATTEND_ROW(24, 7, attend_attrs_23,
+               ODB_NAMES("Q,K,V,attn_mask,past_key,past_value,nonpad_kv_seqlen",
+                         "Y,present_key,present_value,qk_matmul_output")),
     ATTEND_ROW(25, 7, attend_attrs_25),
     {.name = NULL},
 };

@@ -460,28 +460,32 @@ out:
 #define RECURRENT_COUPLE RECURRENT_ATTR("input_forget", INT, "0")
 #define RECURRENT_SEQUENCE RECURRENT_ATTR("output_sequence", INT, "0") /* outputs say it too */
 #define RECURRENT_ROW(name_, since_, max_in_, max_out_, ...)                                       \
-    {                                                                                              \
-        .domain = "", .name = (name_), .since = (since_), .min_in = 3, .max_in = (max_in_),        \
-        .min_out = 0, .max_out = (max_out_), .flags = ODB_OP_REAL,                                 \
-        .types = {ODB_T_FLOAT, ODB_AS(0), ODB_AS(0), ODB_AS(0), ODB_BIT(ODB_I32), ODB_AS(0)},      \
-        .attrs = (const struct odb_attr_spec[]){__VA_ARGS__, {.name = NULL}},                      \
-        .infer = recurrent_infer, .run = recurrent_run                                             \
-    }
+    .domain = "", .name = (name_), .since = (since_), .min_in = 3, .max_in = (max_in_),            \
+    .min_out = 0, .max_out = (max_out_), .flags = ODB_OP_REAL,                                     \
+    .types = {ODB_T_FLOAT, ODB_AS(0), ODB_AS(0), ODB_AS(0), ODB_BIT(ODB_I32), ODB_AS(0)},          \
+    .attrs = (const struct odb_attr_spec[]){__VA_ARGS__, {.name = NULL}},                          \
+    .infer = recurrent_infer, .run = recurrent_run
 
 const struct odb_op odb_ops_recurrent[] = {
-    RECURRENT_ROW("RNN", 1, 6, 2, RECURRENT_COMMON, RECURRENT_ACTS_TANH, RECURRENT_SEQUENCE),
-    RECURRENT_ROW("RNN", 7, 6, 2, RECURRENT_COMMON, RECURRENT_ACTS_TANH),
-    RECURRENT_ROW("RNN", 14, 6, 2, RECURRENT_COMMON, RECURRENT_ACTS_TANH, RECURRENT_LAYOUT),
-    RECURRENT_ROW("GRU", 1, 6, 2, RECURRENT_COMMON, RECURRENT_ACTS, RECURRENT_SEQUENCE),
-    RECURRENT_ROW("GRU", 3, 6, 2, RECURRENT_COMMON, RECURRENT_ACTS, RECURRENT_LINEAR,
-                  RECURRENT_SEQUENCE),
-    RECURRENT_ROW("GRU", 7, 6, 2, RECURRENT_COMMON, RECURRENT_ACTS, RECURRENT_LINEAR),
-    RECURRENT_ROW("GRU", 14, 6, 2, RECURRENT_COMMON, RECURRENT_ACTS, RECURRENT_LINEAR,
-                  RECURRENT_LAYOUT),
-    RECURRENT_ROW("LSTM", 1, 8, 3, RECURRENT_COMMON, RECURRENT_ACTS, RECURRENT_COUPLE,
-                  RECURRENT_SEQUENCE),
-    RECURRENT_ROW("LSTM", 7, 8, 3, RECURRENT_COMMON, RECURRENT_ACTS, RECURRENT_COUPLE),
-    RECURRENT_ROW("LSTM", 14, 8, 3, RECURRENT_COMMON, RECURRENT_ACTS, RECURRENT_COUPLE,
-                  RECURRENT_LAYOUT),
+    {RECURRENT_ROW("RNN", 1, 6, 2, RECURRENT_COMMON, RECURRENT_ACTS_TANH, RECURRENT_SEQUENCE),
+     ODB_NAMES("X,W,R,B,sequence_lens,initial_h", "Y,Y_h"), ODB_HALVES(1, 22),
+     ODB_WORK(recurrent, 0, 1, 3)},
+    {RECURRENT_ROW("RNN", 7, 6, 2, RECURRENT_COMMON, RECURRENT_ACTS_TANH)},
+    {RECURRENT_ROW("RNN", 14, 6, 2, RECURRENT_COMMON, RECURRENT_ACTS_TANH, RECURRENT_LAYOUT)},
+    {RECURRENT_ROW("GRU", 1, 6, 2, RECURRENT_COMMON, RECURRENT_ACTS, RECURRENT_SEQUENCE),
+     ODB_NAMES("X,W,R,B,sequence_lens,initial_h", "Y,Y_h"), ODB_HALVES(1, 22),
+     ODB_WORK(recurrent, 0, 1, 3)},
+    {RECURRENT_ROW("GRU", 3, 6, 2, RECURRENT_COMMON, RECURRENT_ACTS, RECURRENT_LINEAR,
+                   RECURRENT_SEQUENCE)},
+    {RECURRENT_ROW("GRU", 7, 6, 2, RECURRENT_COMMON, RECURRENT_ACTS, RECURRENT_LINEAR)},
+    {RECURRENT_ROW("GRU", 14, 6, 2, RECURRENT_COMMON, RECURRENT_ACTS, RECURRENT_LINEAR,
+                   RECURRENT_LAYOUT)},
+    {RECURRENT_ROW("LSTM", 1, 8, 3, RECURRENT_COMMON, RECURRENT_ACTS, RECURRENT_COUPLE,
+                   RECURRENT_SEQUENCE),
+     ODB_NAMES("X,W,R,B,sequence_lens,initial_h,initial_c,P", "Y,Y_h,Y_c"), ODB_HALVES(1, 22),
+     ODB_WORK(recurrent, 0, 1, 3)},
+    {RECURRENT_ROW("LSTM", 7, 8, 3, RECURRENT_COMMON, RECURRENT_ACTS, RECURRENT_COUPLE)},
+    {RECURRENT_ROW("LSTM", 14, 8, 3, RECURRENT_COMMON, RECURRENT_ACTS, RECURRENT_COUPLE,
+                   RECURRENT_LAYOUT)},
     {.name = NULL},
 };

@@ -134,6 +134,8 @@ static const struct odb_attr_spec rotary_attrs[] = {
 
 const struct odb_op odb_ops_rotary[] = {
     ODB_ONNX("RotaryEmbedding", 23, ODB_ARITY(3, 4), ODB_ARITY(1, 1), ODB_OP_REAL, rotary_attrs,
-             rotary_infer, rotary_run, ODB_T_FLOAT, ODB_AS(0), ODB_AS(0), ODB_BIT(ODB_I64)),
+             rotary_infer, rotary_run, ODB_T_FLOAT, ODB_AS(0), ODB_AS(0), ODB_BIT(ODB_I64),
+             ODB_NAMES("X,cos_cache,sin_cache,position_ids", "Y"), ODB_HALVES(23, 23),
+             ODB_WORK(rotary)),
     {.name = NULL},
 };

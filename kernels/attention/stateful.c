@@ -257,8 +257,11 @@ static const struct odb_attr_spec causal_attrs[] = {{"activation", ODB_ATTR_STRI
 const struct odb_op odb_ops_stateful[] = {
     ODB_ONNX("LinearAttention", 27, ODB_ARITY(3, 6), ODB_ARITY(1, 2), ODB_OP_REAL, linear_attrs,
              linear_infer, linear_run, ODB_T_FLOAT, ODB_AS(0), ODB_AS(0),
-             ODB_T_FLOAT & ~ODB_BIT(ODB_F64), ODB_AS(0)),
+             ODB_T_FLOAT & ~ODB_BIT(ODB_F64), ODB_AS(0),
+             ODB_NAMES("query,key,value,past_state,decay,beta", "output,present_state"),
+             ODB_HALVES(27, 27)),
     ODB_ONNX("CausalConvWithState", 27, ODB_ARITY(2, 4), ODB_ARITY(1, 2), ODB_OP_REAL, causal_attrs,
-             causal_infer, causal_run, ODB_T_FLOAT),
+             causal_infer, causal_run, ODB_T_FLOAT,
+             ODB_NAMES("input,weight,bias,past_state", "output,present_state"), ODB_HALVES(27, 27)),
     {.name = NULL},
 };

@@ -813,23 +813,43 @@ MHA_ATTRS(packed_many, MHA_FILTER, MHA_SCALE)
 #define MHA_M ODB_BIT(ODB_I32)
 
 const struct odb_op odb_ops_contrib_attention[] = {
-    ODB_MICROSOFT("Attention", ODB_ARITY(2, 7), ODB_ARITY(1, 2), MHA_REAL, mha_self_attrs,
-                  mha_self_infer, mha_self_run, MHA_T, ODB_AS(0), ODB_AS(0), MHA_M, ODB_AS(0),
-                  ODB_AS(0), MHA_M),
+    ODB_MICROSOFT(
+        "Attention", ODB_ARITY(2, 7), ODB_ARITY(1, 2), MHA_REAL, mha_self_attrs, mha_self_infer,
+        mha_self_run, MHA_T, ODB_AS(0), ODB_AS(0), MHA_M, ODB_AS(0), ODB_AS(0), MHA_M,
+        ODB_NAMES("input,weights,bias,mask_index,past,attention_bias,past_sequence_length",
+                  "output,present"),
+        ODB_HALVES(1, 0), ODB_WORK(attention_fused, 3, 4, 2),
+        ODB_FUSES(" Reshape MatMul ", ODB_WORDS_ATTENTION)),
     ODB_MICROSOFT("MultiHeadAttention", ODB_ARITY(1, 10), ODB_ARITY(1, 4), MHA_REAL, mha_many_attrs,
                   mha_many_infer, mha_many_run, MHA_T, ODB_AS(0), ODB_AS(0), ODB_AS(0), MHA_M,
-                  ODB_AS(0), ODB_AS(0), ODB_AS(0), MHA_M, MHA_M),
+                  ODB_AS(0), ODB_AS(0), ODB_AS(0), MHA_M, MHA_M,
+                  ODB_NAMES("query,key,value,bias,key_padding_mask,attention_bias,past_key,"
+                            "past_value,past_sequence_length,cache_indirection",
+                            "output,present_key,present_value,qk"),
+                  ODB_HALVES(1, 0), ODB_WORK(attention_multi_head),
+                  ODB_FUSES(" Reshape MatMul ", ODB_WORDS_ATTENTION)),
     ODB_MICROSOFT("DecoderMaskedMultiHeadAttention", ODB_ARITY(1, 11), ODB_ARITY(1, 4), MHA_REAL,
                   mha_decoder_attrs, mha_many_infer, mha_many_run, MHA_T, ODB_AS(0), ODB_AS(0),
-                  MHA_M, ODB_AS(0), ODB_AS(0), ODB_AS(0), MHA_M, MHA_M, MHA_M, ODB_AS(0)),
+                  MHA_M, ODB_AS(0), ODB_AS(0), ODB_AS(0), MHA_M, MHA_M, MHA_M, ODB_AS(0),
+                  ODB_NAMES("query,key,value,mask_index,attention_bias,past_key,past_value,"
+                            "past_sequence_length,beam_width,cache_indirection,bias",
+                            "output,present_key,present_value,qk")),
     ODB_MICROSOFT("DecoderMaskedSelfAttention", ODB_ARITY(2, 9), ODB_ARITY(1, 2), MHA_REAL,
                   mha_self_decoder_attrs, mha_self_infer, mha_self_run, MHA_T, ODB_AS(0), ODB_AS(0),
-                  MHA_M, ODB_AS(0), ODB_AS(0), MHA_M, MHA_M, MHA_M),
-    ODB_MICROSOFT("PackedAttention", ODB_ARITY(5, 6), ODB_ARITY(1, 1), MHA_REAL, mha_packed_attrs,
-                  mha_packed_infer, mha_packed_run, MHA_T, ODB_AS(0), ODB_AS(0), MHA_M, MHA_M,
-                  ODB_AS(0)),
-    ODB_MICROSOFT("PackedMultiHeadAttention", ODB_ARITY(1, 7), ODB_ARITY(1, 1), MHA_REAL,
-                  mha_packed_many_attrs, mha_packed_infer, mha_packed_run, MHA_T, ODB_AS(0),
-                  ODB_AS(0), ODB_AS(0), MHA_M, MHA_M, ODB_AS(0)),
+                  MHA_M, ODB_AS(0), ODB_AS(0), MHA_M, MHA_M, MHA_M,
+                  ODB_NAMES("input,weights,bias,mask_index,past,attention_bias,"
+                            "past_sequence_length,beam_width,cache_indirection",
+                            "output,present")),
+    ODB_MICROSOFT(
+        "PackedAttention", ODB_ARITY(5, 6), ODB_ARITY(1, 1), MHA_REAL, mha_packed_attrs,
+        mha_packed_infer, mha_packed_run, MHA_T, ODB_AS(0), ODB_AS(0), MHA_M, MHA_M, ODB_AS(0),
+        ODB_NAMES("input,weights,bias,token_offset,cumulative_sequence_length,attention_bias",
+                  "output")),
+    ODB_MICROSOFT(
+        "PackedMultiHeadAttention", ODB_ARITY(1, 7), ODB_ARITY(1, 1), MHA_REAL,
+        mha_packed_many_attrs, mha_packed_infer, mha_packed_run, MHA_T, ODB_AS(0), ODB_AS(0),
+        ODB_AS(0), MHA_M, MHA_M, ODB_AS(0),
+        ODB_NAMES("query,key,value,bias,token_offset,cumulative_sequence_length,attention_bias",
+                  "output")),
     {.name = NULL},
 };

@@ -149,8 +149,11 @@ static const struct odb_attr_spec rotary_attrs[] = {
 
 const struct odb_op odb_ops_contrib_rotary[] = {
     ODB_MICROSOFT("RotaryEmbedding", ODB_ARITY(4, 4), ODB_ARITY(1, 1), ODB_OP_REAL, rotary_attrs,
-                  rotary_infer, rotary_run, ROTARY_FLOATS, ODB_BIT(ODB_I64), ODB_AS(0)),
+                  rotary_infer, rotary_run, ROTARY_FLOATS, ODB_BIT(ODB_I64), ODB_AS(0),
+                  ODB_NAMES("input,position_ids,cos_cache,sin_cache", "output"), ODB_HALVES(1, 1),
+                  ODB_WORK(rotary)),
     ODB_MICROSOFT("GemmaRotaryEmbedding", ODB_ARITY(5, 5), ODB_ARITY(1, 2), ODB_OP_REAL, NULL,
-                  rotary_gemma_infer, rotary_gemma_run, ROTARY_FLOATS, ROTARY_FLOATS),
+                  rotary_gemma_infer, rotary_gemma_run, ROTARY_FLOATS, ROTARY_FLOATS,
+                  ODB_NAMES("emb,q,q_rot,k,k_rot", "output1,output2")),
     {.name = NULL},
 };

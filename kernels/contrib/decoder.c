@@ -217,6 +217,9 @@ const struct odb_op odb_ops_contrib_decoder[] = {
     ODB_MICROSOFT("DecoderAttention", ODB_ARITY(5, 12), ODB_ARITY(1, 3),
                   ODB_OP_REAL | ODB_OP_MATMUL, decoder_attrs, decoder_infer, decoder_run, DECODER_T,
                   ODB_AS(0), ODB_AS(0), ODB_AS(0), ODB_AS(0), ODB_T_BOOL, ODB_AS(0), ODB_AS(0),
-                  ODB_T_BOOL, ODB_T_BOOL, ODB_T_BOOL, ODB_T_BOOL),
+                  ODB_T_BOOL, ODB_T_BOOL, ODB_T_BOOL, ODB_T_BOOL,
+                  ODB_NAMES("query,key,q_weight,kv_weight,bias,key_padding_mask,key_cache,"
+                            "value_cache,static_kv,use_past,has_layer_state,has_key_padding_mask",
+                            "output,new_key_cache,new_value_cache")),
     {.name = NULL},
 };

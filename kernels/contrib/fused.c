@@ -331,31 +331,43 @@ static const struct odb_attr_spec fused_matmul_activation_attrs[] = {
 
 #define FUSED_WIDE (ODB_BIT(ODB_I32) | ODB_BIT(ODB_U32) | ODB_BIT(ODB_I64) | ODB_BIT(ODB_U64))
 #define FUSED_REAL (ODB_OP_REAL | ODB_OP_MATMUL)
-#define FUSED_ROW(name, least, most, flags, mask, attrs, fn)                                       \
+#define FUSED_ROW(name, least, most, flags, mask, attrs, fn, ...)                                  \
     ODB_MICROSOFT(name, ODB_ARITY(least, most), ODB_ARITY(1, 1), flags, attrs, fn##_infer,         \
-                  fn##_run, mask)
+                  fn##_run, mask, __VA_ARGS__)
 
 const struct odb_op odb_ops_fused[] = {
-    FUSED_ROW("FusedConv", 2, 4, FUSED_REAL, ODB_T_FLOAT, fused_conv_attrs, fused_conv),
-    FUSED_ROW("NhwcFusedConv", 2, 4, FUSED_REAL, ODB_T_FLOAT, fused_conv_attrs, fused_conv_last),
-    FUSED_ROW("NhwcConv", 2, 3, FUSED_REAL, ODB_T_FLOAT, fused_nhwc_attrs, fused_nhwc_conv),
+    FUSED_ROW("FusedConv", 2, 4, FUSED_REAL, ODB_T_FLOAT, fused_conv_attrs, fused_conv,
+              ODB_NAMES("X,W,B,Z", "Y"), ODB_HALVES(1, 0), ODB_WORK(conv, 0, 1, 2),
+              ODB_HEAD("Conv"),
+              ODB_FUSES(ODB_WORDS_ACTIVATIONS "Add ",
+                        ODB_WORDS_ACTIVATIONS "Conv Add BatchNormalization Mul ")),
+    FUSED_ROW("NhwcFusedConv", 2, 4, FUSED_REAL, ODB_T_FLOAT, fused_conv_attrs, fused_conv_last,
+              ODB_NAMES("X,W,B,Z", "Y")),
+    FUSED_ROW("NhwcConv", 2, 3, FUSED_REAL, ODB_T_FLOAT, fused_nhwc_attrs, fused_nhwc_conv,
+              ODB_NAMES("X,W,B", "Y")),
     FUSED_ROW("NhwcMaxPool", 1, 1, ODB_OP_EXACT | ODB_OP_REAL,
               ODB_T_FLOAT | ODB_BIT(ODB_I8) | ODB_BIT(ODB_U8), fused_pool_attrs,
-              fused_nhwc_max_pool),
+              fused_nhwc_max_pool, ODB_NAMES("x", "y")),
     ODB_MICROSOFT("ConvTransposeWithDynamicPads", ODB_ARITY(2, 4), ODB_ARITY(1, 1), FUSED_REAL,
                   fused_spread_attrs, fused_conv_transpose_infer, fused_conv_transpose_run,
-                  ODB_T_FLOAT, ODB_AS(0), ODB_BIT(ODB_I64), ODB_AS(0)),
-    FUSED_ROW("FusedGemm", 2, 3, FUSED_REAL, ODB_T_FLOAT | FUSED_WIDE, fused_gemm_attrs,
-              fused_gemm),
-    FUSED_ROW("FusedMatMul", 2, 2, FUSED_REAL, ODB_T_FLOAT, fused_product_attrs, fused_matmul),
-    FUSED_ROW("TransposeMatMul", 2, 2, FUSED_REAL, ODB_T_FLOAT, fused_transpose_attrs,
-              fused_matmul),
+                  ODB_T_FLOAT, ODB_AS(0), ODB_BIT(ODB_I64), ODB_AS(0),
+                  ODB_NAMES("X,W,Pads,B", "Y")),
+    FUSED_ROW("FusedGemm", 2, 3, FUSED_REAL, ODB_T_FLOAT | FUSED_WIDE, fused_gemm_attrs, fused_gemm,
+              ODB_NAMES("A,B,C", "Y"), ODB_HALVES(1, 0), ODB_WORK(matmul, 0, 1, 2),
+              ODB_HEAD("MatMul"),
+              ODB_FUSES(ODB_WORDS_ACTIVATIONS, ODB_WORDS_ACTIVATIONS "MatMul Gemm Add ")),
+    FUSED_ROW("FusedMatMul", 2, 2, FUSED_REAL, ODB_T_FLOAT, fused_product_attrs, fused_matmul,
+              ODB_NAMES("A,B", "Y"), ODB_HALVES(1, 1), ODB_WORK(matmul, 0, 1), ODB_HEAD("MatMul"),
+              ODB_FUSES(" MatMul Mul Div ", " MatMul Transpose Mul Div ")),
+    FUSED_ROW("TransposeMatMul", 2, 2, FUSED_REAL, ODB_T_FLOAT, fused_transpose_attrs, fused_matmul,
+              ODB_NAMES("A,B", "Y"), ODB_WORK(matmul, 0, 1), ODB_HEAD("MatMul")),
     FUSED_ROW("FusedMatMulActivation", 2, 2, FUSED_REAL, ODB_T_FLOAT, fused_matmul_activation_attrs,
-              fused_matmul_activation),
-    FUSED_ROW("GemmFastGelu", 2, 3, FUSED_REAL, ODB_T_FLOAT, NULL, fused_gelu),
+              fused_matmul_activation, ODB_NAMES("A,B", "Y")),
+    FUSED_ROW("GemmFastGelu", 2, 3, FUSED_REAL, ODB_T_FLOAT, NULL, fused_gelu,
+              ODB_NAMES("X,W,bias", "Y")),
     ODB_MICROSOFT("SparseToDenseMatMul", ODB_ARITY(2, 2), ODB_ARITY(1, 1), FUSED_REAL,
                   fused_transpose_attrs, fused_sparse_matmul_infer, fused_sparse_matmul_run,
                   ODB_T_SPARSE | ODB_BIT(ODB_F32) | ODB_BIT(ODB_F64) | FUSED_WIDE,
-                  ODB_BIT(ODB_F32) | ODB_BIT(ODB_F64) | FUSED_WIDE),
+                  ODB_BIT(ODB_F32) | ODB_BIT(ODB_F64) | FUSED_WIDE, ODB_NAMES("A,B", "Y")),
     {.name = NULL},
 };

@@ -446,9 +446,19 @@ const struct odb_op odb_ops_contrib_group[] = {
     ODB_MICROSOFT("GroupQueryAttention", ODB_ARITY(1, 16), ODB_ARITY(1, 4), GROUP_REAL,
                   group_query_attrs, group_infer, group_run, GROUP_T, ODB_AS(0), ODB_AS(0),
                   ODB_AS(0), ODB_AS(0), GROUP_M, GROUP_M, ODB_AS(0), ODB_AS(0), ODB_BIT(ODB_I64),
-                  ODB_AS(0), ODB_AS(0)),
+                  ODB_AS(0), ODB_AS(0),
+                  ODB_NAMES("query,key,value,past_key,past_value,seqlens_k,total_sequence_length,"
+                            "cos_cache,sin_cache,position_ids,attention_bias,head_sink,k_scale,"
+                            "v_scale,q_norm_weight,k_norm_weight",
+                            "output,present_key,present_value,output_qk"),
+                  ODB_HALVES(1, 1), ODB_WORK(attention_grouped),
+                  ODB_FUSES(" Reshape MatMul ", ODB_WORDS_ATTENTION)),
     ODB_MICROSOFT("SparseAttention", ODB_ARITY(1, 11), ODB_ARITY(1, 3), GROUP_REAL,
                   group_sparse_attrs, group_infer, group_run, GROUP_T, ODB_AS(0), ODB_AS(0),
-                  ODB_AS(0), ODB_AS(0), GROUP_M, GROUP_M, GROUP_M, GROUP_M, ODB_AS(0), ODB_AS(0)),
+                  ODB_AS(0), ODB_AS(0), GROUP_M, GROUP_M, GROUP_M, GROUP_M, ODB_AS(0), ODB_AS(0),
+                  ODB_NAMES("query,key,value,past_key,past_value,block_row_indices,"
+                            "block_col_indices,total_sequence_length,key_total_sequence_lengths,"
+                            "cos_cache,sin_cache",
+                            "output,present_key,present_value")),
     {.name = NULL},
 };

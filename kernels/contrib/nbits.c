@@ -379,16 +379,19 @@ static const struct odb_attr_spec nbits_gather_attrs[] = {
 const struct odb_op odb_ops_nbits[] = {
     ODB_MICROSOFT("MatMulNBits", ODB_ARITY(3, 6), ODB_ARITY(1, 1), NBITS_FLAGS, nbits_attrs,
                   nbits_matmul_infer, nbits_matmul_run, NBITS_HALF, NBITS_BYTES, ODB_AS(0),
-                  NBITS_BYTES | NBITS_HALF, ODB_BIT(ODB_I32), ODB_AS(0)),
+                  NBITS_BYTES | NBITS_HALF, ODB_BIT(ODB_I32), ODB_AS(0),
+                  ODB_NAMES("A,B,scales,zero_points,g_idx,bias", "Y"), ODB_HALVES(1, 0),
+                  ODB_WORK(matmul_bits, 0, 1, 5), ODB_TRAITS(ODB_IS_QUANTISED)),
     ODB_MICROSOFT("MatMulBnb4", ODB_ARITY(3, 3), ODB_ARITY(1, 1), NBITS_FLAGS, nbits_bnb4_attrs,
-                  nbits_bnb4_infer, nbits_bnb4_run, NBITS_HALF, NBITS_BYTES, ODB_AS(0)),
+                  nbits_bnb4_infer, nbits_bnb4_run, NBITS_HALF, NBITS_BYTES, ODB_AS(0),
+                  ODB_NAMES("A,B,absmax", "Y")),
     ODB_MICROSOFT("MatMulFpQ4", ODB_ARITY(3, 3), ODB_ARITY(1, 1), NBITS_FLAGS, nbits_fpq4_attrs,
-                  nbits_fpq4_infer, nbits_fpq4_run, ODB_BIT(ODB_F32), NBITS_BYTES,
-                  ODB_BIT(ODB_I64)),
-    ODB_MICROSOFT("GatherBlockQuantized", ODB_ARITY(3, 4), ODB_ARITY(1, 1), ODB_OP_REAL,
-                  nbits_gather_attrs, nbits_gather_infer, nbits_gather_run,
-                  NBITS_BYTES | ODB_BIT(ODB_I4) | ODB_BIT(ODB_U4) | ODB_T_FLOAT8 |
-                      ODB_BIT(ODB_F4E2M1),
-                  ODB_T_INDEX, NBITS_HALF, ODB_AS(0)),
+                  nbits_fpq4_infer, nbits_fpq4_run, ODB_BIT(ODB_F32), NBITS_BYTES, ODB_BIT(ODB_I64),
+                  ODB_NAMES("A,B,B_shape", "Y")),
+    ODB_MICROSOFT(
+        "GatherBlockQuantized", ODB_ARITY(3, 4), ODB_ARITY(1, 1), ODB_OP_REAL, nbits_gather_attrs,
+        nbits_gather_infer, nbits_gather_run,
+        NBITS_BYTES | ODB_BIT(ODB_I4) | ODB_BIT(ODB_U4) | ODB_T_FLOAT8 | ODB_BIT(ODB_F4E2M1),
+        ODB_T_INDEX, NBITS_HALF, ODB_AS(0), ODB_NAMES("data,indices,scales,zero_points", "output")),
     {.name = NULL},
 };

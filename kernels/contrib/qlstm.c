@@ -298,8 +298,13 @@ static const struct odb_attr_spec qlstm_attr_specs[] = {
 #define QF ODB_BIT(ODB_F32)
 
 const struct odb_op odb_ops_qlstm[] = {
-    ODB_MICROSOFT("DynamicQuantizeLSTM", ODB_ARITY(1, 12), ODB_ARITY(0, 3),
-                  ODB_OP_REAL | ODB_OP_MATMUL, qlstm_attr_specs, qlstm_infer, qlstm_run, QF, Q8,
-                  ODB_AS(1), QF, ODB_BIT(ODB_I32), QF, QF, QF, QF, ODB_AS(1), QF, ODB_AS(1)),
+    ODB_MICROSOFT(
+        "DynamicQuantizeLSTM", ODB_ARITY(1, 12), ODB_ARITY(0, 3), ODB_OP_REAL | ODB_OP_MATMUL,
+        qlstm_attr_specs, qlstm_infer, qlstm_run, QF, Q8, ODB_AS(1), QF, ODB_BIT(ODB_I32), QF, QF,
+        QF, QF, ODB_AS(1), QF, ODB_AS(1),
+        ODB_NAMES(
+            "X,W,R,B,sequence_lens,initial_h,initial_c,P,W_scale,W_zero_point,R_scale,R_zero_point",
+            "Y,Y_h,Y_c"),
+        ODB_TRAITS(ODB_IS_QUANTISED)),
     {.name = NULL},
 };

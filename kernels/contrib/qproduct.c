@@ -270,22 +270,42 @@ static const struct odb_attr_spec qproduct_embed_attrs[] = {
                   fn##_run, __VA_ARGS__)
 
 const struct odb_op odb_ops_qproduct[] = {
-    QPRODUCT_ROW("QGemm", 6, 9, ODB_OP_REAL | ODB_OP_BOUNDARY, qproduct_gemm_attrs, qproduct_gemm,
-                 Q8, QF, ODB_AS(0), Q8, QF, ODB_AS(3), ODB_BIT(ODB_I32), QF, Q8),
+    QPRODUCT_ROW(
+        "QGemm", 6, 9, ODB_OP_REAL | ODB_OP_BOUNDARY, qproduct_gemm_attrs, qproduct_gemm, Q8, QF,
+        ODB_AS(0), Q8, QF, ODB_AS(3), ODB_BIT(ODB_I32), QF, Q8,
+        ODB_NAMES("A,a_scale,a_zero_point,B,b_scale,b_zero_point,C,y_scale,y_zero_point", "Y"),
+        ODB_WORK(matmul, 0, 3, 6), ODB_QUANTISED("Gemm", 7, 3, {0, 3, 6}),
+        ODB_TRAITS(ODB_IS_QUANTISED)),
     QPRODUCT_ROW("DynamicQuantizeMatMul", 3, 5, ODB_OP_REAL, NULL, qproduct_dynamic, QF, Q8, QF,
-                 ODB_AS(1), QF),
+                 ODB_AS(1), QF, ODB_NAMES("A,B,b_scale,b_zero_point,bias", "Y"),
+                 ODB_WORK(matmul, 0, 1, 4), ODB_TRAITS(ODB_IS_QUANTISED)),
     QPRODUCT_ROW("MatMulIntegerToFloat", 4, 7, ODB_OP_REAL, NULL, qproduct_to_float, Q8, Q8, QH,
-                 ODB_AS(2), ODB_AS(0), ODB_AS(1), ODB_AS(2)),
-    QPRODUCT_ROW("MatMulInteger16", 2, 2, ODB_OP_EXACT, NULL, qproduct_int16, Q16, Q16),
-    QPRODUCT_ROW("MulInteger", 1, 4, ODB_OP_EXACT, NULL, qproduct_mul, Q8),
-    QPRODUCT_ROW("ReduceSumInteger", 1, 1, ODB_OP_EXACT, qproduct_reduce_attrs, qproduct_reduce,
-                 Q8),
+                 ODB_AS(2), ODB_AS(0), ODB_AS(1), ODB_AS(2),
+                 ODB_NAMES("A,B,a_scale,b_scale,a_zero_point,b_zero_point,bias", "Y"),
+                 ODB_WORK(matmul, 0, 1, 6), ODB_TRAITS(ODB_IS_QUANTISED)),
+    QPRODUCT_ROW("MatMulInteger16", 2, 2, ODB_OP_EXACT, NULL, qproduct_int16, Q16, Q16,
+                 ODB_NAMES("A,B", "Y"), ODB_WORK(matmul, 0, 1)),
+    QPRODUCT_ROW("MulInteger", 1, 4, ODB_OP_EXACT, NULL, qproduct_mul, Q8,
+                 ODB_NAMES("A,A_zero_point,B,B_zero_point", "C")),
+    QPRODUCT_ROW("ReduceSumInteger", 1, 1, ODB_OP_EXACT, qproduct_reduce_attrs, qproduct_reduce, Q8,
+                 ODB_NAMES("data", "reduced")),
     ODB_MICROSOFT("QAttention", ODB_ARITY(5, 9), ODB_ARITY(1, 2), ODB_OP_REAL | ODB_OP_MATMUL,
                   qproduct_attention_attrs, qproduct_attention_infer, qproduct_attention_run, Q8,
-                  Q8, QH, ODB_AS(2), ODB_AS(2), ODB_BIT(ODB_I32), ODB_AS(0), ODB_AS(1), ODB_AS(2)),
-    ODB_MICROSOFT("QEmbedLayerNormalization", ODB_ARITY(1, 18), ODB_ARITY(1, 2), ODB_OP_REAL,
-                  qproduct_embed_attrs, qproduct_embed_infer, qproduct_embed_run, ODB_BIT(ODB_I32),
-                  ODB_BIT(ODB_I32), Q8, ODB_AS(2), ODB_AS(2), ODB_AS(2), ODB_AS(2),
-                  ODB_BIT(ODB_I32), QF, [13] = ODB_AS(2)),
+                  Q8, QH, ODB_AS(2), ODB_AS(2), ODB_BIT(ODB_I32), ODB_AS(0), ODB_AS(1), ODB_AS(2),
+                  ODB_NAMES("input,weight,bias,input_scale,weight_scale,mask_index,"
+                            "input_zero_point,weight_zero_point,past",
+                            "output,present")),
+    ODB_MICROSOFT(
+        "QEmbedLayerNormalization", ODB_ARITY(1, 18), ODB_ARITY(1, 2), ODB_OP_REAL,
+        qproduct_embed_attrs, qproduct_embed_infer, qproduct_embed_run, ODB_BIT(ODB_I32),
+        ODB_BIT(ODB_I32), Q8, ODB_AS(2), ODB_AS(2), ODB_AS(2), ODB_AS(2), ODB_BIT(ODB_I32), QF,
+        .types[13] = ODB_AS(2),
+        ODB_NAMES(
+            "input_ids,segment_ids,word_embedding_quant,position_embedding_quant,segment_embedding,"
+            "gamma_quant,beta_quant,mask,word_embedding_scale,"
+            "position_embedding_scale,segment_embedding_scale,gamma_scale,"
+            "beta_scale,word_embedding_zero_point,position_embedding_zero_point,"
+            "segment_embedding_zero_point,gamma_zero_point,beta_zero_point",
+            "layernorm_out,mask_index_out")),
     {.name = NULL},
 };

@@ -340,6 +340,6 @@ static const struct odb_attr_spec tokenize_attrs[] = {
 
 const struct odb_op odb_ops_tokenize[] = {
     ODB_MICROSOFT("Tokenizer", ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_EXACT, tokenize_attrs, NULL,
-                  tokenize_run, ODB_T_STRING),
+                  tokenize_run, ODB_T_STRING, ODB_NAMES("X", "Y")),
     {.name = NULL},
 };

@@ -163,8 +163,10 @@ static const struct odb_attr_spec words_bifurcate_attrs[] = {
 const struct odb_op odb_ops_contrib_words[] = {
     ODB_MICROSOFT("WordConvEmbedding", ODB_ARITY(4, 4), ODB_ARITY(1, 1), ODB_OP_REAL,
                   words_embed_attrs, words_embed_infer, words_embed_run, ODB_BIT(ODB_I32),
-                  ODB_BIT(ODB_F32)),
+                  ODB_BIT(ODB_F32), ODB_NAMES("Sequence,W,B,C", "Y")),
     ODB_MICROSOFT("BifurcationDetector", ODB_ARITY(3, 4), ODB_ARITY(1, 2), ODB_OP_EXACT,
-                  words_bifurcate_attrs, NULL, words_bifurcate_run, ODB_BIT(ODB_I64)),
+                  words_bifurcate_attrs, NULL, words_bifurcate_run, ODB_BIT(ODB_I64),
+                  ODB_NAMES("src_tokens,cur_tokens,prev_suffix_match_idx,pred_tokens",
+                            "tokens,suffix_match_idx")),
     {.name = NULL},
 };

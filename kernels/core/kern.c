@@ -274,12 +274,11 @@ const struct odb_op *const *odb_op_table(size_t *n)
     return kern_rows;
 }
 
-/* First row of the name, or NULL. */
-static const struct odb_op *const *kern_first(const char *domain, const char *name, size_t *left)
+const struct odb_op *const *odb_op_rows(const char *domain, const char *name, size_t *n)
 {
-    size_t n;
-    const struct odb_op *const *rows = odb_op_table(&n);
-    size_t low = 0, high = n;
+    size_t low = 0, high, all;
+    const struct odb_op *const *rows = odb_op_table(&all);
+    high = all;
     while (low < high) {
         size_t mid = (low + high) / 2;
         if (kern_name_order(domain, name, rows[mid]) > 0)
@@ -287,8 +286,9 @@ static const struct odb_op *const *kern_first(const char *domain, const char *na
         else
             high = mid;
     }
-    *left = n - low;
-    return low < n && kern_name_order(domain, name, rows[low]) == 0 ? rows + low : NULL;
+    for (*n = 0; low + *n < all && kern_name_order(domain, name, rows[low + *n]) == 0;)
+        ++*n;
+    return *n ? rows + low : NULL;
 }
 
 /* Rows that were added, the newest first. A list that only grows needs no lock to be read. */
@@ -327,22 +327,15 @@ static const struct odb_op *kern_find_added(const char *domain, const char *name
 
 const struct odb_op *odb_op_find(const char *domain, const char *name, int opset)
 {
-    size_t left;
+    size_t n;
     if (opset < 1) /* the model imports no version of the domain: the newest, as everyone has it */
         opset = INT_MAX;
     const struct odb_op *found = kern_find_added(domain, name, opset);
     if (found)
         return found;
-    const struct odb_op *const *row = kern_first(domain, name, &left);
-    for (; row && left && kern_name_order(domain, name, *row) == 0; row++, left--)
-        if ((*row)->since <= opset)
-            found = *row;
-    return found && found->run ? found : NULL; /* a row without run() ends an operator's life */
-}
-
-const struct odb_op *odb_op_any(const char *domain, const char *name)
-{
-    size_t left;
-    const struct odb_op *const *row = kern_first(domain, name, &left);
-    return row ? *row : NULL;
+    const struct odb_op *const *rows = odb_op_rows(domain, name, &n);
+    for (size_t i = 0; i < n; i++)
+        if (rows[i]->since <= opset)
+            found = rows[i];
+    return found && found->run ? found : NULL;
 }

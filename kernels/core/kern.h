@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "kernels/core/facts.h"
 #include "kernels/core/memo.h"
 #include "tensor/attr.h"
 #include "tensor/tensor.h"
@@ -127,11 +128,12 @@ struct odb_op {
     uint32_t types[ODB_OP_TYPES];      /* of the inputs: see ODB_AS() */
     const struct odb_attr_spec *attrs; /* ends with a NULL name; NULL: no attributes */
     odb_kern_fn infer;                 /* NULL: run() allocates */
-    odb_kern_fn run;
+    odb_kern_fn run;                   /* NULL: no kernel runs it from this version on */
     const char *tolerance; /* for `check`, where allclose:1e-3,1e-7 is wrong; else NULL */
     /* With ODB_OP_RANDOM: whether this node draws at all; NULL: always. known[i] is input i where
      * it is a constant of the model, NULL where it is computed or fed. */
     bool (*draws)(const struct odb_attrs *attrs, int n_in, const struct odb_tensor *const *known);
+    struct odb_facts facts;
 };
 
 /* Type and shape of one output, set by infer(). */
@@ -229,8 +231,8 @@ size_t odb_dims_product(const int64_t *dims, int from, int to);
 
 /* Newest row of the operator that is not newer than opset; NULL: no reference kernel. */
 const struct odb_op *odb_op_find(const char *domain, const char *name, int opset);
-/* Oldest known row of the name, whatever the opset: for schema defaults and messages. */
-const struct odb_op *odb_op_any(const char *domain, const char *name);
+/* The rows of the operator in the tables below, the oldest first; NULL: there are none. */
+const struct odb_op *const *odb_op_rows(const char *domain, const char *name, size_t *n);
 /* The types that input i may have. */
 uint32_t odb_op_types(const struct odb_op *op, int i);
 /* The first input that has to be of the same type as input i: i itself where none before it is. Of

@@ -6,7 +6,8 @@
  *              softmax_infer, softmax_run, ODB_T_FLOAT)
  *
  * ins and outs: ODB_ARITY(least, most). What follows run are the types of the inputs: a set stands
- * for one type in all inputs that it is said of (ODB_AS() and ODB_EACH in kern.h).
+ * for one type in all inputs that it is said of (ODB_AS() and ODB_EACH in kern.h). Behind them
+ * stand the facts (facts.h), in any order.
  */
 #ifndef ODB_KERNELS_CORE_ROW_H
 #define ODB_KERNELS_CORE_ROW_H
@@ -19,12 +20,12 @@
                  op_infer, op_run, ...)                                                            \
     {                                                                                              \
         .domain = of, .name = op_name, .since = first, .min_in = least_in, .max_in = most_in,      \
-        .min_out = least_out, .max_out = most_out, .flags = op_flags, .types = {__VA_ARGS__},      \
-        .attrs = list, .infer = op_infer, .run = op_run                                            \
+        .min_out = least_out, .max_out = most_out, .flags = op_flags, .attrs = list,               \
+        .infer = op_infer, .run = op_run, .types[0] = __VA_ARGS__                                  \
     }
 
 /* Operators of ai.onnx and of ai.onnx.ml: name, since, ins, outs, flags, attributes, infer, run,
- * types. */
+ * types, facts. */
 #define ODB_ONNX(...) ODB_ROW("", __VA_ARGS__)
 #define ODB_ONNX_ML(...) ODB_ROW("ai.onnx.ml", __VA_ARGS__)
 

@@ -203,38 +203,46 @@ static const struct odb_attr_spec binary_shift_attrs[] = {
 
 #define BINARY_FLAGS (ODB_OP_REAL | ODB_OP_OVERWRITE)
 /* Both lives of an operator that is as old as ONNX. */
-#define BINARY_ROWS(name, mask, flags, infer, run, first_attrs)                                    \
-    ODB_EW_ROW(name, 1, 2, mask, flags, infer, run, .attrs = first_attrs),                         \
+#define BINARY_ROWS(name, mask, flags, infer, run, first_attrs, ...)                               \
+    ODB_EW_ROW(name, 1, 2, mask, flags, infer, run, .attrs = first_attrs, __VA_ARGS__),            \
         ODB_EW_ROW(name, 7, 2, mask, flags, infer, run)
 /* Integer results are exact by nature; REAL speaks of the float ones. */
-#define BINARY_REAL(name, run)                                                                     \
+#define BINARY_REAL(name, run, ...)                                                                \
     BINARY_ROWS(name, ODB_T_NUMBER, BINARY_FLAGS, odb_ew_infer2, run,                              \
-                odb_ew_legacy_consumed_attrs),                                                     \
+                odb_ew_legacy_consumed_attrs, __VA_ARGS__),                                        \
         ODB_EW_ROW(name, 6, 2, ODB_T_NUMBER, BINARY_FLAGS, odb_ew_infer2, run,                     \
                    .attrs = odb_ew_legacy_attrs)
-#define BINARY_BITS(name, mask, run) ODB_EW_ROW(name, 18, 2, mask, ODB_OP_EXACT, odb_ew_infer, run)
-#define BINARY_LOGIC(name, run)                                                                    \
-    BINARY_ROWS(name, ODB_T_BOOL, ODB_OP_EXACT, odb_ew_infer2, run, odb_ew_legacy_attrs)
+#define BINARY_BITS(name, mask, run, ...)                                                          \
+    ODB_EW_ROW(name, 18, 2, mask, ODB_OP_EXACT, odb_ew_infer, run, __VA_ARGS__)
+#define BINARY_LOGIC(name, run, ...)                                                               \
+    BINARY_ROWS(name, ODB_T_BOOL, ODB_OP_EXACT, odb_ew_infer2, run, odb_ew_legacy_attrs,           \
+                __VA_ARGS__)
 
 const struct odb_op odb_ops_binary[] = {
-    BINARY_REAL("Add", binary_add),
-    BINARY_REAL("Sub", binary_sub),
-    BINARY_REAL("Mul", binary_mul),
-    BINARY_REAL("Div", binary_div),
+    BINARY_REAL("Add", binary_add, ODB_NAMES("A,B", "C"), ODB_HALVES(7, 13),
+                ODB_WORK(per_output, 1), ODB_TRAITS(ODB_IS_COMMUTATIVE)),
+    BINARY_REAL("Sub", binary_sub, ODB_NAMES("A,B", "C"), ODB_HALVES(7, 13),
+                ODB_WORK(per_output, 1)),
+    BINARY_REAL("Mul", binary_mul, ODB_NAMES("A,B", "C"), ODB_HALVES(7, 13),
+                ODB_WORK(per_output, 1), ODB_TRAITS(ODB_IS_COMMUTATIVE)),
+    BINARY_REAL("Div", binary_div, ODB_NAMES("A,B", "C"), ODB_HALVES(7, 13),
+                ODB_WORK(per_output, 1)),
     ODB_EW_ROW("Pow", 1, 2, ODB_T_FLOAT, BINARY_FLAGS, binary_infer_pow, binary_pow,
-               .attrs = odb_ew_legacy_attrs),
+               .attrs = odb_ew_legacy_attrs, ODB_NAMES("X,Y", "Z"), ODB_HALVES(7, 15),
+               ODB_WORK(per_output, 1), ODB_PARAMETERS(1u << 1)),
     ODB_EW_ROW("Pow", 7, 2, ODB_T_FLOAT, BINARY_FLAGS, binary_infer_pow, binary_pow),
     ODB_EW_ROW("Pow", 12, 2, (ODB_T_FLOAT | ODB_T_INDEX), BINARY_FLAGS, binary_infer_pow,
                binary_pow, .types[1] = ODB_T_NUMBER),
     ODB_EW_ROW("Mod", 10, 2, ODB_T_NUMBER, ODB_OP_EXACT | ODB_OP_REAL | ODB_OP_BOUNDARY,
-               odb_ew_infer, binary_mod, .attrs = binary_mod_attrs),
+               odb_ew_infer, binary_mod, .attrs = binary_mod_attrs, ODB_NAMES("A,B", "C"),
+               ODB_HALVES(10, 13), ODB_WORK(per_output, 1)),
     ODB_EW_ROW("BitShift", 11, 2, ODB_T_UNSIGNED, ODB_OP_EXACT, odb_ew_infer, binary_shift,
-               .attrs = binary_shift_attrs),
-    BINARY_BITS("BitwiseAnd", ODB_T_INT, binary_bitwise_and),
-    BINARY_BITS("BitwiseOr", ODB_T_INT, binary_bitwise_or),
-    BINARY_BITS("BitwiseXor", ODB_T_INT, binary_bitwise_xor),
-    BINARY_LOGIC("And", binary_and),
-    BINARY_LOGIC("Or", binary_or),
-    BINARY_LOGIC("Xor", binary_xor),
+               .attrs = binary_shift_attrs, ODB_NAMES("X,Y", "Z")),
+    BINARY_BITS("BitwiseAnd", ODB_T_INT, binary_bitwise_and, ODB_NAMES("A,B", "C")),
+    BINARY_BITS("BitwiseOr", ODB_T_INT, binary_bitwise_or, ODB_NAMES("A,B", "C")),
+    BINARY_BITS("BitwiseXor", ODB_T_INT, binary_bitwise_xor, ODB_NAMES("A,B", "C")),
+    BINARY_LOGIC("And", binary_and, ODB_NAMES("A,B", "C"), ODB_TRAITS(ODB_IS_COMMUTATIVE)),
+    BINARY_LOGIC("Or", binary_or, ODB_NAMES("A,B", "C"), ODB_TRAITS(ODB_IS_COMMUTATIVE)),
+    BINARY_LOGIC("Xor", binary_xor, ODB_NAMES("A,B", "C"), ODB_TRAITS(ODB_IS_COMMUTATIVE)),
     {.name = NULL},
 };

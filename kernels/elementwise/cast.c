@@ -315,19 +315,22 @@ static const struct odb_attr_spec cast_like_attrs[] = {
 };
 
 #define CAST_TYPES (ODB_T_ANY & ~(ODB_BIT(ODB_C64) | ODB_BIT(ODB_C128)))
-#define CAST_ROW(op_name, first, n, attributes, op_infer)                                          \
+#define CAST_ROW(op_name, first, n, attributes, op_infer, ...)                                     \
     {                                                                                              \
         .domain = "", .name = op_name, .since = first, .min_in = n, .max_in = n, .min_out = 1,     \
         .max_out = 1, .flags = ODB_OP_EXACT | ODB_OP_BOUNDARY | (n > 1 ? ODB_OP_LIKE : 0),         \
-        .types = {CAST_TYPES, CAST_TYPES}, .attrs = attributes, .infer = op_infer, .run = cast_run \
+        .types = {CAST_TYPES, CAST_TYPES}, .attrs = attributes, .infer = op_infer,                 \
+        .run = cast_run, __VA_ARGS__                                                               \
     }
 
 const struct odb_op odb_ops_cast[] = {
-    CAST_ROW("Cast", 1, 1, cast_named_attrs, cast_infer),
+    CAST_ROW("Cast", 1, 1, cast_named_attrs, cast_infer, ODB_NAMES("input", "output"),
+             ODB_HALVES(1, 13, .note = ODB_HALVES_TO)),
     CAST_ROW("Cast", 6, 1, cast_attrs + 2, cast_infer),
     CAST_ROW("Cast", 19, 1, cast_attrs + 1, cast_infer),
     CAST_ROW("Cast", 24, 1, cast_attrs, cast_infer),
-    CAST_ROW("CastLike", 15, 2, cast_like_attrs + 2, cast_infer_like),
+    CAST_ROW("CastLike", 15, 2, cast_like_attrs + 2, cast_infer_like,
+             ODB_NAMES("input,target_type", "output"), ODB_HALVES(15, 15)),
     CAST_ROW("CastLike", 19, 2, cast_like_attrs + 1, cast_infer_like),
     CAST_ROW("CastLike", 24, 2, cast_like_attrs, cast_infer_like),
     {.name = NULL},

@@ -51,13 +51,18 @@ static enum odb_status compare_equal(struct odb_kern *k)
                odb_ew_infer2_bool, run, __VA_ARGS__)
 
 const struct odb_op odb_ops_compare[] = {
-    COMPARE_ROW("Equal", 1, ODB_T_NUMBER | ODB_T_BOOL, compare_equal, .attrs = odb_ew_legacy_attrs),
+    COMPARE_ROW("Equal", 1, ODB_T_NUMBER | ODB_T_BOOL, compare_equal, .attrs = odb_ew_legacy_attrs,
+                ODB_NAMES("A,B", "C"), ODB_HALVES(11, 13), ODB_TRAITS(ODB_IS_COMMUTATIVE)),
     COMPARE_ROW("Equal", 7, ODB_T_NUMBER | ODB_T_BOOL | ODB_T_STRING, compare_equal),
-    COMPARE_ROW("Less", 1, ODB_T_NUMBER, compare_less, .attrs = odb_ew_legacy_attrs),
+    COMPARE_ROW("Less", 1, ODB_T_NUMBER, compare_less, .attrs = odb_ew_legacy_attrs,
+                ODB_NAMES("A,B", "C"), ODB_HALVES(1, 13)),
     COMPARE_ROW("Less", 7, ODB_T_NUMBER, compare_less),
-    COMPARE_ROW("Greater", 1, ODB_T_NUMBER, compare_greater, .attrs = odb_ew_legacy_attrs),
+    COMPARE_ROW("Greater", 1, ODB_T_NUMBER, compare_greater, .attrs = odb_ew_legacy_attrs,
+                ODB_NAMES("A,B", "C"), ODB_HALVES(1, 13)),
     COMPARE_ROW("Greater", 7, ODB_T_NUMBER, compare_greater),
-    COMPARE_ROW("LessOrEqual", 12, ODB_T_NUMBER, compare_less_or_equal),
-    COMPARE_ROW("GreaterOrEqual", 12, ODB_T_NUMBER, compare_greater_or_equal),
+    COMPARE_ROW("LessOrEqual", 12, ODB_T_NUMBER, compare_less_or_equal, ODB_NAMES("A,B", "C"),
+                ODB_HALVES(12, 16)),
+    COMPARE_ROW("GreaterOrEqual", 12, ODB_T_NUMBER, compare_greater_or_equal, ODB_NAMES("A,B", "C"),
+                ODB_HALVES(12, 16)),
     {.name = NULL},
 };

@@ -496,33 +496,37 @@ static const struct odb_attr_spec quant_back_attrs[] = {
 
 /* Halves come unwidened (no ODB_OP_REAL): the division must round to them. */
 #define QUANT_WIDE (ODB_BIT(ODB_F32) | ODB_T_HALVES | ODB_BIT(ODB_I32))
-#define QUANT_ROW(first, attributes, scale)                                                        \
+#define QUANT_ROW(first, attributes, scale, ...)                                                   \
     {                                                                                              \
         .domain = "", .name = "QuantizeLinear", .since = first, .min_in = 2, .max_in = 3,          \
         .min_out = 1, .max_out = 1, .flags = ODB_OP_BOUNDARY,                                      \
         .types = {QUANT_WIDE, scale, QUANT_SMALL}, .attrs = attributes, .infer = quant_infer,      \
-        .run = quant_linear                                                                        \
+        .run = quant_linear, __VA_ARGS__                                                           \
     }
-#define QUANT_BACK_ROW(first, attributes)                                                          \
+#define QUANT_BACK_ROW(first, attributes, ...)                                                     \
     {                                                                                              \
         .domain = "", .name = "DequantizeLinear", .since = first, .min_in = 2, .max_in = 3,        \
         .min_out = 1, .max_out = 1, .flags = ODB_OP_REAL,                                          \
         .types = {QUANT_SMALL | ODB_BIT(ODB_I32), QUANT_SCALE, ODB_AS(0)}, .attrs = attributes,    \
-        .infer = quant_infer_back, .run = quant_linear_back                                        \
+        .infer = quant_infer_back, .run = quant_linear_back, __VA_ARGS__                           \
     }
 
 const struct odb_op odb_ops_quantize[] = {
-    QUANT_ROW(10, NULL, ODB_BIT(ODB_F32)),
+    QUANT_ROW(10, NULL, ODB_BIT(ODB_F32), ODB_QUANTISED(NULL, 1),
+              ODB_NAMES("x,y_scale,y_zero_point", "y"), ODB_WORK(per_input, 2),
+              ODB_TRAITS(ODB_IS_CARRIER)),
     QUANT_ROW(13, quant_attrs + 4, ODB_BIT(ODB_F32)),
     QUANT_ROW(19, quant_attrs + 3, ODB_AS(0)),
     QUANT_ROW(21, quant_attrs + 1, ODB_AS(0)),
     QUANT_ROW(23, quant_attrs, QUANT_SCALE | ODB_BIT(ODB_I32)),
-    QUANT_BACK_ROW(10, NULL),
+    QUANT_BACK_ROW(10, NULL, ODB_NAMES("x,x_scale,x_zero_point", "y"), ODB_WORK(per_output, 2),
+                   ODB_TRAITS(ODB_IS_CARRIER | ODB_IS_QUANTISED)),
     QUANT_BACK_ROW(13, quant_back_attrs + 2),
     QUANT_BACK_ROW(21, quant_back_attrs + 1),
     QUANT_BACK_ROW(23, quant_back_attrs),
     ODB_ONNX("DynamicQuantizeLinear", 11, ODB_ARITY(1, 1), ODB_ARITY(3, 3),
              ODB_OP_REAL | ODB_OP_BOUNDARY, NULL, quant_infer_dynamic, quant_dynamic,
-             ODB_BIT(ODB_F32)),
+             ODB_BIT(ODB_F32), ODB_NAMES("x", "y,y_scale,y_zero_point"), ODB_WORK(per_input, 4),
+             ODB_TRAITS(ODB_IS_QUANTISED)),
     {.name = NULL},
 };

@@ -108,52 +108,77 @@ static const struct odb_attr_spec unary_isinf_attrs[] = {
     {.name = NULL},
 };
 
-#define UNARY_REAL(name, first, fn)                                                                \
+#define UNARY_REAL(name, first, fn, ...)                                                           \
     ODB_EW_ROW(name, first, 1, ODB_T_FLOAT, ODB_OP_REAL | ODB_OP_OVERWRITE, odb_infer_same,        \
-               ew_run_##fn)
-#define UNARY_EXACT(name, first, mask, flags, fn)                                                  \
-    ODB_EW_ROW(name, first, 1, mask, ODB_OP_EXACT | (flags), odb_infer_same, ew_run_##fn)
+               ew_run_##fn, __VA_ARGS__)
+#define UNARY_EXACT(name, first, mask, flags, fn, ...)                                             \
+    ODB_EW_ROW(name, first, 1, mask, ODB_OP_EXACT | (flags), odb_infer_same, ew_run_##fn,          \
+               __VA_ARGS__)
 #define UNARY_STEPS (ODB_OP_EXACT | ODB_OP_REAL | ODB_OP_BOUNDARY)
-#define UNARY_STEP(name, first, mask, fn)                                                          \
-    UNARY_EXACT(name, first, mask, ODB_OP_REAL | ODB_OP_BOUNDARY, fn)
+#define UNARY_STEP(name, first, mask, fn, ...)                                                     \
+    UNARY_EXACT(name, first, mask, ODB_OP_REAL | ODB_OP_BOUNDARY, fn, __VA_ARGS__)
 /* Operators as old as ONNX: their first version, then the one without consumed_inputs. */
-#define UNARY_OLD(op_name, mask, op_flags, fn)                                                     \
+#define UNARY_OLD(op_name, mask, op_flags, fn, ...)                                                \
     ODB_EW_ROW(op_name, 1, 1, mask, (op_flags) | ODB_OP_OVERWRITE, odb_infer_same, ew_run_##fn,    \
-               .attrs = odb_ew_consumed_attrs),                                                    \
+               .attrs = odb_ew_consumed_attrs, __VA_ARGS__),                                       \
         ODB_EW_ROW(op_name, 6, 1, mask, (op_flags) | ODB_OP_OVERWRITE, odb_infer_same,             \
                    ew_run_##fn)
 
 const struct odb_op odb_ops_unary[] = {
-    UNARY_OLD("Sqrt", ODB_T_FLOAT, ODB_OP_REAL, sqrt),
-    UNARY_OLD("Reciprocal", ODB_T_FLOAT, ODB_OP_REAL, reciprocal),
-    UNARY_OLD("Exp", ODB_T_FLOAT, ODB_OP_REAL, exp),
-    UNARY_OLD("Log", ODB_T_FLOAT, ODB_OP_REAL, log),
-    UNARY_OLD("Tanh", ODB_T_FLOAT, ODB_OP_REAL, tanh),
+    UNARY_OLD("Sqrt", ODB_T_FLOAT, ODB_OP_REAL, sqrt, ODB_NAMES("X", "Y"), ODB_HALVES(1, 13),
+              ODB_WORK(per_output, 1)),
+    UNARY_OLD("Reciprocal", ODB_T_FLOAT, ODB_OP_REAL, reciprocal, ODB_NAMES("X", "Y"),
+              ODB_HALVES(1, 13), ODB_WORK(per_output, 1)),
+    UNARY_OLD("Exp", ODB_T_FLOAT, ODB_OP_REAL, exp, ODB_NAMES("input", "output"), ODB_HALVES(1, 13),
+              ODB_WORK(per_output, 1)),
+    UNARY_OLD("Log", ODB_T_FLOAT, ODB_OP_REAL, log, ODB_NAMES("input", "output"), ODB_HALVES(1, 13),
+              ODB_WORK(per_output, 1)),
+    UNARY_OLD("Tanh", ODB_T_FLOAT, ODB_OP_REAL, tanh, ODB_NAMES("input", "output"),
+              ODB_HALVES(1, 13), ODB_WORK(per_output, 1)),
     ODB_EW_ROW("Erf", 9, 1, ODB_T_NUMBER, ODB_OP_REAL | ODB_OP_OVERWRITE, odb_infer_same,
-               ew_run_erf),
-    UNARY_REAL("Sin", 7, sin),
-    UNARY_REAL("Cos", 7, cos),
-    UNARY_REAL("Tan", 7, tan),
-    UNARY_REAL("Asin", 7, asin),
-    UNARY_REAL("Acos", 7, acos),
-    UNARY_REAL("Atan", 7, atan),
-    UNARY_REAL("Sinh", 9, sinh),
-    UNARY_REAL("Cosh", 9, cosh),
-    UNARY_REAL("Asinh", 9, asinh),
-    UNARY_REAL("Acosh", 9, acosh),
-    UNARY_REAL("Atanh", 9, atanh),
-    UNARY_OLD("Abs", ODB_T_NUMBER, ODB_OP_EXACT | ODB_OP_REAL, abs),
-    UNARY_OLD("Neg", ODB_T_FLOAT | ODB_T_SIGNED, ODB_OP_EXACT | ODB_OP_REAL, neg),
-    UNARY_OLD("Floor", ODB_T_FLOAT, UNARY_STEPS, floor),
-    UNARY_OLD("Ceil", ODB_T_FLOAT, UNARY_STEPS, ceil),
-    UNARY_STEP("Round", 11, ODB_T_FLOAT, round),
-    UNARY_STEP("Sign", 9, ODB_T_NUMBER, sign),
-    UNARY_EXACT("BitwiseNot", 18, ODB_T_INT, 0, bitwise_not),
-    UNARY_EXACT("Not", 1, ODB_T_BOOL, 0, logical_not),
+               ew_run_erf, ODB_NAMES("input", "output"), ODB_HALVES(9, 13),
+               ODB_WORK(per_output, 1)),
+    UNARY_REAL("Sin", 7, sin, ODB_NAMES("input", "output"), ODB_HALVES(7, 22),
+               ODB_WORK(per_output, 1)),
+    UNARY_REAL("Cos", 7, cos, ODB_NAMES("input", "output"), ODB_HALVES(7, 22),
+               ODB_WORK(per_output, 1)),
+    UNARY_REAL("Tan", 7, tan, ODB_NAMES("input", "output"), ODB_HALVES(7, 22),
+               ODB_WORK(per_output, 1)),
+    UNARY_REAL("Asin", 7, asin, ODB_NAMES("input", "output"), ODB_HALVES(7, 22),
+               ODB_WORK(per_output, 1)),
+    UNARY_REAL("Acos", 7, acos, ODB_NAMES("input", "output"), ODB_HALVES(7, 22),
+               ODB_WORK(per_output, 1)),
+    UNARY_REAL("Atan", 7, atan, ODB_NAMES("input", "output"), ODB_HALVES(7, 22),
+               ODB_WORK(per_output, 1)),
+    UNARY_REAL("Sinh", 9, sinh, ODB_NAMES("input", "output"), ODB_HALVES(9, 22),
+               ODB_WORK(per_output, 1)),
+    UNARY_REAL("Cosh", 9, cosh, ODB_NAMES("input", "output"), ODB_HALVES(9, 22),
+               ODB_WORK(per_output, 1)),
+    UNARY_REAL("Asinh", 9, asinh, ODB_NAMES("input", "output"), ODB_HALVES(9, 22),
+               ODB_WORK(per_output, 1)),
+    UNARY_REAL("Acosh", 9, acosh, ODB_NAMES("input", "output"), ODB_HALVES(9, 22),
+               ODB_WORK(per_output, 1)),
+    UNARY_REAL("Atanh", 9, atanh, ODB_NAMES("input", "output"), ODB_HALVES(9, 22),
+               ODB_WORK(per_output, 1)),
+    UNARY_OLD("Abs", ODB_T_NUMBER, ODB_OP_EXACT | ODB_OP_REAL, abs, ODB_NAMES("X", "Y"),
+              ODB_HALVES(1, 13), ODB_WORK(per_output, 1)),
+    UNARY_OLD("Neg", ODB_T_FLOAT | ODB_T_SIGNED, ODB_OP_EXACT | ODB_OP_REAL, neg,
+              ODB_NAMES("X", "Y"), ODB_HALVES(1, 13), ODB_WORK(per_output, 1)),
+    UNARY_OLD("Floor", ODB_T_FLOAT, UNARY_STEPS, floor, ODB_NAMES("X", "Y"), ODB_HALVES(1, 13),
+              ODB_WORK(per_output, 1)),
+    UNARY_OLD("Ceil", ODB_T_FLOAT, UNARY_STEPS, ceil, ODB_NAMES("X", "Y"), ODB_HALVES(1, 13),
+              ODB_WORK(per_output, 1)),
+    UNARY_STEP("Round", 11, ODB_T_FLOAT, round, ODB_NAMES("X", "Y"), ODB_HALVES(11, 22),
+               ODB_WORK(per_output, 1)),
+    UNARY_STEP("Sign", 9, ODB_T_NUMBER, sign, ODB_NAMES("input", "output"), ODB_HALVES(9, 13),
+               ODB_WORK(per_output, 1)),
+    UNARY_EXACT("BitwiseNot", 18, ODB_T_INT, 0, bitwise_not, ODB_NAMES("X", "Y")),
+    UNARY_EXACT("Not", 1, ODB_T_BOOL, 0, logical_not, ODB_NAMES("X", "Y")),
     ODB_EW_ROW("IsNaN", 9, 1, ODB_T_FLOAT | ODB_T_FLOAT8,
-               ODB_OP_EXACT | ODB_OP_REAL | ODB_OP_BOUNDARY, odb_ew_infer_same_bool, ew_run_isnan),
+               ODB_OP_EXACT | ODB_OP_REAL | ODB_OP_BOUNDARY, odb_ew_infer_same_bool, ew_run_isnan,
+               ODB_NAMES("X", "Y"), ODB_HALVES(9, 13)),
     ODB_EW_ROW("IsInf", 10, 1, ODB_T_FLOAT | ODB_T_FLOAT8,
                ODB_OP_EXACT | ODB_OP_REAL | ODB_OP_BOUNDARY, odb_ew_infer_same_bool, ew_run_isinf,
-               .attrs = unary_isinf_attrs),
+               .attrs = unary_isinf_attrs, ODB_NAMES("X", "Y"), ODB_HALVES(20, 20)),
     {.name = NULL},
 };

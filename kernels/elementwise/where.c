@@ -239,29 +239,34 @@ static const struct odb_attr_spec choose_clip_attrs_6[] = {
 #define CHOOSE_EXACT (ODB_OP_EXACT | ODB_OP_REAL)
 #define CHOOSE_CLIPS (CHOOSE_EXACT | ODB_OP_OVERWRITE)
 #define CHOOSE_ANY (ODB_T_NUMBER | ODB_T_BOOL | ODB_T_STRING | ODB_BIT(ODB_C64) | ODB_BIT(ODB_C128))
-#define CHOOSE_FOLD_ROW(op_name, first, mask, op_flags, op_run, op_attrs)                          \
+#define CHOOSE_FOLD_ROW(op_name, first, mask, op_flags, op_run, op_attrs, ...)                     \
     {                                                                                              \
         .domain = "", .name = op_name, .since = first, .min_in = 1, .max_in = ODB_MANY,            \
         .min_out = 1, .max_out = 1, .flags = op_flags, .types = {mask}, .attrs = op_attrs,         \
-        .infer = choose_infer_fold, .run = op_run                                                  \
+        .infer = choose_infer_fold, .run = op_run, __VA_ARGS__                                     \
     }
-#define CHOOSE_FOLD(name, mask, flags, run)                                                        \
-    CHOOSE_FOLD_ROW(name, 1, mask, flags, run, odb_ew_consumed_attrs),                             \
+#define CHOOSE_FOLD(name, mask, flags, run, ...)                                                   \
+    CHOOSE_FOLD_ROW(name, 1, mask, flags, run, odb_ew_consumed_attrs, __VA_ARGS__),                \
         CHOOSE_FOLD_ROW(name, 6, mask, flags, run, NULL),                                          \
         CHOOSE_FOLD_ROW(name, 8, mask, flags, run, NULL)
 
 const struct odb_op odb_ops_choose[] = {
     ODB_EW_ROW("Where", 9, 3, ODB_T_BOOL, ODB_OP_EXACT, choose_infer_where, choose_where,
-               .types[1] = CHOOSE_ANY),
+               .types[1] = CHOOSE_ANY, ODB_NAMES("condition,X,Y", "output"), ODB_HALVES(9, 16)),
     ODB_EW_ROW("Clip", 1, 1, ODB_T_FLOAT, CHOOSE_CLIPS, odb_infer_same, choose_clip,
-               .attrs = choose_clip_attrs_1),
+               .attrs = choose_clip_attrs_1, ODB_NAMES("input", "output"), ODB_HALVES(1, 13),
+               ODB_WORK(per_output, 1)),
     ODB_EW_ROW("Clip", 6, 1, ODB_T_FLOAT, CHOOSE_CLIPS, odb_infer_same, choose_clip,
                .attrs = choose_clip_attrs_6),
     ODB_ONNX("Clip", 11, ODB_ARITY(1, 3), ODB_ARITY(1, 1), CHOOSE_CLIPS, NULL, odb_infer_same,
-             choose_clip, ODB_T_NUMBER),
-    CHOOSE_FOLD("Max", ODB_T_NUMBER, CHOOSE_EXACT, choose_max),
-    CHOOSE_FOLD("Min", ODB_T_NUMBER, CHOOSE_EXACT, choose_min),
-    CHOOSE_FOLD("Sum", ODB_T_FLOAT, ODB_OP_REAL, choose_sum),
-    CHOOSE_FOLD("Mean", ODB_T_FLOAT, ODB_OP_REAL, choose_mean),
+             choose_clip, ODB_T_NUMBER, ODB_NAMES("input,min,max", "output")),
+    CHOOSE_FOLD("Max", ODB_T_NUMBER, CHOOSE_EXACT, choose_max, ODB_NAMES("data_0...", "max"),
+                ODB_HALVES(1, 13), ODB_WORK(per_operand), ODB_TRAITS(ODB_IS_COMMUTATIVE)),
+    CHOOSE_FOLD("Min", ODB_T_NUMBER, CHOOSE_EXACT, choose_min, ODB_NAMES("data_0...", "min"),
+                ODB_HALVES(1, 13), ODB_WORK(per_operand), ODB_TRAITS(ODB_IS_COMMUTATIVE)),
+    CHOOSE_FOLD("Sum", ODB_T_FLOAT, ODB_OP_REAL, choose_sum, ODB_NAMES("data_0...", "sum"),
+                ODB_HALVES(1, 13), ODB_WORK(per_operand), ODB_TRAITS(ODB_IS_COMMUTATIVE)),
+    CHOOSE_FOLD("Mean", ODB_T_FLOAT, ODB_OP_REAL, choose_mean, ODB_NAMES("data_0...", "mean"),
+                ODB_HALVES(1, 13), ODB_WORK(per_operand), ODB_TRAITS(ODB_IS_COMMUTATIVE)),
     {.name = NULL},
 };

@@ -47,6 +47,6 @@ static enum odb_status det_run(struct odb_kern *k)
 
 const struct odb_op odb_ops_det[] = {
     ODB_ONNX("Det", 11, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_REAL, NULL, det_infer, det_run,
-             ODB_T_FLOAT),
+             ODB_T_FLOAT, ODB_NAMES("X", "Y"), ODB_HALVES(11, 22)),
     {.name = NULL},
 };

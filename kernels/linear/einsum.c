@@ -465,6 +465,7 @@ static const struct odb_attr_spec einsum_attrs[] = {
 
 const struct odb_op odb_ops_einsum[] = {
     ODB_ONNX("Einsum", 12, ODB_ARITY(1, ODB_MANY), ODB_ARITY(1, 1), ODB_OP_REAL | ODB_OP_MATMUL,
-             einsum_attrs, einsum_infer, einsum_run, ODB_T_NUMBER),
+             einsum_attrs, einsum_infer, einsum_run, ODB_T_NUMBER, ODB_NAMES("Inputs...", "Output"),
+             ODB_HALVES(12, 0), ODB_WORK(einsum)),
     {.name = NULL},
 };

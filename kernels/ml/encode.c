@@ -631,27 +631,30 @@ static const struct odb_attr_spec encode_attrs_zip[] = {
 
 #define ENCODE_SWAPS (ODB_T_STRING | ODB_BIT(ODB_I64))
 #define ENCODE_KEYS (ENCODE_SWAPS | ODB_BIT(ODB_F32))
-#define ENCODE_ROW(op, since, mask, attrs, infer, run)                                             \
+#define ENCODE_ROW(op, since, mask, attrs, infer, run, ...)                                        \
     ODB_ONNX_ML(op, since, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_EXACT | ODB_OP_BOUNDARY,       \
-                attrs, infer, run, mask)
+                attrs, infer, run, mask, __VA_ARGS__)
 
 const struct odb_op odb_ops_encode[] = {
     ENCODE_ROW("LabelEncoder", 1, ENCODE_SWAPS, encode_attrs_label_1, encode_infer_swap,
-               encode_run_classes),
+               encode_run_classes, ODB_NAMES("X", "Y")),
     ENCODE_ROW("LabelEncoder", 2, ENCODE_KEYS, encode_attrs_label_2, encode_infer_label,
                encode_run_label),
     ENCODE_ROW("LabelEncoder", 4,
                ENCODE_KEYS | ODB_BIT(ODB_F64) | ODB_BIT(ODB_I32) | ODB_BIT(ODB_I16),
                encode_attrs_label_4, encode_infer_label, encode_run_label),
     ENCODE_ROW("CategoryMapper", 1, ENCODE_SWAPS, encode_attrs_category, encode_infer_swap,
-               encode_run_category),
+               encode_run_category, ODB_NAMES("X", "Y")),
     ENCODE_ROW("OneHotEncoder", 1, ODB_ML_NUMBERS | ODB_T_STRING, encode_attrs_onehot,
-               encode_infer_onehot, encode_run_onehot),
-    ENCODE_ROW("DictVectorizer", 1, ODB_T_MAP, encode_attrs_vectorize, NULL, encode_run_vectorize),
-    ENCODE_ROW("CastMap", 1, ODB_T_MAP, encode_attrs_castmap, NULL, encode_run_castmap),
-    ENCODE_ROW("ZipMap", 1, ODB_BIT(ODB_F32), encode_attrs_zip, NULL, encode_run_zip),
+               encode_infer_onehot, encode_run_onehot, ODB_NAMES("X", "Y")),
+    ENCODE_ROW("DictVectorizer", 1, ODB_T_MAP, encode_attrs_vectorize, NULL, encode_run_vectorize,
+               ODB_NAMES("X", "Y")),
+    ENCODE_ROW("CastMap", 1, ODB_T_MAP, encode_attrs_castmap, NULL, encode_run_castmap,
+               ODB_NAMES("X", "Y")),
+    ENCODE_ROW("ZipMap", 1, ODB_BIT(ODB_F32), encode_attrs_zip, NULL, encode_run_zip,
+               ODB_NAMES("X", "Z")),
     ODB_ONNX_ML("ArrayFeatureExtractor", 1, ODB_ARITY(2, 2), ODB_ARITY(1, 1), ODB_OP_EXACT, NULL,
                 encode_infer_extract, encode_run_extract, ODB_ML_NUMBERS | ODB_T_STRING,
-                ODB_BIT(ODB_I64)),
+                ODB_BIT(ODB_I64), ODB_NAMES("X,Y", "Z")),
     {.name = NULL},
 };

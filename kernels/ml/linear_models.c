@@ -146,8 +146,9 @@ static const struct odb_attr_spec linear_attrs_regress[] = {
 const struct odb_op odb_ops_linear[] = {
     ODB_ONNX_ML("LinearClassifier", 1, ODB_ARITY(1, 1), ODB_ARITY(2, 2),
                 ODB_OP_REAL | ODB_OP_BOUNDARY, linear_attrs_classify, linear_infer_classify,
-                linear_run_classify, ODB_ML_NUMBERS),
+                linear_run_classify, ODB_ML_NUMBERS, ODB_NAMES("X", "Y,Z")),
     ODB_ONNX_ML("LinearRegressor", 1, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_REAL,
-                linear_attrs_regress, linear_infer_regress, linear_run_regress, ODB_ML_NUMBERS),
+                linear_attrs_regress, linear_infer_regress, linear_run_regress, ODB_ML_NUMBERS,
+                ODB_NAMES("X", "Y")),
     {.name = NULL},
 };

@@ -260,19 +260,20 @@ static const struct odb_attr_spec scale_attrs_normalize[] = {
 static const struct odb_attr_spec scale_attrs_join[] = {
     {.name = "inputdimensions", .type = ODB_ATTR_INTS}, {.name = NULL}};
 
-#define SCALE_ROW(op, most, flags, attrs, infer, run)                                              \
+#define SCALE_ROW(op, most, flags, attrs, infer, run, ...)                                         \
     ODB_ONNX_ML(op, 1, ODB_ARITY(1, most), ODB_ARITY(1, 1), flags, attrs, infer, run,              \
-                ODB_ML_NUMBERS)
+                ODB_ML_NUMBERS, __VA_ARGS__)
 
 const struct odb_op odb_ops_scale[] = {
     SCALE_ROW("Binarizer", 1, ODB_OP_EXACT | ODB_OP_BOUNDARY, scale_attrs_binarize, odb_infer_same,
-              scale_run_binarize),
+              scale_run_binarize, ODB_NAMES("X", "Y")),
     SCALE_ROW("Imputer", 1, ODB_OP_EXACT | ODB_OP_BOUNDARY, scale_attrs_impute, odb_infer_same,
-              scale_run_impute),
-    SCALE_ROW("Scaler", 1, ODB_OP_REAL, scale_attrs_scale, scale_infer_float, scale_run_scale),
+              scale_run_impute, ODB_NAMES("X", "Y")),
+    SCALE_ROW("Scaler", 1, ODB_OP_REAL, scale_attrs_scale, scale_infer_float, scale_run_scale,
+              ODB_NAMES("X", "Y")),
     SCALE_ROW("Normalizer", 1, ODB_OP_REAL, scale_attrs_normalize, scale_infer_float,
-              scale_run_normalize),
+              scale_run_normalize, ODB_NAMES("X", "Y")),
     SCALE_ROW("FeatureVectorizer", ODB_MANY, ODB_OP_EXACT, scale_attrs_join, scale_infer_join,
-              scale_run_join),
+              scale_run_join, ODB_NAMES("X...", "Y")),
     {.name = NULL},
 };

@@ -438,8 +438,10 @@ static const struct odb_attr_spec svm_attrs_regress[] = {
 
 const struct odb_op odb_ops_svm[] = {
     ODB_ONNX_ML("SVMClassifier", 1, ODB_ARITY(1, 1), ODB_ARITY(2, 2), ODB_OP_REAL | ODB_OP_BOUNDARY,
-                svm_attrs_classify, svm_infer_classify, svm_run_classify, ODB_ML_NUMBERS),
+                svm_attrs_classify, svm_infer_classify, svm_run_classify, ODB_ML_NUMBERS,
+                ODB_NAMES("X", "Y,Z")),
     ODB_ONNX_ML("SVMRegressor", 1, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_REAL | ODB_OP_BOUNDARY,
-                svm_attrs_regress, svm_infer_regress, svm_run_regress, ODB_ML_NUMBERS),
+                svm_attrs_regress, svm_infer_regress, svm_run_regress, ODB_ML_NUMBERS,
+                ODB_NAMES("X", "Y")),
     {.name = NULL},
 };

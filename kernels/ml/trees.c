@@ -816,19 +816,27 @@ static const struct odb_attr_spec tree_attrs_5[] = {
     {.name = NULL}};
 
 /* Steady: a step in an operand would only try other branches, which is what boundaries are for. */
-#define TREE_ROW(op, since, outs, mask, attrs, does)                                               \
+#define TREE_ROW(op, since, outs, mask, attrs, does, ...)                                          \
     ODB_ONNX_ML(op, since, ODB_ARITY(1, 1), ODB_ARITY(outs, outs),                                 \
                 ODB_OP_REAL | ODB_OP_BOUNDARY | ODB_OP_STEADY, attrs, tree_infer_##does,           \
-                tree_run_##does, mask)
+                tree_run_##does, mask, __VA_ARGS__)
 
 const struct odb_op odb_ops_trees[] = {
     TREE_ROW("TreeEnsemble", 5, 1, ODB_BIT(ODB_F32) | ODB_BIT(ODB_F64) | ODB_BIT(ODB_F16),
-             tree_attrs_5, regress),
-    TREE_ROW("TreeEnsembleRegressor", 1, 1, ODB_ML_NUMBERS, tree_attrs_regress_1, regress),
+             tree_attrs_5, regress, ODB_NAMES("X", "Y")),
+    TREE_ROW("TreeEnsembleRegressor", 1, 1, ODB_ML_NUMBERS, tree_attrs_regress_1, regress,
+             ODB_NAMES("X", "Y")),
     TREE_ROW("TreeEnsembleRegressor", 3, 1, ODB_ML_NUMBERS, tree_attrs_regress_3, regress),
-    {.domain = "ai.onnx.ml", .name = "TreeEnsembleRegressor", .since = 5}, /* is TreeEnsemble */
-    TREE_ROW("TreeEnsembleClassifier", 1, 2, ODB_ML_NUMBERS, tree_attrs_classify_1, classify),
+    {.domain = "ai.onnx.ml",
+     .name = "TreeEnsembleRegressor",
+     .since = 5,
+     ODB_INSTEAD("use TreeEnsemble")}, /* is TreeEnsemble */
+    TREE_ROW("TreeEnsembleClassifier", 1, 2, ODB_ML_NUMBERS, tree_attrs_classify_1, classify,
+             ODB_NAMES("X", "Y,Z")),
     TREE_ROW("TreeEnsembleClassifier", 3, 2, ODB_ML_NUMBERS, tree_attrs_classify_3, classify),
-    {.domain = "ai.onnx.ml", .name = "TreeEnsembleClassifier", .since = 5},
+    {.domain = "ai.onnx.ml",
+     .name = "TreeEnsembleClassifier",
+     .since = 5,
+     ODB_INSTEAD("use TreeEnsemble")},
     {.name = NULL},
 };

@@ -116,6 +116,7 @@ static const struct odb_attr_spec columns_attrs[] = {{.name = "dilations", .type
 
 const struct odb_op odb_ops_columns[] = {
     ODB_ONNX("Col2Im", 18, ODB_ARITY(3, 3), ODB_ARITY(1, 1), ODB_OP_REAL, columns_attrs,
-             columns_infer, columns_run, ODB_T_NUMBER, ODB_BIT(ODB_I64)),
+             columns_infer, columns_run, ODB_T_NUMBER, ODB_BIT(ODB_I64),
+             ODB_NAMES("input,image_shape,block_shape", "output"), ODB_HALVES(18, 18)),
     {.name = NULL},
 };

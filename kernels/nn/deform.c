@@ -116,6 +116,7 @@ static const struct odb_attr_spec deform_attrs[] = {
 
 const struct odb_op odb_ops_deform[] = {
     ODB_ONNX("DeformConv", 19, ODB_ARITY(3, 5), ODB_ARITY(1, 1), ODB_OP_REAL | ODB_OP_MATMUL,
-             deform_attrs, deform_infer, deform_run, ODB_T_FLOAT),
+             deform_attrs, deform_infer, deform_run, ODB_T_FLOAT,
+             ODB_NAMES("X,W,offset,B,mask", "Y"), ODB_HALVES(19, 22)),
     {.name = NULL},
 };

@@ -119,8 +119,10 @@ static const struct odb_attr_spec loss_attrs[] = {
 
 const struct odb_op odb_ops_loss[] = {
     ODB_ONNX("NegativeLogLikelihoodLoss", 12, ODB_ARITY(2, 3), ODB_ARITY(1, 1), ODB_OP_REAL,
-             loss_attrs, loss_infer, loss_likelihood_run, ODB_T_FLOAT, ODB_T_INDEX, ODB_AS(0)),
+             loss_attrs, loss_infer, loss_likelihood_run, ODB_T_FLOAT, ODB_T_INDEX, ODB_AS(0),
+             ODB_NAMES("input,target,weight", "loss"), ODB_HALVES(12, 22)),
     ODB_ONNX("SoftmaxCrossEntropyLoss", 12, ODB_ARITY(2, 3), ODB_ARITY(1, 2), ODB_OP_REAL,
-             loss_attrs, loss_infer, loss_entropy_run, ODB_T_FLOAT, ODB_T_INDEX, ODB_AS(0)),
+             loss_attrs, loss_infer, loss_entropy_run, ODB_T_FLOAT, ODB_T_INDEX, ODB_AS(0),
+             ODB_NAMES("scores,labels,weights", "output,log_prob"), ODB_HALVES(12, 13)),
     {.name = NULL},
 };

@@ -258,38 +258,52 @@ static const struct odb_attr_spec along_scan_attrs[] = {
     {"exclusive", ODB_ATTR_INT, "0", false}, {"reverse", ODB_ATTR_INT, "0", false}, {NULL}};
 
 /* The two forms of a reduction: axes as an attribute, and since `since` as an input. */
-#define REDUCE_ROWS(name, since, flags, types)                                                     \
-    {"", name, 1, 1, 1, 1, 1, flags, {types}, reduce_attrs_1, reduce_infer, reduce_run, NULL},     \
-    {                                                                                              \
-        "", name, since, 1, 2, 1, 1, flags, {types, ODB_BIT(ODB_I64)}, reduce_attrs_13,            \
-            reduce_infer, reduce_run, NULL                                                         \
-    }
+#define REDUCE_ROWS(name, since, flags, types, ...)                                                \
+    ODB_ONNX(name, 1, ODB_ARITY(1, 1), ODB_ARITY(1, 1), flags, reduce_attrs_1, reduce_infer,       \
+             reduce_run, types, ODB_NAMES("data", "reduced"), __VA_ARGS__),                        \
+        ODB_ONNX(name, since, ODB_ARITY(1, 2), ODB_ARITY(1, 1), flags, reduce_attrs_13,            \
+                 reduce_infer, reduce_run, types, ODB_BIT(ODB_I64),                                \
+                 ODB_NAMES("data,axes", "reduced"))
 
 #define REDUCE_PICKS (ODB_OP_EXACT | ODB_OP_REAL) /* results are elements */
 #define ALONG_PICKS (ODB_OP_EXACT | ODB_OP_REAL | ODB_OP_BOUNDARY)
 
 const struct odb_op odb_ops_reduce[] = {
-    REDUCE_ROWS("ReduceSum", 13, ODB_OP_REAL, ODB_T_NUMBER),
-    REDUCE_ROWS("ReduceMean", 18, ODB_OP_REAL, ODB_T_NUMBER),
-    REDUCE_ROWS("ReduceMax", 18, REDUCE_PICKS, ODB_T_NUMBER | ODB_T_BOOL),
-    REDUCE_ROWS("ReduceMin", 18, REDUCE_PICKS, ODB_T_NUMBER | ODB_T_BOOL),
-    REDUCE_ROWS("ReduceProd", 18, ODB_OP_REAL, ODB_T_NUMBER),
-    REDUCE_ROWS("ReduceL1", 18, ODB_OP_REAL, ODB_T_NUMBER),
-    REDUCE_ROWS("ReduceL2", 18, ODB_OP_REAL, ODB_T_NUMBER),
-    REDUCE_ROWS("ReduceLogSum", 18, ODB_OP_REAL, ODB_T_NUMBER),
-    REDUCE_ROWS("ReduceLogSumExp", 18, ODB_OP_REAL, ODB_T_NUMBER),
-    REDUCE_ROWS("ReduceSumSquare", 18, ODB_OP_REAL, ODB_T_NUMBER),
+    REDUCE_ROWS("ReduceSum", 13, ODB_OP_REAL, ODB_T_NUMBER, ODB_HALVES(1, 13),
+                ODB_WORK(per_input, 1)),
+    REDUCE_ROWS("ReduceMean", 18, ODB_OP_REAL, ODB_T_NUMBER, ODB_HALVES(1, 13),
+                ODB_WORK(per_input, 1)),
+    REDUCE_ROWS("ReduceMax", 18, REDUCE_PICKS, ODB_T_NUMBER | ODB_T_BOOL, ODB_HALVES(1, 13),
+                ODB_WORK(per_input, 1)),
+    REDUCE_ROWS("ReduceMin", 18, REDUCE_PICKS, ODB_T_NUMBER | ODB_T_BOOL, ODB_HALVES(1, 13),
+                ODB_WORK(per_input, 1)),
+    REDUCE_ROWS("ReduceProd", 18, ODB_OP_REAL, ODB_T_NUMBER, ODB_HALVES(1, 13),
+                ODB_WORK(per_input, 1)),
+    REDUCE_ROWS("ReduceL1", 18, ODB_OP_REAL, ODB_T_NUMBER, ODB_HALVES(1, 13),
+                ODB_WORK(per_input, 1)),
+    REDUCE_ROWS("ReduceL2", 18, ODB_OP_REAL, ODB_T_NUMBER, ODB_HALVES(1, 13),
+                ODB_WORK(per_input, 2)),
+    REDUCE_ROWS("ReduceLogSum", 18, ODB_OP_REAL, ODB_T_NUMBER, ODB_HALVES(1, 13),
+                ODB_WORK(per_input, 1)),
+    REDUCE_ROWS("ReduceLogSumExp", 18, ODB_OP_REAL, ODB_T_NUMBER, ODB_HALVES(1, 13),
+                ODB_WORK(per_input, 2)),
+    REDUCE_ROWS("ReduceSumSquare", 18, ODB_OP_REAL, ODB_T_NUMBER, ODB_HALVES(1, 13),
+                ODB_WORK(per_input, 2)),
     ODB_ONNX("ArgMax", 1, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ALONG_PICKS, along_arg_attrs_1,
-             along_arg_infer, along_arg_run, ODB_T_NUMBER),
+             along_arg_infer, along_arg_run, ODB_T_NUMBER, ODB_NAMES("data", "reduced"),
+             ODB_HALVES(1, 13)),
     ODB_ONNX("ArgMax", 12, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ALONG_PICKS, along_arg_attrs_12,
              along_arg_infer, along_arg_run, ODB_T_NUMBER),
     ODB_ONNX("ArgMin", 1, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ALONG_PICKS, along_arg_attrs_1,
-             along_arg_infer, along_arg_run, ODB_T_NUMBER),
+             along_arg_infer, along_arg_run, ODB_T_NUMBER, ODB_NAMES("data", "reduced"),
+             ODB_HALVES(1, 13)),
     ODB_ONNX("ArgMin", 12, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ALONG_PICKS, along_arg_attrs_12,
              along_arg_infer, along_arg_run, ODB_T_NUMBER),
     ODB_ONNX("CumSum", 11, ODB_ARITY(2, 2), ODB_ARITY(1, 1), ODB_OP_REAL, along_scan_attrs,
-             odb_infer_same, along_scan_run, ODB_T_NUMBER, ODB_T_INDEX),
+             odb_infer_same, along_scan_run, ODB_T_NUMBER, ODB_T_INDEX, ODB_NAMES("x,axis", "y"),
+             ODB_HALVES(14, 14), ODB_WORK(per_input, 1)),
     ODB_ONNX("CumProd", 26, ODB_ARITY(2, 2), ODB_ARITY(1, 1), ODB_OP_REAL, along_scan_attrs,
-             odb_infer_same, along_scan_run, ODB_T_NUMBER, ODB_T_INDEX),
+             odb_infer_same, along_scan_run, ODB_T_NUMBER, ODB_T_INDEX, ODB_NAMES("x,axis", "y"),
+             ODB_HALVES(26, 26)),
     {.name = NULL},
 };

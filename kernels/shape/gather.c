@@ -199,10 +199,12 @@ static const struct odb_attr_spec gather_batch[] = {
     .run = (run_)
 
 const struct odb_op odb_ops_gather[] = {
-    {GATHER_ROW("Gather", 1, gather_infer, gather_run_gather), .attrs = gather_axis},
+    {GATHER_ROW("Gather", 1, gather_infer, gather_run_gather), .attrs = gather_axis,
+     ODB_NAMES("data,indices", "output"), ODB_HALVES(1, 13)},
     {GATHER_ROW("GatherElements", 11, gather_infer_elements, gather_run_elements),
-     .attrs = gather_axis},
-    {GATHER_ROW("GatherND", 11, gather_infer_nd, gather_run_nd)},
+     .attrs = gather_axis, ODB_NAMES("data,indices", "output"), ODB_HALVES(11, 13)},
+    {GATHER_ROW("GatherND", 11, gather_infer_nd, gather_run_nd),
+     ODB_NAMES("data,indices", "output"), ODB_HALVES(11, 13)},
     {GATHER_ROW("GatherND", 12, gather_infer_nd, gather_run_nd), .attrs = gather_batch},
     {.name = NULL},
 };

@@ -337,13 +337,18 @@ static const struct odb_attr_spec scatter_cache[] = {
     .infer = scatter_infer_##kernel, .run = scatter_run_##kernel
 
 const struct odb_op odb_ops_scatter[] = {
-    {SCATTER_ROW("Scatter", 9, ODB_OP_EXACT, elements, ODB_T_INDEX), .attrs = scatter_axis},
-    {.domain = "", .name = "Scatter", .since = 11}, /* became ScatterElements */
-    {SCATTER_ROW("ScatterElements", 11, ODB_OP_EXACT, elements, ODB_T_INDEX),
-     .attrs = scatter_axis},
+    {SCATTER_ROW("Scatter", 9, ODB_OP_EXACT, elements, ODB_T_INDEX), .attrs = scatter_axis,
+     ODB_NAMES("data,indices,updates", "output")},
+    {.domain = "",
+     .name = "Scatter",
+     .since = 11,
+     ODB_INSTEAD("use ScatterElements")}, /* became ScatterElements */
+    {SCATTER_ROW("ScatterElements", 11, ODB_OP_EXACT, elements, ODB_T_INDEX), .attrs = scatter_axis,
+     ODB_NAMES("data,indices,updates", "output"), ODB_HALVES(11, 13)},
     {SCATTER_ROW("ScatterElements", 16, ODB_OP_REAL, elements, ODB_T_INDEX),
      .attrs = scatter_axis_reduction},
-    {SCATTER_ROW("ScatterND", 11, ODB_OP_EXACT, nd, ODB_BIT(ODB_I64))},
+    {SCATTER_ROW("ScatterND", 11, ODB_OP_EXACT, nd, ODB_BIT(ODB_I64)),
+     ODB_NAMES("data,indices,updates", "output"), ODB_HALVES(11, 13)},
     {SCATTER_ROW("ScatterND", 16, ODB_OP_REAL, nd, ODB_BIT(ODB_I64)),
      .attrs = scatter_axis_reduction + 1},
     {SCATTER_ROW("ScatterND", 18, ODB_OP_REAL, nd, ODB_BIT(ODB_I64)),
@@ -351,6 +356,7 @@ const struct odb_op odb_ops_scatter[] = {
     {SCATTER_ROW("ScatterElements", 18, ODB_OP_REAL, elements, ODB_T_INDEX),
      .attrs = scatter_axis_reduction},
     ODB_ONNX("TensorScatter", 24, ODB_ARITY(2, 3), ODB_ARITY(1, 1), ODB_OP_EXACT, scatter_cache,
-             scatter_infer_cache, scatter_run_cache, ODB_T_ANY, ODB_AS(0), ODB_BIT(ODB_I64)),
+             scatter_infer_cache, scatter_run_cache, ODB_T_ANY, ODB_AS(0), ODB_BIT(ODB_I64),
+             ODB_NAMES("past_cache,update,write_indices", "present_cache"), ODB_HALVES(24, 24)),
     {.name = NULL},
 };

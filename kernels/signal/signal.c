@@ -323,27 +323,32 @@ static const struct odb_attr_spec signal_window_17[] = {
     SIGNAL_INT("output_datatype", "1"), SIGNAL_INT("periodic", "1"), {NULL}};
 static const struct odb_attr_spec signal_mel_17[] = {SIGNAL_INT("output_datatype", "1"), {NULL}};
 
-#define SIGNAL_WINDOW(op, fn)                                                                      \
+#define SIGNAL_WINDOW(op, fn, ...)                                                                 \
     ODB_ONNX(op, 17, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_REAL, signal_window_17,              \
-             signal_window_infer, fn, ODB_T_INDEX)
+             signal_window_infer, fn, ODB_T_INDEX, __VA_ARGS__)
 #define SIGNAL_TRANSFORM(op, first, least, most, list, fn, ...)                                    \
     {                                                                                              \
         .domain = "", .name = op, .since = first, .min_in = least, .max_in = most, .min_out = 1,   \
-        .max_out = 1, .flags = ODB_OP_REAL, .types = {__VA_ARGS__}, .attrs = list,                 \
-        .infer = fn##_infer, .run = fn##_run, .tolerance = "allclose:1e-3,1e-6"                    \
+        .max_out = 1, .flags = ODB_OP_REAL, .attrs = list, .infer = fn##_infer, .run = fn##_run,   \
+        .tolerance = "allclose:1e-3,1e-6", .types[0] = __VA_ARGS__                                 \
     }
 
 const struct odb_op odb_ops_signal[] = {
-    SIGNAL_TRANSFORM("DFT", 17, 1, 2, signal_dft_17, signal_dft, ODB_T_FLOAT, ODB_T_INDEX),
+    SIGNAL_TRANSFORM("DFT", 17, 1, 2, signal_dft_17, signal_dft, ODB_T_FLOAT, ODB_T_INDEX,
+                     ODB_NAMES("input,dft_length", "output"), ODB_HALVES(17, 17)),
     SIGNAL_TRANSFORM("DFT", 20, 1, 3, signal_dft_20, signal_dft, ODB_T_FLOAT, ODB_T_INDEX,
-                     ODB_BIT(ODB_I64)),
+                     ODB_BIT(ODB_I64), ODB_NAMES("input,dft_length,axis", "output")),
     SIGNAL_TRANSFORM("STFT", 17, 2, 4, signal_stft_17, signal_stft, ODB_T_FLOAT, ODB_T_INDEX,
-                     ODB_AS(0), ODB_AS(1)),
-    SIGNAL_WINDOW("HannWindow", signal_hann_run),
-    SIGNAL_WINDOW("HammingWindow", signal_hamming_run),
-    SIGNAL_WINDOW("BlackmanWindow", signal_blackman_run),
+                     ODB_AS(0), ODB_AS(1),
+                     ODB_NAMES("signal,frame_step,window,frame_length", "output"),
+                     ODB_HALVES(17, 17)),
+    SIGNAL_WINDOW("HannWindow", signal_hann_run, ODB_NAMES("size", "output")),
+    SIGNAL_WINDOW("HammingWindow", signal_hamming_run, ODB_NAMES("size", "output")),
+    SIGNAL_WINDOW("BlackmanWindow", signal_blackman_run, ODB_NAMES("size", "output")),
     ODB_ONNX("MelWeightMatrix", 17, ODB_ARITY(5, 5), ODB_ARITY(1, 1), ODB_OP_REAL | ODB_OP_BOUNDARY,
              signal_mel_17, signal_mel_infer, signal_mel_run, ODB_T_INDEX, ODB_AS(0), ODB_AS(0),
-             ODB_T_FLOAT),
+             ODB_T_FLOAT,
+             ODB_NAMES("num_mel_bins,dft_length,sample_rate,lower_edge_hertz,upper_edge_hertz",
+                       "output")),
     {.name = NULL},
 };

@@ -571,14 +571,16 @@ static const struct odb_attr_spec text_attrs_vectorize[] = {
 
 const struct odb_op odb_ops_text[] = {
     ODB_ONNX("StringConcat", 20, ODB_ARITY(2, 2), ODB_ARITY(1, 1), ODB_OP_EXACT, NULL,
-             text_infer_concat, text_run_concat, ODB_T_STRING),
+             text_infer_concat, text_run_concat, ODB_T_STRING, ODB_NAMES("X,Y", "Z")),
     ODB_ONNX("StringSplit", 20, ODB_ARITY(1, 1), ODB_ARITY(2, 2), ODB_OP_EXACT, text_attrs_split,
-             NULL, text_run_split, ODB_T_STRING),
+             NULL, text_run_split, ODB_T_STRING, ODB_NAMES("X", "Y,Z"),
+             ODB_TRAITS(ODB_IS_SIZED_BY_DATA)),
     ODB_ONNX("StringNormalizer", 10, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_EXACT,
-             text_attrs_normalize, NULL, text_run_normalize, ODB_T_STRING),
+             text_attrs_normalize, NULL, text_run_normalize, ODB_T_STRING, ODB_NAMES("X", "Y")),
     ODB_ONNX("RegexFullMatch", 20, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_EXACT, text_attrs_match,
-             text_infer_match, text_run_match, ODB_T_STRING),
+             text_infer_match, text_run_match, ODB_T_STRING, ODB_NAMES("X", "Y")),
     ODB_ONNX("TfIdfVectorizer", 9, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_REAL,
-             text_attrs_vectorize, NULL, text_run_vectorize, ODB_T_INDEX | ODB_T_STRING),
+             text_attrs_vectorize, NULL, text_run_vectorize, ODB_T_INDEX | ODB_T_STRING,
+             ODB_NAMES("X", "Y")),
     {.name = NULL},
 };

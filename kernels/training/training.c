@@ -180,10 +180,10 @@ static enum odb_status training_run_momentum(struct odb_kern *k)
 /* --- the table -------------------------------------------------------------------------------- */
 
 #define TRAINING_FLOAT (ODB_BIT(ODB_F32) | ODB_BIT(ODB_F64))
-#define TRAINING_ROW(op, method, method_attrs)                                                     \
+#define TRAINING_ROW(op, method, method_attrs, ...)                                                \
     ODB_ROW("ai.onnx.preview.training", op, 1, ODB_ARITY(3, ODB_MANY), ODB_ARITY(1, ODB_MANY),     \
             ODB_OP_REAL, method_attrs, training_infer_##method, training_run_##method,             \
-            TRAINING_FLOAT, ODB_BIT(ODB_I64), TRAINING_FLOAT, ODB_EACH)
+            TRAINING_FLOAT, ODB_BIT(ODB_I64), TRAINING_FLOAT, ODB_EACH, __VA_ARGS__)
 
 static const struct odb_attr_spec training_adagrad_attrs[] = {
     {"decay_factor", ODB_ATTR_FLOAT, "0.0", false},
@@ -205,8 +205,10 @@ static const struct odb_attr_spec training_momentum_attrs[] = {
     {.name = NULL}};
 
 const struct odb_op odb_ops_training[] = {
-    TRAINING_ROW("Adagrad", adagrad, training_adagrad_attrs),
-    TRAINING_ROW("Adam", adam, training_adam_attrs),
-    TRAINING_ROW("Momentum", momentum, training_momentum_attrs),
+    TRAINING_ROW("Adagrad", adagrad, training_adagrad_attrs,
+                 ODB_NAMES("R,T,inputs...", "outputs...")),
+    TRAINING_ROW("Adam", adam, training_adam_attrs, ODB_NAMES("R,T,inputs...", "outputs...")),
+    TRAINING_ROW("Momentum", momentum, training_momentum_attrs,
+                 ODB_NAMES("R,T,inputs...", "outputs...")),
     {.name = NULL},
 };

@@ -324,10 +324,12 @@ static const struct odb_attr_spec grid_affine_attrs[] = {GRID_ALIGN, {NULL}};
 
 const struct odb_op odb_ops_gridsample[] = {
     ODB_ONNX("GridSample", 16, ODB_ARITY(2, 2), ODB_ARITY(1, 1), ODB_OP_REAL, grid_attrs_16,
-             grid_infer, grid_run, ODB_T_ANY, ODB_T_FLOAT),
+             grid_infer, grid_run, ODB_T_ANY, ODB_T_FLOAT, ODB_NAMES("X,grid", "Y"),
+             ODB_HALVES(16, 22)),
     ODB_ONNX("GridSample", 20, ODB_ARITY(2, 2), ODB_ARITY(1, 1), ODB_OP_REAL, grid_attrs_20,
              grid_infer, grid_run, ODB_T_ANY, ODB_T_FLOAT),
     ODB_ONNX("AffineGrid", 20, ODB_ARITY(2, 2), ODB_ARITY(1, 1), ODB_OP_REAL, grid_affine_attrs,
-             grid_infer_affine, grid_run_affine, ODB_T_FLOAT, ODB_BIT(ODB_I64)),
+             grid_infer_affine, grid_run_affine, ODB_T_FLOAT, ODB_BIT(ODB_I64),
+             ODB_NAMES("theta,size", "grid"), ODB_HALVES(20, 20)),
     {.name = NULL},
 };

@@ -40,6 +40,6 @@ static const struct odb_attr_spec image_attrs[] = {
 
 const struct odb_op odb_ops_image[] = {
     ODB_ONNX("ImageDecoder", 20, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_EXACT, image_attrs, NULL,
-             image_run, ODB_BIT(ODB_U8)),
+             image_run, ODB_BIT(ODB_U8), ODB_NAMES("encoded_stream", "image"), ODB_WORK(depends)),
     {.name = NULL},
 };

@@ -139,6 +139,9 @@ static const struct odb_attr_spec nms_attrs[] = {
 const struct odb_op odb_ops_nms[] = {
     ODB_ONNX("NonMaxSuppression", 10, ODB_ARITY(2, 5), ODB_ARITY(1, 1),
              ODB_OP_EXACT | ODB_OP_BOUNDARY, nms_attrs, NULL, nms_run, ODB_BIT(ODB_F32),
-             ODB_BIT(ODB_F32), ODB_BIT(ODB_I64), ODB_BIT(ODB_F32)),
+             ODB_BIT(ODB_F32), ODB_BIT(ODB_I64), ODB_BIT(ODB_F32),
+             ODB_NAMES("boxes,scores,max_output_boxes_per_class,iou_threshold,score_threshold",
+                       "selected_indices"),
+             ODB_WORK(depends), ODB_TRAITS(ODB_IS_SIZED_BY_DATA)),
     {.name = NULL},
 };

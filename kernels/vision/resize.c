@@ -671,12 +671,16 @@ static const struct odb_attr_spec resize_attrs_upsample_7[] = {
 #define RESIZE_BY_INPUTS .types = {ODB_T_ANY, ODB_T_FLOAT, ODB_BIT(ODB_F32), ODB_BIT(ODB_I64)}
 
 const struct odb_op odb_ops_resize[] = {
-    {RESIZE_ROW("Upsample", 1, 1, 1), .types = {ODB_T_ANY}, .attrs = resize_attrs_upsample_1},
+    {RESIZE_ROW("Upsample", 1, 1, 1), .types = {ODB_T_ANY}, .attrs = resize_attrs_upsample_1,
+     ODB_NAMES("X", "Y"), ODB_HALVES(7, 0, 2), ODB_WORK(resize), ODB_STEERING(~1u)},
     {RESIZE_ROW("Upsample", 7, 1, 1), .types = {ODB_T_ANY}, .attrs = resize_attrs_upsample_7},
-    {RESIZE_ROW("Upsample", 9, 2, 2), RESIZE_BY_SCALES, .attrs = resize_attrs_mode},
-    {.domain = "", .name = "Upsample", .since = 10}, /* became Resize */
-    {RESIZE_ROW("Resize", 10, 2, 2), RESIZE_BY_SCALES, .attrs = resize_attrs_mode},
-    {RESIZE_ROW("Resize", 11, 1, 4), RESIZE_BY_INPUTS, .attrs = resize_attrs_11},
+    {RESIZE_ROW("Upsample", 9, 2, 2), RESIZE_BY_SCALES, .attrs = resize_attrs_mode,
+     ODB_NAMES("X,scales", "Y")},
+    {.domain = "", .name = "Upsample", .since = 10, ODB_INSTEAD("use Resize")}, /* became Resize */
+    {RESIZE_ROW("Resize", 10, 2, 2), RESIZE_BY_SCALES, .attrs = resize_attrs_mode,
+     ODB_NAMES("X,scales", "Y"), ODB_HALVES(10, 0, 2), ODB_WORK(resize), ODB_STEERING(~1u)},
+    {RESIZE_ROW("Resize", 11, 1, 4), RESIZE_BY_INPUTS, .attrs = resize_attrs_11,
+     ODB_NAMES("X,roi,scales,sizes", "Y"), ODB_HALVES(11, 13, 6)},
     {RESIZE_ROW("Resize", 18, 1, 4), RESIZE_BY_INPUTS, .attrs = resize_attrs_18},
     {.name = NULL},
 };

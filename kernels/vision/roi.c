@@ -287,9 +287,11 @@ static const struct odb_attr_spec roi_pool_1[] = {
 
 const struct odb_op odb_ops_roi[] = {
     ODB_ONNX("MaxRoiPool", 1, ODB_ARITY(2, 2), ODB_ARITY(1, 1), ROI_FLAGS, roi_pool_1,
-             roi_pool_infer, roi_pool_run, ODB_T_FLOAT),
+             roi_pool_infer, roi_pool_run, ODB_T_FLOAT, ODB_NAMES("X,rois", "Y"),
+             ODB_HALVES(1, 22)),
     ODB_ONNX("RoiAlign", 10, ODB_ARITY(3, 3), ODB_ARITY(1, 1), ROI_FLAGS, roi_align_10,
-             roi_align_infer, roi_align_run, ODB_T_FLOAT, ODB_AS(0), ODB_BIT(ODB_I64)),
+             roi_align_infer, roi_align_run, ODB_T_FLOAT, ODB_AS(0), ODB_BIT(ODB_I64),
+             ODB_NAMES("X,rois,batch_indices", "Y"), ODB_HALVES(10, 22)),
     ODB_ONNX("RoiAlign", 16, ODB_ARITY(3, 3), ODB_ARITY(1, 1), ROI_FLAGS, roi_align_16,
              roi_align_infer, roi_align_run, ODB_T_FLOAT, ODB_AS(0), ODB_BIT(ODB_I64)),
     {.name = NULL},

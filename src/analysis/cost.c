@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "interpret/cpu.h"
+#include "kernels/core/facts.h"
 
 /* False where a shape that it needs is not known, or is none that the operator takes. */
 typedef bool (*cost_fn)(struct cost_call *c);
@@ -43,7 +44,7 @@ int64_t cost_attr(const struct cost_call *c, const char *name, int64_t fallback)
 
 static uint64_t cost_bias(const struct cost_call *c, uint64_t elements)
 {
-    return cost_has(c, c->bias) ? elements : 0;
+    return c->bias && cost_has(c, c->bias) ? elements : 0;
 }
 
 uint64_t cost_dims(const struct odb_shape *shape, int from)
@@ -151,7 +152,7 @@ static bool cost_matmul_bits(struct cost_call *c)
 }
 
 /* a: operations per element of the output, where that is a float. */
-static bool cost_elements(struct cost_call *c)
+static bool cost_per_output(struct cost_call *c)
 {
     const struct odb_shape *out = cost_out(c, 0);
     if (out && odb_dtype_is_float(out->dtype))
@@ -160,7 +161,7 @@ static bool cost_elements(struct cost_call *c)
 }
 
 /* The same of the first input: reductions, and what looks at its input several times. */
-static bool cost_inputs(struct cost_call *c)
+static bool cost_per_input(struct cost_call *c)
 {
     const struct odb_shape *in = cost_in(c, 0);
     if (in && odb_dtype_is_float(in->dtype))
@@ -168,11 +169,17 @@ static bool cost_inputs(struct cost_call *c)
     return in != NULL;
 }
 
+static bool cost_softmax(struct cost_call *c)
+{
+    c->a = COST_SOFTMAX;
+    return cost_per_input(c);
+}
+
 /* Sum, Mean, Max, Min: one operation for each operand after the first. */
-static bool cost_variadic(struct cost_call *c)
+static bool cost_per_operand(struct cost_call *c)
 {
     c->a = c->node->n_in - 1;
-    return cost_elements(c);
+    return cost_per_output(c);
 }
 
 /* One operation for each element of the window. */
@@ -182,14 +189,14 @@ static bool cost_pool(struct cost_call *c)
     c->a = 1;
     for (size_t i = 0; kernel && i < kernel->n; i++)
         c->a *= (int)kernel->ints[i];
-    return kernel && cost_elements(c);
+    return kernel && cost_per_output(c);
 }
 
 /* A square for each element, a sum over size channels, and factor, bias, power and quotient. */
 static bool cost_lrn(struct cost_call *c)
 {
     c->a = (int)cost_attr(c, "size", 0) + 4;
-    return c->a > 4 && cost_elements(c);
+    return c->a > 4 && cost_per_output(c);
 }
 
 static bool cost_says(const struct cost_call *c, const char *name, const char *word)
@@ -228,166 +235,17 @@ static bool cost_depends(struct cost_call *c)
 }
 
 /* a, and one for a bias. */
-static bool cost_inputs_biased(struct cost_call *c)
+static bool cost_per_input_biased(struct cost_call *c)
 {
     c->a += cost_has(c, c->bias);
-    return cost_inputs(c);
+    return cost_per_input(c);
 }
 
-#define MICROSOFT "com.microsoft"
-/* A product of inputs a and b, with a bias. */
-#define PRODUCT(domain, name, fn, a, b, bias)                                                      \
-    {                                                                                              \
-        domain, name, fn, a, b, bias                                                               \
-    }
-#define PER_OUTPUT(name, n)                                                                        \
-    {                                                                                              \
-        "", name, cost_elements, n, 0, 0                                                           \
-    }
-#define PER_INPUT(name, n)                                                                         \
-    {                                                                                              \
-        "", name, cost_inputs, n, 0, 0                                                             \
-    }
-
-static const struct cost_row {
-    const char *domain, *name;
-    cost_fn fn;
-    int a, b, bias;
-} cost_table[] = {
-    PRODUCT("", "Conv", cost_conv, 0, 1, 2),
-    PRODUCT("", "ConvInteger", cost_conv, 0, 1, 99),
-    PRODUCT("", "QLinearConv", cost_conv, 0, 3, 8),
-    PRODUCT("", "ConvTranspose", cost_conv_transpose, 0, 1, 2),
-    PRODUCT(MICROSOFT, "FusedConv", cost_conv, 0, 1, 2),
-    PRODUCT("", "MatMul", cost_matmul, 0, 1, 99),
-    PRODUCT("", "MatMulInteger", cost_matmul, 0, 1, 99),
-    PRODUCT("", "QLinearMatMul", cost_matmul, 0, 3, 99),
-    PRODUCT("", "Gemm", cost_matmul, 0, 1, 2),
-    PRODUCT(MICROSOFT, "FusedMatMul", cost_matmul, 0, 1, 99),
-    PRODUCT(MICROSOFT, "FusedGemm", cost_matmul, 0, 1, 2),
-    PRODUCT(MICROSOFT, "MatMulIntegerToFloat", cost_matmul, 0, 1, 6),
-    PRODUCT(MICROSOFT, "DynamicQuantizeMatMul", cost_matmul, 0, 1, 4),
-    PRODUCT(MICROSOFT, "MatMulNBits", cost_matmul_bits, 0, 1, 5),
-    PRODUCT(MICROSOFT, "MatMulInteger16", cost_matmul, 0, 1, 99),
-    PRODUCT(MICROSOFT, "TransposeMatMul", cost_matmul, 0, 1, 99),
-    PRODUCT(MICROSOFT, "QGemm", cost_matmul, 0, 3, 6),
-    PRODUCT("", "Attention", cost_attention_onnx, 0, 0, 99),
-    PRODUCT(MICROSOFT, "Attention", cost_attention_fused, 3, 4, 2),
-    PRODUCT(MICROSOFT, "MultiHeadAttention", cost_attention_multi_head, 0, 0, 99),
-    PRODUCT(MICROSOFT, "GroupQueryAttention", cost_attention_grouped, 0, 0, 99),
-    {"", "RotaryEmbedding", cost_rotary, 0, 0, 0},
-    {MICROSOFT, "RotaryEmbedding", cost_rotary, 0, 0, 0},
-    {"", "Resize", cost_resize, 0, 0, 0},
-    {"", "Upsample", cost_resize, 0, 0, 0},
-    {"", "NonMaxSuppression", cost_depends, 0, 0, 0},
-    {"", "ImageDecoder", cost_depends, 0, 0, 0},
-    {"", "LRN", cost_lrn, 0, 0, 0},
-    PRODUCT("", "LSTM", cost_recurrent, 0, 1, 3),
-    PRODUCT("", "GRU", cost_recurrent, 0, 1, 3),
-    PRODUCT("", "RNN", cost_recurrent, 0, 1, 3),
-    PRODUCT("", "Einsum", cost_einsum, 0, 1, 99),
-    {"", "AveragePool", cost_pool, 0, 0, 0},
-    {"", "MaxPool", cost_pool, 0, 0, 0},
-    {"", "LpPool", cost_pool, 0, 0, 0},
-    {"", "Sum", cost_variadic, 0, 0, 0},
-    {"", "Mean", cost_variadic, 0, 0, 0},
-    {"", "Max", cost_variadic, 0, 0, 0},
-    {"", "Min", cost_variadic, 0, 0, 0},
-    PER_INPUT("GlobalAveragePool", 1),
-    PER_INPUT("GlobalMaxPool", 1),
-    PER_INPUT("ReduceSum", 1),
-    PER_INPUT("ReduceMean", 1),
-    PER_INPUT("ReduceMax", 1),
-    PER_INPUT("ReduceMin", 1),
-    PER_INPUT("ReduceProd", 1),
-    PER_INPUT("ReduceL1", 1),
-    PER_INPUT("ReduceL2", 2),
-    PER_INPUT("ReduceSumSquare", 2),
-    PER_INPUT("ReduceLogSum", 1),
-    PER_INPUT("ReduceLogSumExp", 2),
-    PER_INPUT("CumSum", 1),
-    PER_INPUT("Softmax", COST_SOFTMAX),
-    PER_INPUT("LogSoftmax", COST_SOFTMAX),
-    /* scale and shift, folded */
-    PER_OUTPUT("BatchNormalization", 2),
-    /* sum, difference, square, sum of them, quotient, scale, shift */
-    PER_INPUT("LayerNormalization", 7),
-    PER_INPUT("InstanceNormalization", 7),
-    PER_INPUT("GroupNormalization", 7),
-    /* square, sum, quotient, scale */
-    PER_INPUT("RMSNormalization", 4),
-    PER_INPUT("SimplifiedLayerNormalization", 4),
-    {MICROSOFT, "SimplifiedLayerNormalization", cost_inputs, 4, 0, 0},
-    /* the sum with what was skipped, and with a bias, before it */
-    {MICROSOFT, "SkipLayerNormalization", cost_inputs_biased, 8, 0, 4},
-    {MICROSOFT, "SkipSimplifiedLayerNormalization", cost_inputs_biased, 5, 0, 3},
-    PER_INPUT("LpNormalization", 3),
-    /* quotient and rounding; difference and product */
-    PER_INPUT("QuantizeLinear", 2),
-    PER_OUTPUT("DequantizeLinear", 2),
-    /* smallest and largest, before that */
-    PER_INPUT("DynamicQuantizeLinear", 4),
-    PER_OUTPUT("Range", 2),
-    PER_OUTPUT("Add", 1),
-    PER_OUTPUT("Sub", 1),
-    PER_OUTPUT("Mul", 1),
-    PER_OUTPUT("Div", 1),
-    PER_OUTPUT("Pow", 1),
-    PER_OUTPUT("Mod", 1),
-    PER_OUTPUT("PRelu", 1),
-    PER_OUTPUT("Sqrt", 1),
-    PER_OUTPUT("Exp", 1),
-    PER_OUTPUT("Log", 1),
-    PER_OUTPUT("Erf", 1),
-    PER_OUTPUT("Sin", 1),
-    PER_OUTPUT("Cos", 1),
-    PER_OUTPUT("Tan", 1),
-    PER_OUTPUT("Asin", 1),
-    PER_OUTPUT("Acos", 1),
-    PER_OUTPUT("Atan", 1),
-    PER_OUTPUT("Sinh", 1),
-    PER_OUTPUT("Cosh", 1),
-    PER_OUTPUT("Tanh", 1),
-    PER_OUTPUT("Asinh", 1),
-    PER_OUTPUT("Acosh", 1),
-    PER_OUTPUT("Atanh", 1),
-    PER_OUTPUT("Sigmoid", 1),
-    PER_OUTPUT("HardSigmoid", 1),
-    PER_OUTPUT("HardSwish", 1),
-    PER_OUTPUT("Softplus", 1),
-    PER_OUTPUT("Softsign", 1),
-    PER_OUTPUT("Mish", 1),
-    PER_OUTPUT("Swish", 1),
-    PER_OUTPUT("Gelu", 1),
-    PER_OUTPUT("Elu", 1),
-    PER_OUTPUT("Celu", 1),
-    PER_OUTPUT("Selu", 1),
-    PER_OUTPUT("LeakyRelu", 1),
-    PER_OUTPUT("ThresholdedRelu", 1),
-    PER_OUTPUT("Reciprocal", 1),
-    /* exact as they are, these compute */
-    PER_OUTPUT("Relu", 1),
-    PER_OUTPUT("Clip", 1),
-    PER_OUTPUT("Abs", 1),
-    PER_OUTPUT("Neg", 1),
-    PER_OUTPUT("Sign", 1),
-    PER_OUTPUT("Floor", 1),
-    PER_OUTPUT("Ceil", 1),
-    PER_OUTPUT("Round", 1),
-    {MICROSOFT, "Gelu", cost_elements, 1, 0, 0},
-    {MICROSOFT, "QuickGelu", cost_elements, 1, 0, 0},
-    {MICROSOFT, "FastGelu", cost_inputs_biased, 1, 0, 1},
-    {MICROSOFT, "BiasGelu", cost_elements, 2, 0, 0},
+static const cost_fn cost_formulas[ODB_WORK_COUNT] = {
+#define COST_FORMULA(name) [ODB_WORK_##name] = cost_##name,
+    ODB_WORKS(COST_FORMULA)
+#undef COST_FORMULA
 };
-
-static const struct cost_row *cost_find(const struct odb_node *node)
-{
-    for (size_t i = 0; i < ODB_COUNT(cost_table); i++)
-        if (!strcmp(cost_table[i].name, node->op_type) &&
-            !strcmp(cost_table[i].domain, node->domain))
-            return &cost_table[i];
-    return NULL;
-}
 
 static bool cost_has_body(const struct odb_node *node)
 {
@@ -397,18 +255,20 @@ static bool cost_has_body(const struct odb_node *node)
     return node->function != NULL;
 }
 
-/* Work by the table; what is exact and has no row moves, selects or compares. */
+/* Work by the operator's formula; what is exact and has none moves, selects or compares. */
 static void cost_work(struct odb_cost *out, const struct odb_graph *graph,
                       const struct odb_node *node, const struct odb_shapes *shapes,
                       const struct odb_op *op)
 {
-    const struct cost_row *row = node->function ? NULL : cost_find(node);
-    struct cost_call call = {.graph = graph, .node = node, .shapes = shapes};
-    if (row) {
-        call.a = row->a;
-        call.b = row->b;
-        call.bias = row->bias;
-        out->known = row->fn(&call);
+    const struct odb_work *work = &odb_facts_of(node->domain, node->op_type)->work;
+    struct cost_call call = {.graph = graph,
+                             .node = node,
+                             .shapes = shapes,
+                             .a = work->a,
+                             .b = work->b,
+                             .bias = work->bias};
+    if (work->kind && !node->function) {
+        out->known = cost_formulas[work->kind](&call);
         out->macs = call.macs;
         out->flops = call.flops;
     } else {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * How much work a node is, by formulas over shapes (the table at the end of cost.c):
+ * How much work a node is, by formulas over shapes: which one is a fact of the operator
+ * (kernels/core/facts.h).
  *
  *   MACs    multiplications whose products are summed: convolutions and products of matrices
  *   FLOPs   twice the MACs, and one for each further operation on a float; a function (Exp, Erf,

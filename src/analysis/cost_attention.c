@@ -46,7 +46,7 @@ static bool attention_past(const struct cost_call *c, int input, int axis, uint6
 
 /* Q (batch, heads, queries, size) or (batch, queries, heads * size), K and V likewise with heads of
  * their own; attn_mask 3, past_key 4 (batch, heads, past, size). */
-bool cost_attention_onnx(struct cost_call *c)
+bool cost_attention(struct cost_call *c)
 {
     const struct odb_shape *q = cost_in(c, 0), *k = cost_in(c, 1), *v = cost_in(c, 2);
     if (!q || !k || !v || k->rank != q->rank || v->rank != q->rank)

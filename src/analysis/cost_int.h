@@ -31,7 +31,7 @@ uint64_t cost_dims(const struct odb_shape *shape, int from);
 int64_t cost_attr(const struct cost_call *c, const char *name, int64_t fallback);
 
 /* Formulas. False where a shape that it needs is not known, or is none that the operator takes. */
-bool cost_attention_onnx(struct cost_call *c);
+bool cost_attention(struct cost_call *c);
 /* com.microsoft: a: input of the mask, b: of the past, bias. */
 bool cost_attention_fused(struct cost_call *c);
 bool cost_attention_multi_head(struct cost_call *c);

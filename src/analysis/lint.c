@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "base/utf8.h"
 #include "interpret/cpu.h"
+#include "kernels/core/facts.h"
 #include "tensor/stats.h"
 
 #define LINT_PLACE 1000 /* bytes of where something was found: names come from strangers */
@@ -26,41 +27,6 @@ static const struct lint_kind {
 #define ODB_LINT_KIND(id, name, error, remedy) {name, error, remedy},
     ODB_LINT_KINDS(ODB_LINT_KIND)
 #undef ODB_LINT_KIND
-};
-
-/* Operators that a version of their domain calls deprecated, until another version means them. */
-static const struct lint_deprecated {
-    const char *domain, *name;
-    int from, until;
-    const char *instead;
-} lint_deprecated[] = {
-    {"", "Scatter", 11, 999, "use ScatterElements"},
-    {"", "Upsample", 10, 999, "use Resize"},
-    {"", "GroupNormalization", 18, 21, "import opset 21, whose scale and bias are per channel"},
-    {"ai.onnx.ml", "TreeEnsembleClassifier", 5, 999, "use TreeEnsemble"},
-    {"ai.onnx.ml", "TreeEnsembleRegressor", 5, 999, "use TreeEnsemble"},
-};
-
-/* What the reference runs in ONNX's domain beside the standard: operators of its early days, and
- * one that ONNX Runtime took before there was a version with it. */
-static const struct lint_foreign {
-    const char *name;
-    int until; /* the standard's own begins there; 0: there is none */
-    enum odb_lint_kind kind;
-} lint_foreign[] = {
-    {"LayerNormalization", 17, ODB_LINT_UNKNOWN_OPERATOR},
-    {"MeanVarianceNormalization", 9, ODB_LINT_NONSTANDARD},
-    {"ThresholdedRelu", 10, ODB_LINT_NONSTANDARD},
-    {"SimplifiedLayerNormalization", 0, ODB_LINT_NONSTANDARD},
-    {"Affine", 0, ODB_LINT_NONSTANDARD},
-    {"ConstantFill", 0, ODB_LINT_NONSTANDARD},
-    {"Crop", 0, ODB_LINT_NONSTANDARD},
-    {"DynamicSlice", 0, ODB_LINT_NONSTANDARD},
-    {"GivenTensorFill", 0, ODB_LINT_NONSTANDARD},
-    {"ImageScaler", 0, ODB_LINT_NONSTANDARD},
-    {"ParametricSoftplus", 0, ODB_LINT_NONSTANDARD},
-    {"Scale", 0, ODB_LINT_NONSTANDARD},
-    {"ScaledTanh", 0, ODB_LINT_NONSTANDARD},
 };
 
 /* The newest opset that the table of operators was held against; 0: a domain without versions. */
@@ -174,14 +140,32 @@ static const char *lint_domain(const char *domain)
     return *domain ? domain : "ai.onnx";
 }
 
-static void lint_say_foreign(struct lint_walk *walk, enum odb_lint_kind kind, int until)
+/* True where the reference runs the operator beside the standard: one of ONNX's early days, or one
+ * that ONNX Runtime took before there was a version with it. */
+static bool lint_foreign(struct lint_walk *walk)
 {
-    if (kind == ODB_LINT_UNKNOWN_OPERATOR)
-        LINT_NODE(walk, UNKNOWN_OPERATOR, "it is standard from opset %d on, and %d is imported",
-                  until, walk->node->opset);
+    const struct odb_node *node = walk->node;
+    const struct odb_facts *facts = odb_facts_of(node->domain, node->op_type);
+    bool other = facts->traits & ODB_IS_NONSTANDARD;
+    if (!node->opset || (facts->standard ? node->opset >= facts->standard : !other))
+        return false;
+    if (other)
+        LINT_NODE(walk, NONSTANDARD, "%s of opset %d is no operator of the standard", node->op_type,
+                  node->opset);
     else
-        LINT_NODE(walk, NONSTANDARD, "%s of opset %d is no operator of the standard",
-                  walk->node->op_type, walk->node->opset);
+        LINT_NODE(walk, UNKNOWN_OPERATOR, "it is standard from opset %d on, and %d is imported",
+                  facts->standard, node->opset);
+    return true;
+}
+
+static void lint_deprecated(struct lint_walk *walk)
+{
+    const struct odb_node *node = walk->node;
+    int since = 0;
+    const struct odb_facts *facts = odb_facts_at(node->domain, node->op_type, node->opset, &since);
+    if (node->opset && facts && facts->instead)
+        LINT_NODE(walk, DEPRECATED, "%s is deprecated from opset %d on; %s", node->op_type, since,
+                  facts->instead);
 }
 
 /* Says what speaks against the operator in this opset; true where nothing does. */
@@ -203,21 +187,9 @@ static bool lint_operator(struct lint_walk *walk)
     else if (!known)
         LINT_NODE(walk, NO_KERNEL, "%s::%s is an operator that the reference does not know",
                   lint_domain(node->domain), node->op_type);
-    for (size_t i = 0; i < ODB_COUNT(lint_deprecated); i++) {
-        const struct lint_deprecated *old = &lint_deprecated[i];
-        if (!strcmp(old->name, node->op_type) && !strcmp(old->domain, node->domain) &&
-            node->opset >= old->from && node->opset < old->until)
-            LINT_NODE(walk, DEPRECATED, "%s is deprecated from opset %d on; %s", node->op_type,
-                      old->from, old->instead);
-    }
-    for (size_t i = 0; !*node->domain && i < ODB_COUNT(lint_foreign); i++) {
-        const struct lint_foreign *foreign = &lint_foreign[i];
-        if (strcmp(foreign->name, node->op_type) != 0 || !node->opset ||
-            (foreign->until && node->opset >= foreign->until))
-            continue;
-        lint_say_foreign(walk, foreign->kind, foreign->until);
+    lint_deprecated(walk);
+    if (lint_foreign(walk))
         return false;
-    }
     return known && node->opset && (size_t)node->opset >= since;
 }
 

@@ -37,16 +37,14 @@ static bool cpu_steers(const struct odb_node *node, int input)
         const struct odb_attr *to = odb_attrs_find(&node->attrs, "to");
         return to && odb_dtype_is_integer((enum odb_dtype)to->i);
     }
-    if (cpu_is(node, "Range")) /* how many elements hangs on the last bit of its inputs */
-        return true;
-    return input > 0 && (cpu_is(node, "Resize") || cpu_is(node, "Upsample"));
+    return input < 32 && odb_facts_of(node->domain, node->op_type)->steering >> input & 1;
 }
 
 /* True for operands that are parameters rather than data: an exponent one ulp from 2 makes NaN of
  * every negative base, which no honest implementation does. */
 static bool cpu_is_parameter(const struct odb_node *node, int input)
 {
-    return input == 1 && cpu_is(node, "Pow");
+    return input < 32 && odb_facts_of(node->domain, node->op_type)->parameters >> input & 1;
 }
 
 /* Marks values that feed only shapes, indices or integer casts, walking back from their readers.
@@ -214,10 +212,10 @@ static void cpu_plan_node(struct cpu_plan *plan, const struct odb_node *node,
 {
     struct cpu_node *slot = &plan->nodes[node->index];
     slot->attrs = cpu_resolve_attrs(slot, node, actual, defaults);
-    slot->control = cpu_control_find(node);
+    slot->control = cpu_control_find(node->domain, node->op_type);
     struct odb_cpu *cpu = plan->cpu;
     if (slot->control) {
-        cpu_plan_attrs(slot, &slot->control->op, node);
+        cpu_plan_attrs(slot, cpu_control_op(node), node);
         slot->bodies = odb_new_n(struct cpu_plan *, slot->attrs.n);
         for (size_t a = 0; a < slot->attrs.n; a++)
             if (slot->attrs.items[a].type == ODB_ATTR_GRAPH)
@@ -659,10 +657,11 @@ static enum odb_status cpu_run_control(const struct cpu_scope *scope, int index,
 {
     const struct odb_node *node = &scope->plan->graph->nodes[index];
     const struct cpu_control_row *row = scope->plan->nodes[index].control;
-    struct odb_call call = {.op = &row->op,
+    const struct odb_op *op = cpu_control_op(node);
+    struct odb_call call = {.op = op,
                             .opset = node->opset,
                             .attrs = scope->plan->nodes[index].attrs,
-                            .n_in = cpu_count_in(node, in, row->op.min_in),
+                            .n_in = cpu_count_in(node, in, op->min_in),
                             .n_out = node->n_out,
                             .in = in,
                             .precision = scope->precision};

@@ -1,106 +1,38 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of operators that need the graph: what calls of them are held against, as rows of the
- * kernels' table are, and who runs them.
+ * Who runs the operators that need the graph. What calls of them are held against stands in rows
+ * of the kernels' table, as of all operators.
  */
 #include <string.h>
 
 #include "interpret/cpu_int.h"
-#include "kernels/core/row.h"
 
-static const struct odb_attr_spec control_if_attrs[] = {
-    ODB_REQUIRED_ATTR("then_branch", GRAPH),
-    ODB_REQUIRED_ATTR("else_branch", GRAPH),
-    {.name = NULL},
-};
-static const struct odb_attr_spec control_body_attrs[] = {
-    ODB_REQUIRED_ATTR("body", GRAPH),
-    {.name = NULL},
-};
-static const struct odb_attr_spec control_scan_attrs_8[] = {
-    ODB_REQUIRED_ATTR("body", GRAPH),
-    ODB_REQUIRED_ATTR("num_scan_inputs", INT),
-    ODB_OPTIONAL_ATTR("directions", INTS, NULL),
-    {.name = NULL},
-};
-static const struct odb_attr_spec control_scan_attrs[] = {
-    ODB_REQUIRED_ATTR("body", GRAPH),
-    ODB_REQUIRED_ATTR("num_scan_inputs", INT),
-    ODB_OPTIONAL_ATTR("scan_input_axes", INTS, NULL),
-    ODB_OPTIONAL_ATTR("scan_input_directions", INTS, NULL),
-    ODB_OPTIONAL_ATTR("scan_output_axes", INTS, NULL),
-    ODB_OPTIONAL_ATTR("scan_output_directions", INTS, NULL),
-    {.name = NULL},
-};
-static const struct odb_attr_spec control_flex_attrs[] = {
-    ODB_OPTIONAL_ATTR("score_mod", GRAPH, NULL),
-    ODB_OPTIONAL_ATTR("prob_mod", GRAPH, NULL),
-    ODB_OPTIONAL_ATTR("scale", FLOAT, NULL),
-    ODB_OPTIONAL_ATTR("softmax_precision", INT, NULL),
-    {.name = NULL},
-};
-static const struct odb_attr_spec control_gradient_attrs[] = {
-    ODB_REQUIRED_ATTR("xs", STRINGS),
-    ODB_OPTIONAL_ATTR("zs", STRINGS, NULL),
-    ODB_REQUIRED_ATTR("y", STRING),
-    {.name = NULL},
-};
-static const struct odb_attr_spec control_search_attrs[] = {
-    ODB_REQUIRED_ATTR("decoder", GRAPH),
-    ODB_OPTIONAL_ATTR("encoder", GRAPH, NULL),
-    ODB_OPTIONAL_ATTR("init_decoder", GRAPH, NULL),
-    ODB_OPTIONAL_ATTR("model_type", INT, "0"),
-    ODB_REQUIRED_ATTR("eos_token_id", INT),
-    ODB_REQUIRED_ATTR("pad_token_id", INT),
-    ODB_OPTIONAL_ATTR("decoder_start_token_id", INT, "-1"),
-    ODB_OPTIONAL_ATTR("no_repeat_ngram_size", INT, "0"),
-    ODB_OPTIONAL_ATTR("vocab_size", INT, "-1"),
-    ODB_OPTIONAL_ATTR("early_stopping", INT, "0"),
-    {.name = NULL},
+static const struct cpu_control_row control_rows[] = {
+    {"", "If", cpu_control_if},
+    {"", "Loop", cpu_control_loop},
+    {"", "Scan", cpu_control_scan},
+    {"", "SequenceMap", cpu_control_map},
+    {"ai.onnx.preview", "FlexAttention", cpu_control_flex},
+    {"com.microsoft", "GreedySearch", cpu_control_greedy},
+    {"com.microsoft", "BeamSearch", cpu_control_beam},
+    {"ai.onnx.preview.training", "Gradient", cpu_control_gradient},
 };
 
-#define CONTROL_I32 ODB_BIT(ODB_I32)
-#define CONTROL_I64 ODB_BIT(ODB_I64)
-#define CONTROL_REAL (ODB_BIT(ODB_F32) | ODB_BIT(ODB_F16))
-#define CONTROL_STATE (ODB_T_ANY | ODB_T_SEQUENCE | ODB_T_OPTIONAL)
-#define CONTROL_OUTS ODB_ARITY(1, ODB_MANY)
-
-/* Functions ask themselves for inputs that are required behind others that are not. */
-const struct cpu_control_row cpu_control_rows[] = {
-    {cpu_control_if,
-     ODB_ONNX("If", 1, ODB_ARITY(1, 1), CONTROL_OUTS, 0, control_if_attrs, NULL, NULL, ODB_T_BOOL)},
-    {cpu_control_loop,
-     ODB_ONNX("Loop", 1, ODB_ARITY(0, ODB_MANY), CONTROL_OUTS, 0, control_body_attrs, NULL, NULL,
-              CONTROL_I64, ODB_T_BOOL, CONTROL_STATE, ODB_EACH)},
-    {cpu_control_scan,
-     ODB_ONNX("Scan", 8, ODB_ARITY(0, ODB_MANY), CONTROL_OUTS, 0, control_scan_attrs_8, NULL, NULL,
-              CONTROL_I64, ODB_T_ANY, ODB_EACH)},
-    {cpu_control_scan, ODB_ONNX("Scan", 9, ODB_ARITY(1, ODB_MANY), CONTROL_OUTS, 0,
-                                control_scan_attrs, NULL, NULL, ODB_T_ANY, ODB_EACH)},
-    {cpu_control_map,
-     ODB_ONNX("SequenceMap", 17, ODB_ARITY(1, ODB_MANY), CONTROL_OUTS, 0, control_body_attrs, NULL,
-              NULL, ODB_T_SEQUENCE, ODB_T_ANY | ODB_T_SEQUENCE, ODB_EACH)},
-    {cpu_control_flex, ODB_ROW("ai.onnx.preview", "FlexAttention", 1, ODB_ARITY(3, 3),
-                               ODB_ARITY(1, 1), 0, control_flex_attrs, NULL, NULL, ODB_T_FLOAT)},
-    {cpu_control_greedy, ODB_ROW("com.microsoft", "GreedySearch", 1, ODB_ARITY(2, 7),
-                                 ODB_ARITY(1, 1), 0, control_search_attrs, NULL, NULL, CONTROL_I32,
-                                 CONTROL_I32, CONTROL_I32, CONTROL_REAL, CONTROL_I32)},
-    {cpu_control_beam,
-     ODB_ROW("com.microsoft", "BeamSearch", 1, ODB_ARITY(5, 13), ODB_ARITY(1, 3), 0,
-             control_search_attrs, NULL, NULL, CONTROL_I32 | CONTROL_REAL, CONTROL_I32, CONTROL_I32,
-             CONTROL_I32, CONTROL_I32, CONTROL_REAL, ODB_AS(5), CONTROL_I32, [12] = ODB_AS(5))},
-    {cpu_control_gradient,
-     ODB_ROW("ai.onnx.preview.training", "Gradient", 1, ODB_ARITY(1, ODB_MANY), CONTROL_OUTS, 0,
-             control_gradient_attrs, NULL, NULL, ODB_T_ANY, ODB_EACH)},
-    {.run = NULL},
-};
-
-const struct cpu_control_row *cpu_control_find(const struct odb_node *node)
+const struct cpu_control_row *cpu_control_find(const char *domain, const char *op_type)
 {
-    const struct cpu_control_row *found = NULL;
-    for (const struct cpu_control_row *row = cpu_control_rows; row->run; row++)
-        if (!strcmp(node->op_type, row->op.name) && !strcmp(node->domain, row->op.domain) &&
-            (!found || row->op.since <= node->opset || node->opset < 1))
-            found = row;
+    for (size_t i = 0; i < ODB_COUNT(control_rows); i++)
+        if (!strcmp(op_type, control_rows[i].op_type) && !strcmp(domain, control_rows[i].domain))
+            return &control_rows[i];
+    return NULL;
+}
+
+const struct odb_op *cpu_control_op(const struct odb_node *node)
+{
+    const struct odb_op *found = NULL;
+    size_t n;
+    const struct odb_op *const *rows = odb_op_rows(node->domain, node->op_type, &n);
+    for (size_t i = 0; i < n; i++)
+        if (!found || rows[i]->since <= node->opset || node->opset < 1)
+            found = rows[i];
     return found;
 }

@@ -71,14 +71,17 @@ struct cpu_scope {
     const struct odb_cpu_place *place; /* NULL: the main graph */
 };
 
-/* Operators that are run here and not by a kernel, as they need the graph; ends without a run. */
-extern const struct cpu_control_row {
+/* An operator that is run here and not by a kernel, as it needs the graph. */
+struct cpu_control_row {
+    const char *domain, *op_type;
     cpu_control_fn run;
-    struct odb_op op; /* what calls are held against; no functions */
-} cpu_control_rows[];
+};
 
-/* The newest row of the operator that is not newer than opset; NULL: it is not among them. */
-const struct cpu_control_row *cpu_control_find(const struct odb_node *node);
+/* NULL: the operator is not among them. */
+const struct cpu_control_row *cpu_control_find(const char *domain, const char *op_type);
+/* What calls of one that is among them are held against: the newest row of the kernels' table that
+ * is not newer than the node's opset, else the oldest. */
+const struct odb_op *cpu_control_op(const struct odb_node *node);
 enum odb_status cpu_control_if(const struct cpu_scope *scope, int index,
                                const struct odb_tensor *const *in, struct odb_tensor **out,
                                struct odb_error *err) ODB_MUST_USE;

@@ -18,8 +18,9 @@ static int operators_order(const void *x, const void *y)
 
 const struct odb_op *odb_cpu_row(const struct odb_node *node)
 {
-    const struct cpu_control_row *control = cpu_control_find(node);
-    return control ? &control->op : odb_op_find(node->domain, node->op_type, node->opset);
+    return cpu_control_find(node->domain, node->op_type)
+               ? cpu_control_op(node)
+               : odb_op_find(node->domain, node->op_type, node->opset);
 }
 
 struct odb_cpu_operator *odb_cpu_operators(size_t *n)
@@ -28,14 +29,11 @@ struct odb_cpu_operator *odb_cpu_operators(size_t *n)
     size_t n_rows;
     const struct odb_op *const *rows = odb_op_table(&n_rows), *op;
     for (size_t i = 0; i < n_rows; i++)
-        if (rows[i]->run)
+        if (rows[i]->run || cpu_control_find(rows[i]->domain, rows[i]->name))
             odb_push(&all, (struct odb_cpu_operator){rows[i]->domain, rows[i]->name, rows[i]->since,
                                                      rows[i]->flags, false});
     for (size_t i = 0; (op = odb_op_added(i)) != NULL; i++)
         odb_push(&all, (struct odb_cpu_operator){op->domain, op->name, op->since, op->flags, true});
-    for (const struct cpu_control_row *row = cpu_control_rows; row->run; row++)
-        odb_push(&all,
-                 (struct odb_cpu_operator){row->op.domain, row->op.name, row->op.since, 0, false});
     qsort(all.items, all.n, sizeof *all.items, operators_order);
     *n = all.n;
     return all.items;

@@ -1,33 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/formal.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-static const struct formal_row {
-    const char *domain, *op_type;
-    int since;
-    const char *inputs, *outputs; /* names with commas between */
-} formal_rows[] = {
-#define FORMAL(domain, op_type, since, inputs, outputs) {domain, #op_type, since, inputs, outputs},
-#include "model/formal.def"
-#undef FORMAL
-};
-
-/* Where the model does not import the domain, the newest names hold. */
-static const struct formal_row *formal_row(const struct odb_node *node)
-{
-    const struct formal_row *found = NULL;
-    int version = node->opset ? node->opset : INT_MAX;
-    for (size_t i = 0; i < ODB_COUNT(formal_rows); i++) {
-        const struct formal_row *row = &formal_rows[i];
-        if (row->since <= version && !strcmp(row->op_type, node->op_type) &&
-            !strcmp(row->domain, node->domain))
-            found = row;
-    }
-    return found;
-}
+#include "kernels/core/facts.h"
 
 /* Name number slot of a list; the last of it goes on for ever where it ends in "...". A name that
  * begins to count itself, as data_0, goes on counting. */
@@ -53,13 +30,14 @@ const char *odb_formal_name(const struct odb_node *node, bool input, int slot,
                             char buf[ODB_FORMAL_NAME])
 {
     const struct odb_function *function = node->function;
-    const struct formal_row *row = function ? NULL : formal_row(node);
+    const char *names =
+        function ? NULL : odb_facts_names(node->domain, node->op_type, node->opset, input);
     *buf = '\0';
     if (function && (size_t)slot < (input ? function->n_inputs : function->n_outputs))
         snprintf(buf, ODB_FORMAL_NAME, "%s",
                  input ? function->inputs[slot] : function->outputs[slot]);
-    else if (row)
-        formal_pick(input ? row->inputs : row->outputs, slot, buf);
+    else if (names)
+        formal_pick(names, slot, buf);
     return buf;
 }
 

@@ -15,6 +15,7 @@
 #include "run/feeds.h"
 #include "run/hooks.h"
 #include "run/memory_budget.h"
+#include "kernels/core/facts.h"
 
 #define TRACE_NOISY_RUNS 3
 /* One noisy run settles errors that exceed their tolerance this many times: the largest of three
@@ -416,14 +417,10 @@ enum odb_status odb_trace_noise(struct odb_trace *trace, int value, double error
 /* Values whose dimensions depend on data: results of these operators, and all that follows. */
 static void trace_mark_dynamic(struct odb_trace *trace)
 {
-    static const char *const sources[] = {"NonZero", "NonMaxSuppression", "Unique", "Compress",
-                                          "Loop",    "StringSplit",       "Scan",   "If"};
     const struct odb_graph *graph = trace->model->graph;
     for (size_t n = 0; n < graph->n_nodes; n++) {
         const struct odb_node *node = &graph->nodes[n];
-        bool dynamic = false;
-        for (size_t s = 0; s < ODB_COUNT(sources); s++)
-            dynamic = dynamic || strcmp(node->op_type, sources[s]) == 0;
+        bool dynamic = odb_facts_of(NULL, node->op_type)->traits & ODB_IS_SIZED_BY_DATA;
         for (int i = 0; i < node->n_in; i++)
             dynamic = dynamic || (node->in[i] >= 0 && trace->dynamic[node->in[i]]);
         for (int o = 0; o < node->n_out; o++)

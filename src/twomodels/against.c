@@ -21,6 +21,7 @@
 #include "probe/run_values.h"
 #include "executor/executor.h"
 #include "executor/renames.h"
+#include "kernels/core/facts.h"
 
 /* --- what it was made into -------------------------------------------------------------------- */
 
@@ -37,13 +38,8 @@ static size_t against_weight(const struct odb_graph *g, enum odb_dtype dtype)
 static size_t against_quantised(const struct odb_graph *g)
 {
     size_t n = 0;
-    for (size_t i = 0; i < g->n_nodes; i++) {
-        const char *op = g->nodes[i].op_type;
-        n += !strcmp(op, "DequantizeLinear") || !strncmp(op, "QLinear", 7) ||
-             !strcmp(op, "ConvInteger") || !strcmp(op, "MatMulInteger") ||
-             strstr(op, "DynamicQuantize") != NULL || !strcmp(op, "MatMulNBits") ||
-             !strcmp(op, "QGemm") || !strcmp(op, "MatMulIntegerToFloat");
-    }
+    for (size_t i = 0; i < g->n_nodes; i++)
+        n += (odb_facts_of(NULL, g->nodes[i].op_type)->traits & ODB_IS_QUANTISED) != 0;
     return n;
 }
 

@@ -13,57 +13,21 @@
 
 #define ALIGN_REGION 96 /* nodes of a pattern that is fused */
 
-#define ALIGN_ACTIVATIONS " Relu Clip Sigmoid Tanh LeakyRelu HardSigmoid Elu Softplus HardSwish "
-#define ALIGN_NORM " ReduceMean Sub Pow Mul Add Sqrt Div Cast Reciprocal LayerNormalization "
-#define ALIGN_GELU " Div Mul Add Erf Pow Tanh Sqrt Gelu "
-#define ALIGN_ATTENTION                                                                            \
-    " MatMul Gemm Add Sub Mul Div Sqrt Reshape Transpose Split Slice Concat Shape Gather "         \
-    "Unsqueeze Squeeze Softmax Where Cast Expand Equal ConstantOfShape "
-
-static const struct align_fusion align_fusions[] = {
-    {"FusedConv", ALIGN_ACTIVATIONS "Add ", ALIGN_ACTIVATIONS "Conv Add BatchNormalization Mul "},
-    {"Conv", " BatchNormalization Mul Add Sub Div ", " Conv BatchNormalization Mul Add Sub Div "},
-    {"ConvTranspose", " BatchNormalization Mul Add ", " ConvTranspose BatchNormalization Mul Add "},
-    {"Gemm", " Add BatchNormalization Gemm Reshape ",
-     " MatMul Gemm Add BatchNormalization Transpose Reshape Flatten "},
-    {"FusedGemm", ALIGN_ACTIVATIONS, ALIGN_ACTIVATIONS "MatMul Gemm Add "},
-    {"FusedMatMul", " MatMul Mul Div ", " MatMul Transpose Mul Div "},
-    {"MatMul", " Mul Div ", " MatMul Mul Div "},
-    {"Gelu", " Mul ", ALIGN_GELU},
-    {"BiasGelu", " Mul Gelu ", ALIGN_GELU},
-    {"FastGelu", " Mul Gelu ", ALIGN_GELU},
-    {"QuickGelu", " Mul ", " Mul Sigmoid "},
-    {"LayerNormalization", " Add Mul Div ", ALIGN_NORM},
-    {"SimplifiedLayerNormalization", " Mul ", ALIGN_NORM},
-    {"SkipLayerNormalization", " Add Mul Div LayerNormalization ", ALIGN_NORM},
-    {"SkipSimplifiedLayerNormalization", " Mul SimplifiedLayerNormalization ",
-     ALIGN_NORM "SimplifiedLayerNormalization "},
-    {"EmbedLayerNormalization", " Add Mul Div LayerNormalization ",
-     ALIGN_NORM "Gather Shape Slice Unsqueeze Expand Concat "},
-    {"Attention", " Reshape MatMul ", ALIGN_ATTENTION},
-    {"MultiHeadAttention", " Reshape MatMul ", ALIGN_ATTENTION},
-    {"GroupQueryAttention", " Reshape MatMul ", ALIGN_ATTENTION},
-    {"HardSwish", " Mul Div ", " Mul Div Add Clip HardSigmoid "},
-    {"Mish", " Mul ", " Mul Softplus Tanh Exp Log Add "},
-};
-
-const struct align_fusion *align_fusion(const struct odb_node *node)
+const struct odb_fusion *align_fusion(const struct odb_node *node)
 {
-    for (size_t i = 0; i < ODB_COUNT(align_fusions); i++)
-        if (!strcmp(align_fusions[i].op, align_call(node).op))
-            return &align_fusions[i];
-    return NULL;
+    const struct odb_fusion *fusion = &odb_facts_of(NULL, align_call(node).op)->fusion;
+    return fusion->ends ? fusion : NULL;
 }
 
 bool align_foldable(const struct align *al, int u, int w)
 {
     int m = al->b->values[align_root(al->b, w)].producer;
-    const struct align_fusion *fusion = m < 0 ? NULL : align_fusion(&al->b->nodes[m]);
+    const struct odb_fusion *fusion = m < 0 ? NULL : align_fusion(&al->b->nodes[m]);
     if (!fusion || align_next(al->a, u) < 0)
         return false;
     const struct odb_node *reader = &al->a->nodes[al->a->values[u].consumers[0]];
     return align_holds(fusion->ends, reader->op_type) &&
-           strcmp(align_head(reader->op_type), align_head(fusion->op)) != 0;
+           strcmp(align_head(reader->op_type), align_head(align_call(&al->b->nodes[m]).op)) != 0;
 }
 
 bool align_before_fold(const struct align *al, int u, int w)
@@ -83,7 +47,7 @@ bool align_before_fold(const struct align *al, int u, int w)
 static int align_begin_of(const struct align *al, int m)
 {
     const struct odb_node *node = &al->b->nodes[m];
-    const struct align_fusion *fusion = align_fusion(node);
+    const struct odb_fusion *fusion = align_fusion(node);
     int u = node->n_out && node->out[0] >= 0 ? al->out->original[node->out[0]] : ODB_NO_VALUE;
     for (int depth = 0; fusion && u >= 0 && depth < ALIGN_CHAIN; depth++) {
         int n = al->a->values[align_root(al->a, u)].producer;
@@ -115,7 +79,7 @@ bool align_fused_input(struct align *al, int m)
 
 /* Whether the nodes that make u of m's partners are a pattern that may have become m, and nothing
  * within is read elsewhere. */
-static bool align_pattern(struct align *al, const struct align_fusion *fusion, int u, int m)
+static bool align_pattern(struct align *al, const struct odb_fusion *fusion, int u, int m)
 {
     int w = al->b->nodes[m].out[0];
     if (!align_same_border(al, u, w))
@@ -141,7 +105,7 @@ static bool align_pattern(struct align *al, const struct align_fusion *fusion, i
 }
 
 /* Nodes behind a value that a pattern may hold, breadth first. */
-static size_t align_reach(const struct align *al, const struct align_fusion *fusion, int from,
+static size_t align_reach(const struct align *al, const struct odb_fusion *fusion, int from,
                           int *list)
 {
     size_t n = 0;
@@ -165,7 +129,7 @@ static size_t align_reach(const struct align *al, const struct align_fusion *fus
 bool align_fused(struct align *al, int m)
 {
     const struct odb_node *node = &al->b->nodes[m];
-    const struct align_fusion *fusion = align_fusion(node);
+    const struct odb_fusion *fusion = align_fusion(node);
     int list[ALIGN_REGION], found = ODB_NO_VALUE, equal = ODB_NO_VALUE, n_found = 0, n_equal = 0;
     int in = fusion ? align_known_input(al, m) : ODB_NO_VALUE;
     if (in < 0 || al->out->node[m] >= 0 || node->n_out < 1 || node->out[0] < 0 ||

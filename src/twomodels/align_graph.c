@@ -13,25 +13,6 @@
 
 #define ALIGN_SUM 3 /* input of a fused Conv that is added to what it makes */
 
-/* An operator that stands for another on quantised values: where that one's inputs are among its
- * own, and the scale of what it makes; the zero point comes behind it. */
-static const struct align_quantised {
-    const char *op, *of;
-    int in[3], n_in;
-    int scale;
-} align_quantised[] = {
-    {"QLinearConv", "Conv", {0, 3, 8}, 3, 6},
-    {"QLinearMatMul", "MatMul", {0, 3}, 2, 6},
-    {"QLinearAdd", "Add", {0, 3}, 2, 6},
-    {"QLinearMul", "Mul", {0, 3}, 2, 6},
-    {"QGemm", "Gemm", {0, 3, 6}, 3, 7},
-    {"QLinearSigmoid", "Sigmoid", {0}, 1, 3},
-    {"QLinearLeakyRelu", "LeakyRelu", {0}, 1, 3},
-    {"QLinearSoftmax", "Softmax", {0}, 1, 3},
-    {"QLinearAveragePool", "AveragePool", {0}, 1, 3},
-    {"QLinearGlobalAveragePool", "GlobalAveragePool", {0}, 1, 3},
-};
-
 static bool align_is(const char *word, const char *const *list, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -51,9 +32,8 @@ bool align_holds(const char *words, const char *word)
 
 bool align_carries(const struct odb_node *node)
 {
-    static const char *const words[] = {
-        "Identity",     "Dropout",        "QuantizeLinear", "DequantizeLinear",
-        "MemcpyToHost", "MemcpyFromHost", "Debug"};
+    /* what runtimes put in, and what stands for Identity here */
+    static const char *const words[] = {"MemcpyToHost", "MemcpyFromHost", "Debug"};
     if (node->n_in < 1 || node->n_out < 1 || node->in[0] < 0)
         return false;
     if (odb_blocked_node(node) && !strncmp(node->op_type, "Reorder", 7))
@@ -62,7 +42,8 @@ bool align_carries(const struct odb_node *node)
         const struct odb_attr *to = odb_attrs_find(&node->attrs, "to");
         return to && to->type == ODB_ATTR_INT && odb_dtype_is_float((enum odb_dtype)to->i);
     }
-    return align_is(node->op_type, words, ODB_COUNT(words));
+    return (odb_facts_of(NULL, node->op_type)->traits & ODB_IS_CARRIER) ||
+           align_is(node->op_type, words, ODB_COUNT(words));
 }
 
 const struct odb_node *align_carrier(const struct odb_graph *g, int v)
@@ -108,28 +89,13 @@ const struct odb_tensor *odb_constant_tensor(const struct odb_graph *graph,
 
 const char *align_head(const char *op)
 {
-    static const char *const heads[][2] = {{"FusedConv", "Conv"},
-                                           {"Gemm", "MatMul"},
-                                           {"FusedGemm", "MatMul"},
-                                           {"FusedMatMul", "MatMul"},
-                                           {"TransposeMatMul", "MatMul"}};
-    for (size_t i = 0; i < ODB_COUNT(heads); i++)
-        if (!strcmp(heads[i][0], op))
-            return heads[i][1];
-    return op;
-}
-
-static const struct align_quantised *align_quantised_row(const struct odb_node *node)
-{
-    for (size_t i = 0; i < ODB_COUNT(align_quantised); i++)
-        if (!strcmp(align_quantised[i].op, node->op_type))
-            return &align_quantised[i];
-    return NULL;
+    const char *head = odb_facts_of(NULL, op)->fusion.head;
+    return head ? head : op;
 }
 
 struct align_call align_call(const struct odb_node *node)
 {
-    const struct align_quantised *row = align_quantised_row(node);
+    const struct odb_quantised *row = &odb_facts_of(NULL, node->op_type)->quantised;
     struct align_call call = {.op = node->op_type, .domain = node->domain};
     if (odb_blocked_node(node)) {
         bool fused = !strcmp(node->op_type, "Conv") &&
@@ -137,7 +103,7 @@ struct align_call align_call(const struct odb_node *node)
         call.op = fused ? "FusedConv" : node->op_type;
         call.domain = fused ? "com.microsoft" : "";
     }
-    if (row) {
+    if (row->of) {
         call.op = row->of;
         call.domain = "";
         for (int i = 0; i < row->n_in; i++)
@@ -152,17 +118,15 @@ struct align_call align_call(const struct odb_node *node)
 bool odb_quantised_by(const struct odb_graph *graph, int value, int *scale, int *zero)
 {
     for (int depth = 0; depth < ALIGN_CHAIN && graph->values[value].producer >= 0; depth++) {
-        static const char *const moves[] = {"Reshape",   "Transpose", "Flatten", "Squeeze",
-                                            "Unsqueeze", "MaxPool",   "Slice",   "Identity"};
         const struct odb_node *node = &graph->nodes[graph->values[value].producer];
-        const struct align_quantised *row = align_quantised_row(node);
-        int at = row ? row->scale : !strcmp(node->op_type, "QuantizeLinear") ? 1 : -1;
-        if (at >= 0 && at < node->n_in && node->in[at] >= 0) {
+        const struct odb_facts *facts = odb_facts_of(NULL, node->op_type);
+        int at = facts->quantised.scale;
+        if (at > 0 && at < node->n_in && node->in[at] >= 0) {
             *scale = node->in[at];
             *zero = at + 1 < node->n_in ? node->in[at + 1] : ODB_NO_VALUE;
             return true;
         }
-        if (!align_is(node->op_type, moves, ODB_COUNT(moves)) || node->n_in < 1 || node->in[0] < 0)
+        if (!(facts->traits & ODB_IS_MOVE) || node->n_in < 1 || node->in[0] < 0)
             break;
         value = node->in[0];
     }
@@ -204,9 +168,7 @@ size_t odb_region(const struct odb_graph *graph, int value, const bool *stop, bo
 
 bool align_commutes(const char *op)
 {
-    static const char *const words[] = {"Add", "Mul", "Sum", "Max",   "Min",
-                                        "And", "Or",  "Xor", "Equal", "Mean"};
-    return align_is(op, words, ODB_COUNT(words));
+    return odb_facts_of(NULL, op)->traits & ODB_IS_COMMUTATIVE;
 }
 
 /* The operators that read a value, through what carries it on, sorted, each between blanks. */

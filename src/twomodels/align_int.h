@@ -6,6 +6,7 @@
 #define ODB_TWOMODELS_ALIGN_INT_H
 
 #include "twomodels/align.h"
+#include "kernels/core/facts.h"
 
 #define ALIGN_CHAIN 8       /* nodes that may be folded into the one before them */
 #define ALIGN_INPUTS 8      /* of a call, as its normal form has them */
@@ -36,12 +37,6 @@ struct align_fit {
     bool possible;                   /* the same operator, and no input against it */
     int yes, unknown, differ, alike; /* inputs; constants that differ and that do not */
     bool swapped;
-};
-
-/* What stands in one model for several nodes of the other: the operators that a pattern ends in,
- * and those that it may hold. */
-struct align_fusion {
-    const char *op, *ends, *holds;
 };
 
 /* --- align_graph.c ---------------------------------------------------------------------------- */
@@ -119,8 +114,8 @@ void align_structure(struct align *al);
 
 /* --- align_fused.c ---------------------------------------------------------------------------- */
 
-/* The row of a node that may be fused; NULL: it is not. */
-const struct align_fusion *align_fusion(const struct odb_node *node);
+/* What a node may be fused of; NULL: of nothing. */
+const struct odb_fusion *align_fusion(const struct odb_node *node);
 /* Whether the node that alone reads u, beside constants, may be folded into the one that makes w.
  */
 bool align_foldable(const struct align *al, int u, int w);

@@ -83,7 +83,7 @@ static int align_mend(const struct align *al, int u, int w, bool *by_value)
 static double align_trust(struct align *al, int u, int w)
 {
     int n = al->a->values[u].producer, m = al->b->values[w].producer;
-    const struct align_fusion *fusion = align_fusion(&al->b->nodes[m]);
+    const struct odb_fusion *fusion = align_fusion(&al->b->nodes[m]);
     struct align_fit fit = align_fit(al, n, m);
     bool weak = !al->numbers_agree && align_weak(al->a->values[u].name);
     bool same_op = !strcmp(align_call(&al->a->nodes[n]).op, align_call(&al->b->nodes[m]).op);

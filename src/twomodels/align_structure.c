@@ -157,7 +157,7 @@ bool align_agree(const struct align *al, int x, int y)
 {
     int n = al->a->values[align_root(al->a, x)].producer;
     int m = al->b->values[align_root(al->b, y)].producer;
-    const struct align_fusion *fusion = m < 0 ? NULL : align_fusion(&al->b->nodes[m]);
+    const struct odb_fusion *fusion = m < 0 ? NULL : align_fusion(&al->b->nodes[m]);
     bool fused = n >= 0 && fusion && align_holds(fusion->ends, al->a->nodes[n].op_type);
     if (isinf(align_gap(al, x, y)))
         return false;

@@ -9,31 +9,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-
-/* What has to be known of an operator beside its types. */
-enum convert_note {
-    CONVERT_PLAIN,
-    CONVERT_ANY,  /* it does not look at numbers: whatever type is there will do */
-    CONVERT_TO,   /* an output of float32 is so because the attribute says it */
-    CONVERT_VALUE /* likewise the tensor in an attribute */
-};
-
-struct convert_row {
-    const char *domain, *name;
-    int f16, bf16; /* first opset; 0: none */
-    uint32_t fixed_in, fixed_out;
-    enum convert_note note;
-};
-
-static const struct convert_row convert_rows[] = {
-#define CONVERT(name, f16, bf16, fixed_in, fixed_out, note)                                        \
-    {"", #name, f16, bf16, fixed_in, fixed_out, CONVERT_##note},
-#define MICROSOFT(name, f16, bf16, fixed_in, fixed_out)                                            \
-    {"com.microsoft", #name, f16, bf16, fixed_in, fixed_out, CONVERT_PLAIN},
-#include "model/write/convert.def"
-#undef CONVERT
-#undef MICROSOFT
-};
+#include "kernels/core/facts.h"
 
 /* --- what can be converted -------------------------------------------------------------------- */
 
@@ -49,31 +25,21 @@ void convert_stay(struct odb_convert *c, int node, const char *fmt, ...)
     c->classes[node] = ODB_CONVERT_STAYS;
 }
 
-static int convert_since(const struct convert_row *row, enum odb_dtype to)
+/* NULL: the operator does not take the type at this opset. */
+static const struct odb_halves *convert_find(const char *domain, const char *name, int opset,
+                                             enum odb_dtype to)
 {
-    return to == ODB_F16 ? row->f16 : row->bf16;
-}
-
-/* The newest row that the opset reaches; NULL: the operator does not take the type there. */
-static const struct convert_row *convert_find(const char *domain, const char *name, int opset,
-                                              enum odb_dtype to)
-{
-    const struct convert_row *found = NULL;
-    for (size_t i = 0; i < ODB_COUNT(convert_rows); i++) {
-        const struct convert_row *row = &convert_rows[i];
-        if (row->f16 <= opset && strcmp(row->name, name) == 0 && strcmp(row->domain, domain) == 0)
-            found = row;
-    }
-    int since = found ? convert_since(found, to) : 0;
+    const struct odb_halves *found = odb_facts_halves(domain, name, opset);
+    int since = !found ? 0 : to == ODB_F16 ? found->f16 : found->bf16;
     return since && since <= opset ? found : NULL;
 }
 
 bool convert_takes(const char *domain, const char *name, int opset, enum odb_dtype to,
                    uint32_t *fixed_in, uint32_t *fixed_out)
 {
-    const struct convert_row *row = convert_find(domain, name, opset, to);
-    *fixed_in = row ? row->fixed_in : 0;
-    *fixed_out = row ? row->fixed_out : 0;
+    const struct odb_halves *row = convert_find(domain, name, opset, to);
+    *fixed_in = row ? row->keep_in : 0;
+    *fixed_out = row ? row->keep_out : 0;
     return row != NULL;
 }
 
@@ -85,14 +51,14 @@ static bool convert_has_body(const struct odb_node *node)
     return node->n_captured > 0;
 }
 
-static bool convert_in_follows(const struct convert_row *row, int i)
+static bool convert_in_follows(const struct odb_halves *row, int i)
 {
-    return i >= 32 || !(row->fixed_in >> i & 1);
+    return i >= 32 || !(row->keep_in >> i & 1);
 }
 
-static bool convert_out_follows(const struct convert_row *row, int o)
+static bool convert_out_follows(const struct odb_halves *row, int o)
 {
-    return o >= 32 || !(row->fixed_out >> o & 1);
+    return o >= 32 || !(row->keep_out >> o & 1);
 }
 
 static void convert_types(struct odb_convert *c, const struct odb_convert_options *options)
@@ -146,7 +112,7 @@ static bool convert_is_constant(const struct odb_node *node)
 static void convert_classify(struct odb_convert *c, int index)
 {
     const struct odb_node *node = &c->graph->nodes[index];
-    const struct convert_row *row = convert_find(node->domain, node->op_type, node->opset, c->to);
+    const struct odb_halves *row = convert_find(node->domain, node->op_type, node->opset, c->to);
     bool unknown = convert_touches(c, c->unknown, node);
     if (!unknown && !convert_touches(c, c->is_f32, node))
         return;
@@ -162,7 +128,7 @@ static void convert_classify(struct odb_convert *c, int index)
         convert_stay(c, index, "%s%s%s of opset %d is not known to take %s", node->domain,
                      node->domain[0] ? "::" : "", node->op_type, node->opset,
                      convert_type_name(c->to));
-    } else if (row->note != CONVERT_ANY) {
+    } else if (row->note != ODB_HALVES_ANY) {
         c->classes[index] = ODB_CONVERT_FREE;
     }
     c->rows[index] = row;
@@ -243,7 +209,7 @@ enum odb_status odb_convert_new(struct odb_convert **out, const struct odb_model
                               .classes = odb_new_n(enum odb_convert_class, nodes),
                               .why = odb_new_n(char *, nodes),
                               .beyond = odb_new_n(bool, nodes),
-                              .rows = odb_new_n(const struct convert_row *, nodes),
+                              .rows = odb_new_n(const struct odb_halves *, nodes),
                               .narrow = odb_new_n(struct odb_tensor *, values),
                               .scale = odb_new_n(struct odb_tensor *, values),
                               .zero = odb_new_n(struct odb_tensor *, values),
@@ -333,7 +299,7 @@ static bool halving_converts(const struct halving *h, size_t node)
 
 static bool halving_reads_any(const struct halving *h, size_t node)
 {
-    return h->c->rows[node] && h->c->rows[node]->note == CONVERT_ANY;
+    return h->c->rows[node] && h->c->rows[node]->note == ODB_HALVES_ANY;
 }
 
 static void halving_mark_node(struct halving *h, size_t n)
@@ -442,11 +408,12 @@ static enum odb_status halving_attrs(struct halving *h, size_t n, Onnx__NodeProt
                                      struct odb_error *err)
 {
     const struct odb_node *node = &h->c->graph->nodes[n];
-    enum convert_note note = h->c->rows[n]->note;
-    if ((note != CONVERT_TO && note != CONVERT_VALUE) || node->out[0] < 0 || !h->made[node->out[0]])
+    enum odb_halves_note note = h->c->rows[n]->note;
+    if ((note != ODB_HALVES_TO && note != ODB_HALVES_VALUE) || node->out[0] < 0 ||
+        !h->made[node->out[0]])
         return ODB_OK;
-    Onnx__AttributeProto *attr = rewrite_attr(&h->r, copy, note == CONVERT_TO ? "to" : "value");
-    if (note == CONVERT_TO) {
+    Onnx__AttributeProto *attr = rewrite_attr(&h->r, copy, note == ODB_HALVES_TO ? "to" : "value");
+    if (note == ODB_HALVES_TO) {
         if (attr)
             attr->i = h->c->to;
         return ODB_OK;

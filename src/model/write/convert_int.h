@@ -7,7 +7,7 @@
 
 #include "model/write/rewrite.h"
 
-struct convert_row;
+struct odb_halves;
 
 struct odb_convert {
     const struct odb_model *model; /* borrowed */
@@ -20,7 +20,7 @@ struct odb_convert {
     enum odb_convert_class *classes; /* owned; [n_nodes] */
     char **why;                      /* owned; [n_nodes] */
     bool *beyond;                    /* owned; [n_nodes] stays for a weight */
-    const struct convert_row **rows; /* owned array; [n_nodes] NULL: not in the table */
+    const struct odb_halves **rows;  /* owned array; [n_nodes] NULL: none is known */
     struct odb_tensor **narrow;      /* owned refs; [n_values] data in the type */
     /* int8 */
     struct odb_tensor **scale; /* owned refs; [n_values] of narrow; of what is computed */
