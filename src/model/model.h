@@ -17,7 +17,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "system/file.h"
-#include "base/scan.h"
+#include "base/progress.h"
 #include "tensor/attr.h"
 #include "tensor/tensor.h"
 
@@ -300,11 +300,11 @@ void odb_model_text(const struct odb_model *model, struct odb_buf *out);
  * their bits. Tensors of more than so many elements are named by their place in the model's file,
  * or in one beside it, as external data; those that have no such place, and all with SIZE_MAX, are
  * written out. Comments at the top count what the syntax has no words for. nodes: marks of those of
- * the main graph that make a graph of their own; NULL: all of the model. scan (NULL: none) hears of
- * elements that are written out.
- * ODB_CANCELLED, by scan, is the only error, and nothing is appended then. */
+ * the main graph that make a graph of their own; NULL: all of the model. progress (NULL: none)
+ * hears of elements that are written out. ODB_CANCELLED, by progress, is the only error, and
+ * nothing is appended then. */
 enum odb_status odb_model_text_exact(const struct odb_model *model, const bool *nodes,
-                                     size_t elements, const struct odb_scan *scan,
+                                     size_t elements, const struct odb_progress *progress,
                                      struct odb_buf *out, struct odb_error *err) ODB_MUST_USE;
 /* One attribute's value: "[1, 1]", "1e-05", "\"SAME_UPPER\"", "{...}" for tensors. */
 void odb_attr_text(const struct odb_attr *attr, struct odb_buf *out);

@@ -186,7 +186,7 @@ static void session_probe_end(struct odb_session *session, const struct odb_sear
 
 static void session_advance(struct odb_session *session, const struct odb_search_event *event)
 {
-    struct odb_progress *progress = &session->progress;
+    struct odb_search_progress *progress = &session->progress;
     if (event->what == ODB_EVENT_PHASE) {
         odb_text_fit(progress->phase, sizeof progress->phase, "%s", event->text ? event->text : "");
         progress->phase_began = odb_clock();
@@ -198,7 +198,7 @@ static void session_advance(struct odb_session *session, const struct odb_search
 void odb_session_start(struct odb_session *session)
 {
     odb_session_lock(session);
-    session->progress = (struct odb_progress){.began = odb_clock()};
+    session->progress = (struct odb_search_progress){.began = odb_clock()};
     odb_session_unlock(session);
 }
 

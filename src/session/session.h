@@ -37,7 +37,7 @@ struct odb_bookmark {
     int node;
 };
 
-struct odb_progress {
+struct odb_search_progress {
     char phase[160]; /* what runs now, in words; "" not known */
     size_t done, total;
     double began, phase_began; /* of odb_clock() */
@@ -63,7 +63,7 @@ struct odb_session {
                                         empty: nothing */
     int *culprits; /* owned [lock]; [n_nodes] 1 + which culprit of the report a node is; 0: none */
     ODB_VEC(struct odb_probe_log) log;      /* [lock] of the search or walk begun last, in order */
-    struct odb_progress progress;           /* [lock] */
+    struct odb_search_progress progress;    /* [lock] */
     ODB_VEC(struct odb_bookmark) bookmarks; /* [lock]; changed by the screen's thread alone */
     struct odb_annotation_list
         annotations;            /* [lock] breakpoints, marks, …: what the user put down */

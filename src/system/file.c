@@ -16,8 +16,8 @@
 #include "system/temporary.h"
 #include "base/mem.h"
 
-#define FILE_STEP ((size_t)64 << 20)     /* written at a time */
-#define FILE_SCAN_STEP ((size_t)4 << 20) /* where somebody wants to know how far it is */
+#define FILE_STEP ((size_t)64 << 20)         /* written at a time */
+#define FILE_PROGRESS_STEP ((size_t)4 << 20) /* where somebody wants to know how far it is */
 
 static enum odb_status file_failed(const char *path, int why, struct odb_error *err)
 {
@@ -44,7 +44,7 @@ struct odb_file_out {
     bool unsynced;
     int fd;
     size_t done, total;
-    const struct odb_scan *scan; /* borrowed; NULL: nobody wants to know */
+    const struct odb_progress *progress; /* borrowed; NULL: nobody wants to know */
 };
 
 /* A descriptor's file, as linkat() takes it. */
@@ -135,7 +135,7 @@ static int file_of_ours(const struct stat *st)
 }
 
 enum odb_status odb_file_begin(struct odb_file_out **out, const char *path, size_t total,
-                               const struct odb_scan *scan, struct odb_error *err)
+                               const struct odb_progress *progress, struct odb_error *err)
 {
     struct stat st;
     bool exists = stat(path, &st) == 0;
@@ -146,7 +146,7 @@ enum odb_status odb_file_begin(struct odb_file_out **out, const char *path, size
     o->target = exists && whole ? realpath(path, NULL) : NULL;
     o->unsynced = !whole;
     o->total = total;
-    o->scan = scan;
+    o->progress = progress;
     if (whole)
         file_open(o, o->target ? o->target : path);
     else
@@ -171,9 +171,9 @@ enum odb_status odb_file_put(struct odb_file_out *out, const void *data, size_t 
                              struct odb_error *err)
 {
     const char *at = data;
-    size_t step = out->scan ? FILE_SCAN_STEP : FILE_STEP;
+    size_t step = out->progress ? FILE_PROGRESS_STEP : FILE_STEP;
     while (size > 0) {
-        ODB_TRY(odb_scan_step(out->scan, out->done, out->total, err));
+        ODB_TRY(odb_progress_step(out->progress, out->done, out->total, err));
         ssize_t n = write(out->fd, at, ODB_MIN(size, step));
         if (n < 0 && errno == EINTR)
             continue;

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/scan.h"
+#include "base/progress.h"
 
 /* Writes beside path and renames, so that nobody sees half of it, and a file that was there stays
  * until the new one is complete, and on the disk: a machine that goes down leaves one of the two. A
@@ -40,10 +40,11 @@ enum odb_status odb_file_install(const char *beside, const char *path,
 /* The same for what is made while it is written. */
 struct odb_file_out;
 
-/* total: bytes that are going to be put. scan may be NULL; it is told of bytes, and must stay as it
- * is until the end. */
+/* total: bytes that are going to be put. progress may be NULL; it is told of bytes, and must stay
+ * as it is until the end. */
 enum odb_status odb_file_begin(struct odb_file_out **out, const char *path, size_t total,
-                               const struct odb_scan *scan, struct odb_error *err) ODB_MUST_USE;
+                               const struct odb_progress *progress,
+                               struct odb_error *err) ODB_MUST_USE;
 /* Nobody waits for the disk. */
 void odb_file_unsynced(struct odb_file_out *out);
 /* ODB_CANCELLED. After a failure there is only odb_file_end_take() to call. */

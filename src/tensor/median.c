@@ -34,7 +34,7 @@ struct median_part {
 
 struct median_job {
     const struct odb_median_source *source;
-    const struct odb_scan *scan;
+    const struct odb_progress *progress;
     struct median_part parts[MEDIAN_PARTS];
     size_t begin; /* of this step */
     uint64_t prefix;
@@ -119,7 +119,7 @@ static enum odb_status median_pass(struct median_job *job,
     size_t n = job->source->n, step = (size_t)MEDIAN_PARTS * MEDIAN_PART;
     job->visit = visit;
     for (job->begin = 0; job->begin < n; job->begin += step) {
-        ODB_TRY(odb_scan_step(job->scan, job->begin, n, err));
+        ODB_TRY(odb_progress_step(job->progress, job->begin, n, err));
         odb_parallel_for(ODB_MIN((n - job->begin - 1) / MEDIAN_PART + 1, (size_t)MEDIAN_PARTS), 1,
                          median_step, job);
     }
@@ -195,9 +195,9 @@ static enum odb_status median_find(struct median_job *job, size_t finite, double
 }
 
 enum odb_status odb_median(double *out, const struct odb_median_source *source, size_t finite,
-                           const struct odb_scan *scan, struct odb_error *err)
+                           const struct odb_progress *progress, struct odb_error *err)
 {
-    struct median_job job = {.source = source, .scan = scan};
+    struct median_job job = {.source = source, .progress = progress};
     enum odb_status status = ODB_OK;
     *out = 0;
     for (int p = 0; p < MEDIAN_PARTS; p++)

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "base/scan.h"
+#include "base/progress.h"
 
 #define ODB_MEDIAN_CHUNK ((size_t)1024)
 
@@ -23,6 +23,6 @@ struct odb_median_source {
 /* finite: how many numbers load() gives of all places. Of an even number, the middle between two;
  * 0 of none. Takes a few MiB, and mostly one look at all places or two. ODB_CANCELLED. */
 enum odb_status odb_median(double *out, const struct odb_median_source *source, size_t finite,
-                           const struct odb_scan *scan, struct odb_error *err) ODB_MUST_USE;
+                           const struct odb_progress *progress, struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -32,7 +32,7 @@ struct stats_job {
     const struct odb_tensor *t;
     enum odb_dtype type; /* of a number: complex elements are two */
     size_t count, begin, done;
-    const struct odb_scan *scan;
+    const struct odb_progress *progress;
     struct stats_sums *blocks; /* owned */
     struct stats_sums all;
     double scale;
@@ -48,11 +48,13 @@ static enum odb_status stats_check(const struct odb_tensor *t, struct odb_error 
 }
 
 static void stats_prepare(struct stats_job *job, const struct odb_tensor *t,
-                          const struct odb_scan *scan)
+                          const struct odb_progress *progress)
 {
     enum odb_dtype type = t->dtype == ODB_C64 ? ODB_F32 : t->dtype == ODB_C128 ? ODB_F64 : t->dtype;
-    *job = (struct stats_job){
-        .t = t, .type = type, .count = type == t->dtype ? t->count : 2 * t->count, .scan = scan};
+    *job = (struct stats_job){.t = t,
+                              .type = type,
+                              .count = type == t->dtype ? t->count : 2 * t->count,
+                              .progress = progress};
 }
 
 /* first is a multiple of 8: packed types start at a byte. */
@@ -133,7 +135,7 @@ static enum odb_status stats_pass(struct stats_job *job,
     job->visit = visit;
     for (job->begin = 0; job->begin < job->count; job->begin += STATS_STEP) {
         size_t n = ODB_MIN(job->count - job->begin, (size_t)STATS_STEP);
-        ODB_TRY(odb_scan_step(job->scan, job->done, STATS_PASSES * job->count, err));
+        ODB_TRY(odb_progress_step(job->progress, job->done, STATS_PASSES * job->count, err));
         odb_parallel_for(n, STATS_BLOCK, stats_block, job);
         job->done += n;
     }
@@ -190,8 +192,9 @@ static bool stats_still(void *payload, size_t done, size_t total)
 {
     const struct stats_job *job = payload;
     size_t most = (STATS_PASSES - 1) * job->count;
-    return job->scan && job->scan->stop(job->scan->payload, most + ODB_MIN(done, job->count),
-                                        STATS_PASSES * job->count);
+    return job->progress &&
+           job->progress->stop(job->progress->payload, most + ODB_MIN(done, job->count),
+                               STATS_PASSES * job->count);
 }
 
 static enum odb_status stats_all(struct stats_job *job, struct odb_stats *out,
@@ -199,7 +202,7 @@ static enum odb_status stats_all(struct stats_job *job, struct odb_stats *out,
 {
     size_t blocks = job->count / STATS_BLOCK + (job->count % STATS_BLOCK != 0);
     const struct odb_median_source source = {job->count, stats_load_finite, job};
-    const struct odb_scan still = {stats_still, job};
+    const struct odb_progress still = {stats_still, job};
     job->blocks = odb_new_n(struct stats_sums, blocks + 1);
     job->all.s.min = INFINITY;
     job->all.s.max = -INFINITY;
@@ -246,19 +249,19 @@ double odb_stats_select(double *v, size_t n, size_t k)
 }
 
 enum odb_status odb_stats(struct odb_stats *out, const struct odb_tensor *t,
-                          const struct odb_scan *scan, struct odb_error *err)
+                          const struct odb_progress *progress, struct odb_error *err)
 {
     struct stats_job job;
     *out = (struct odb_stats){0};
     ODB_TRY(stats_check(t, err));
-    stats_prepare(&job, t, scan);
+    stats_prepare(&job, t, progress);
     enum odb_status status = stats_all(&job, out, err);
     free(job.blocks);
     return status;
 }
 
 enum odb_status odb_histogram(size_t *bins, size_t n, double lo, double hi,
-                              const struct odb_tensor *t, const struct odb_scan *scan,
+                              const struct odb_tensor *t, const struct odb_progress *progress,
                               struct odb_error *err)
 {
     struct stats_job job;
@@ -266,7 +269,7 @@ enum odb_status odb_histogram(size_t *bins, size_t n, double lo, double hi,
     ODB_TRY(stats_check(t, err));
     if (!n || !(lo <= hi) || !isfinite(lo) || !isfinite(hi))
         return odb_fail(err, ODB_E_INPUT, "a histogram needs bins and a finite range");
-    stats_prepare(&job, t, scan);
+    stats_prepare(&job, t, progress);
     for (size_t i = 0; i < n; i++)
         bins[i] = 0;
     /* Halves, because the width of a range of doubles need not be one. */
@@ -274,7 +277,7 @@ enum odb_status odb_histogram(size_t *bins, size_t n, double lo, double hi,
     for (size_t at = 0; at < job.count; at += STATS_CHUNK) {
         size_t some = ODB_MIN(job.count - at, (size_t)STATS_CHUNK);
         if (at % STATS_STEP == 0)
-            ODB_TRY(odb_scan_step(scan, at, job.count, err));
+            ODB_TRY(odb_progress_step(progress, at, job.count, err));
         stats_load(&job, at, some, v);
         for (size_t i = 0; i < some; i++) {
             if (!(v[i] >= lo && v[i] <= hi))

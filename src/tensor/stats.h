@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "base/scan.h"
+#include "base/progress.h"
 #include "tensor/tensor.h"
 
 /* min to rms are over the finite elements, computed in double, and 0 when there are none. Complex
@@ -28,14 +28,14 @@ static inline size_t odb_stats_finite(const struct odb_stats *stats)
 void odb_stats_merge(struct odb_stats *to, const struct odb_stats *from);
 
 /* Of a tensor with values; ODB_E_INPUT for strings and containers. Takes a few MiB, however large
- * it is. scan may be NULL. ODB_CANCELLED. */
+ * it is. progress may be NULL. ODB_CANCELLED. */
 enum odb_status odb_stats(struct odb_stats *out, const struct odb_tensor *t,
-                          const struct odb_scan *scan, struct odb_error *err) ODB_MUST_USE;
+                          const struct odb_progress *progress, struct odb_error *err) ODB_MUST_USE;
 
 /* Counts of the finite elements in n bins of equal width over [lo, hi], the last one closed. Where
  * lo == hi, bin n / 2 gets what equals them. Elements outside are not counted. */
 enum odb_status odb_histogram(size_t *bins, size_t n, double lo, double hi,
-                              const struct odb_tensor *t, const struct odb_scan *scan,
+                              const struct odb_tensor *t, const struct odb_progress *progress,
                               struct odb_error *err) ODB_MUST_USE;
 
 /* The number that sorting would put at k < n, none being NaN. Reorders v: those before k are then

@@ -260,7 +260,7 @@ static void folder_age(const struct folder *f)
 static void test_file__what_the_killed_wrote_is_swept(void **state)
 {
     struct folder *f = *state;
-    const struct odb_scan scan = {kill_at_once, NULL};
+    const struct odb_progress progress = {kill_at_once, NULL};
     struct odb_error err = ODB_ERROR_INIT;
     struct odb_file_out *held = NULL;
     char *kept = odb_xasprintf("%s/it.12-0.tmp", f->name);
@@ -276,8 +276,8 @@ static void test_file__what_the_killed_wrote_is_swept(void **state)
             const char *name = "x";
             MODELS_OK(odb_npy_image_init(&image, one, &why));
             if (i)
-                MODELS_OK(odb_npz_write_images(npz, &name, &image, 1, false, &scan, &why));
-            MODELS_OK(odb_file_begin(&out, f->path, 4, &scan, &why));
+                MODELS_OK(odb_npz_write_images(npz, &name, &image, 1, false, &progress, &why));
+            MODELS_OK(odb_file_begin(&out, f->path, 4, &progress, &why));
             MODELS_OK(odb_file_put(out, "text", 4, &why));
             _exit(1);
         }
@@ -307,12 +307,12 @@ static void test_file__is_stopped_in_the_middle(void **state)
     struct folder *f = *state;
     struct odb_error err = ODB_ERROR_INIT;
     struct stopper s = {.after = 2};
-    const struct odb_scan scan = {stop_after, &s};
+    const struct odb_progress progress = {stop_after, &s};
     struct odb_file_out *out;
     size_t size = (size_t)40 << 20;
     char *data = odb_new_n(char, size);
     put_text(f->path, "old");
-    assert_int_equal(odb_file_begin(&out, f->path, size, &scan, &err), ODB_OK);
+    assert_int_equal(odb_file_begin(&out, f->path, size, &progress, &err), ODB_OK);
     enum odb_status status = odb_file_put(out, data, size, &err);
     assert_int_equal(odb_file_end_take(out, status, &err), ODB_CANCELLED);
     assert_int_equal(s.total, size);

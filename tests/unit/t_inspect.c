@@ -676,7 +676,8 @@ static void test_inspect__stops_when_asked(void **state)
         int left = asked;
         struct odb_error e = ODB_ERROR_INIT;
         told = 0;
-        enum odb_status status = odb_inspect(&x, t, t, &(struct odb_scan){after_some, &left}, &e);
+        enum odb_status status =
+            odb_inspect(&x, t, t, &(struct odb_progress){after_some, &left}, &e);
         if (status == ODB_OK)
             break;
         assert_int_equal(status, ODB_CANCELLED);

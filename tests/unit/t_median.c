@@ -125,8 +125,8 @@ static void test_median__stops_when_asked(void **state)
     const struct odb_median_source source = {3 * MANY, median_load, v};
     for (int left = 0; left < 3; left++) {
         int asked = left;
-        const struct odb_scan scan = {median_stop, &asked};
-        assert_int_equal(odb_median(&m, &source, 3 * MANY, &scan, &err), ODB_CANCELLED);
+        const struct odb_progress progress = {median_stop, &asked};
+        assert_int_equal(odb_median(&m, &source, 3 * MANY, &progress, &err), ODB_CANCELLED);
     }
     free(v);
 }

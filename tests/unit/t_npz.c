@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "base/scan.h"
+#include "base/progress.h"
 #include "tensor/format/npy.h"
 
 static struct odb_error err;
@@ -151,7 +151,7 @@ static void test_npz__arrays_are_made_while_they_are_written(void **state)
         const char *const names[] = {"stored", "made"};
         struct odb_npz *npz = NULL;
         size_t calls = 0;
-        const struct odb_scan scan = {stop_later, &calls};
+        const struct odb_progress progress = {stop_later, &calls};
         assert_int_equal(odb_npy_image_init(&images[0], a, &err), ODB_OK);
         assert_int_equal(
             odb_npy_image_make(&images[1], a->dtype, a->rank, a->dims, fill_numbers, a, &err),
@@ -163,7 +163,7 @@ static void test_npz__arrays_are_made_while_they_are_written(void **state)
             assert_true(odb_tensor_identical(t, a));
             odb_tensor_unref(t);
             odb_npz_close(npz);
-            assert_int_equal(odb_npz_write_images(path, names, images, 2, deflate, &scan, &err),
+            assert_int_equal(odb_npz_write_images(path, names, images, 2, deflate, &progress, &err),
                              ODB_CANCELLED);
         }
         assert_int_equal(odb_npy_image_write(&images[1], path, NULL, &err), ODB_OK);

@@ -176,12 +176,14 @@ static void test_seek__stops_when_asked(void **state)
 {
     struct odb_tensor *t = TENSOR(ODB_F32, 1, 2);
     struct odb_seek seek;
-    const struct odb_scan scan = {at_once, NULL};
+    const struct odb_progress progress = {at_once, NULL};
     size_t at, before;
     unsigned where;
     assert_int_equal(odb_seek_parse(&seek, "1", &err), ODB_OK);
-    assert_int_equal(odb_seek_next(&at, &where, &seek, t, NULL, 0, 1, &scan, &err), ODB_CANCELLED);
-    assert_int_equal(odb_seek_count(&at, &before, &seek, t, NULL, 0, &scan, &err), ODB_CANCELLED);
+    assert_int_equal(odb_seek_next(&at, &where, &seek, t, NULL, 0, 1, &progress, &err),
+                     ODB_CANCELLED);
+    assert_int_equal(odb_seek_count(&at, &before, &seek, t, NULL, 0, &progress, &err),
+                     ODB_CANCELLED);
     odb_tensor_unref(t);
 }
 

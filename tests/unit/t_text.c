@@ -414,18 +414,19 @@ static void test_text__all_weights_can_be_stopped(void **state)
     struct odb_error err = ODB_ERROR_INIT;
     struct odb_tensor *w = NULL;
     size_t looks = 2;
-    const struct odb_scan scan = {scan_stops, &looks};
+    const struct odb_progress progress = {scan_stops, &looks};
     struct odb_buf out = ODB_BUF_INIT;
     MODELS_OK(odb_tensor_new(&w, ODB_F32, 1, (int64_t[]){100000}, &why));
     odb_build_weight(b, "w", w);
     odb_build_node(b, "Neg", "", "w", "v");
     odb_build_output(b, "v");
     struct odb_model *model = models_take(b);
-    assert_int_equal(odb_model_text_exact(model, NULL, SIZE_MAX, &scan, &out, &err), ODB_CANCELLED);
+    assert_int_equal(odb_model_text_exact(model, NULL, SIZE_MAX, &progress, &out, &err),
+                     ODB_CANCELLED);
     assert_int_equal(looks, 0);
     assert_int_equal(out.len, 0);
     looks = 100; /* more than it takes */
-    MODELS_OK(odb_model_text_exact(model, NULL, SIZE_MAX, &scan, &out, &why));
+    MODELS_OK(odb_model_text_exact(model, NULL, SIZE_MAX, &progress, &out, &why));
     assert_in_range(looks, 1, 98);
     assert_true(out.len > 100000);
     odb_buf_dispose(&out);

@@ -113,7 +113,7 @@ static const char *layout_model(const struct ui_app *app)
 void ui_layout_state(const struct ui_app *app, struct odb_buf *out)
 {
     const struct odb_session *session = app->session;
-    const struct odb_progress *progress = &session->progress;
+    const struct odb_search_progress *progress = &session->progress;
     double now = odb_clock();
     if (ui_app_busy(app)) {
         odb_buf_printf(out, "%s", app->running.call.command->name);

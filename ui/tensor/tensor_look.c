@@ -21,7 +21,7 @@ struct look_kind {
     bool asked; /* for, by a command: then an error is said at once */
     bool (*wanted)(const struct ui_tensor *v);
     void (*ask)(struct ui_tensor *v, struct ui_tensor_work *work);
-    enum odb_status (*run)(struct ui_tensor_work *work, const struct odb_scan *scan,
+    enum odb_status (*run)(struct ui_tensor_work *work, const struct odb_progress *progress,
                            struct odb_error *err);
     /* What it found becomes the view's. */
     void (*take)(struct ui_tensor *v, struct ui_tensor_work *work);
@@ -44,8 +44,8 @@ static void look_slice_ask(struct ui_tensor *v, struct ui_tensor_work *work)
     }
 }
 
-static enum odb_status look_slice_run(struct ui_tensor_work *work, const struct odb_scan *scan,
-                                      struct odb_error *err)
+static enum odb_status look_slice_run(struct ui_tensor_work *work,
+                                      const struct odb_progress *progress, struct odb_error *err)
 {
     for (int i = 0; i < 2; i++)
         if (work->t[i])
@@ -78,8 +78,8 @@ static void look_find_ask(struct ui_tensor *v, struct ui_tensor_work *work)
 }
 
 /* Two sides of other shapes have no places in common: one of them is looked at. */
-static enum odb_status look_find_run(struct ui_tensor_work *work, const struct odb_scan *scan,
-                                     struct odb_error *err)
+static enum odb_status look_find_run(struct ui_tensor_work *work,
+                                     const struct odb_progress *progress, struct odb_error *err)
 {
     const struct ui_tensor_find *find = &work->find;
     const struct odb_tensor *ref = work->t[0], *target = work->t[1];
@@ -89,11 +89,11 @@ static enum odb_status look_find_run(struct ui_tensor_work *work, const struct o
         target = second ? target : NULL;
     }
     ODB_TRY(odb_seek_next(&work->at, &work->where, &find->seek, ref, target, work->from,
-                          find->direction, scan, err));
+                          find->direction, progress, err));
     if (find->counted || work->at == ODB_NOWHERE)
         return ODB_OK;
     return odb_seek_count(&work->find.total, &work->find.before, &find->seek, ref, target, work->at,
-                          scan, err);
+                          progress, err);
 }
 
 static void look_find_take(struct ui_tensor *v, struct ui_tensor_work *work)
@@ -108,10 +108,10 @@ static bool look_stats_wanted(const struct ui_tensor *v)
     return !v->seen && !v->failure;
 }
 
-static enum odb_status look_stats_run(struct ui_tensor_work *work, const struct odb_scan *scan,
-                                      struct odb_error *err)
+static enum odb_status look_stats_run(struct ui_tensor_work *work,
+                                      const struct odb_progress *progress, struct odb_error *err)
 {
-    return odb_inspect(&work->stats, work->t[UI_REFERENCE], work->t[UI_TARGET], scan, err);
+    return odb_inspect(&work->stats, work->t[UI_REFERENCE], work->t[UI_TARGET], progress, err);
 }
 
 static void look_stats_take(struct ui_tensor *v, struct ui_tensor_work *work)
@@ -136,10 +136,10 @@ static void look_channels_ask(struct ui_tensor *v, struct ui_tensor_work *work)
     work->axis = v->axis;
 }
 
-static enum odb_status look_channels_run(struct ui_tensor_work *work, const struct odb_scan *scan,
-                                         struct odb_error *err)
+static enum odb_status look_channels_run(struct ui_tensor_work *work,
+                                         const struct odb_progress *progress, struct odb_error *err)
 {
-    return odb_channels_make(&work->channels, work->t[0], work->t[1], work->axis, scan, err);
+    return odb_channels_make(&work->channels, work->t[0], work->t[1], work->axis, progress, err);
 }
 
 static void look_channels_take(struct ui_tensor *v, struct ui_tensor_work *work)
@@ -164,12 +164,12 @@ static void look_heat_ask(struct ui_tensor *v, struct ui_tensor_work *work)
     work->picture = v->picture;
 }
 
-static enum odb_status look_heat_run(struct ui_tensor_work *work, const struct odb_scan *scan,
-                                     struct odb_error *err)
+static enum odb_status look_heat_run(struct ui_tensor_work *work,
+                                     const struct odb_progress *progress, struct odb_error *err)
 {
     const struct ui_tensor_picture *p = &work->picture;
     return odb_heat_make(&work->heat, work->t[0], work->t[1], p->first, p->rows, p->cols, p->h,
-                         p->w, scan, err);
+                         p->w, progress, err);
 }
 
 static void look_heat_take(struct ui_tensor *v, struct ui_tensor_work *work)
@@ -199,8 +199,8 @@ static const struct look_kind look_kinds[UI_LOOKS] = {
 static void look_run(void *arg)
 {
     struct ui_tensor_work *work = arg;
-    const struct odb_scan scan = {ui_pace_stop, &work->pace};
-    work->status = look_kinds[work->id].run(work, &scan, &work->err);
+    const struct odb_progress progress = {ui_pace_stop, &work->pace};
+    work->status = look_kinds[work->id].run(work, &progress, &work->err);
 }
 
 void ui_tensor__done(void *payload)

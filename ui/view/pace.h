@@ -23,7 +23,7 @@ struct ui_pace {
 
 /* Before the job. */
 void ui_pace_begin(struct ui_pace *pace, struct ui_app *app);
-/* The stop of a struct odb_scan, on the job's thread; payload: the pace. */
+/* The stop of a struct odb_progress, on the job's thread; payload: the pace. */
 bool ui_pace_stop(void *payload, size_t done, size_t total);
 /* Asks the job to stop. */
 void ui_pace_cancel(struct ui_pace *pace);

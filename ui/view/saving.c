@@ -54,7 +54,7 @@ static enum odb_status saving_image(const struct ui_saving *s, int side,
 }
 
 /* An archive of all that there is. */
-static enum odb_status saving_all(const struct ui_saving *s, const struct odb_scan *scan,
+static enum odb_status saving_all(const struct ui_saving *s, const struct odb_progress *progress,
                                   struct odb_error *err)
 {
     struct odb_npy_image images[SAVING_SIDES] = {{0}};
@@ -67,15 +67,15 @@ static enum odb_status saving_all(const struct ui_saving *s, const struct odb_sc
             status = saving_image(s, side, &images[n++], err);
         }
     if (!status)
-        status = odb_npz_write_images(s->path, names, images, n, false, scan, err);
+        status = odb_npz_write_images(s->path, names, images, n, false, progress, err);
     for (size_t i = 0; i < n; i++)
         odb_npy_image_dispose(&images[i]);
     return status;
 }
 
 /* As it is made where the form of the file lets that be, else made before. */
-static enum odb_status saving_difference(const struct ui_saving *s, const struct odb_scan *scan,
-                                         struct odb_error *err)
+static enum odb_status saving_difference(const struct ui_saving *s,
+                                         const struct odb_progress *progress, struct odb_error *err)
 {
     struct odb_npy_image image;
     struct odb_tensor *diff;
@@ -83,7 +83,7 @@ static enum odb_status saving_difference(const struct ui_saving *s, const struct
     bool npy = saving_ends(s->path, ".npy");
     image.head_size = npy ? image.head_size : 0;
     if (npy || saving_ends(s->path, ".bin")) {
-        enum odb_status status = odb_npy_image_write(&image, s->path, scan, err);
+        enum odb_status status = odb_npy_image_write(&image, s->path, progress, err);
         odb_npy_image_dispose(&image);
         return status;
     }
@@ -92,7 +92,7 @@ static enum odb_status saving_difference(const struct ui_saving *s, const struct
     ODB_TRY(odb_tensor_new_raw(&diff, ODB_F64, t->rank, t->dims, err));
     saving_fill(s, 0, diff->data, diff->bytes);
     enum odb_status status =
-        odb_call__write_tensor(diff, saving_names[UI_SAVE_DIFFERENCE], s->path, scan, err);
+        odb_call__write_tensor(diff, saving_names[UI_SAVE_DIFFERENCE], s->path, progress, err);
     odb_tensor_unref(diff);
     return status;
 }
@@ -100,14 +100,14 @@ static enum odb_status saving_difference(const struct ui_saving *s, const struct
 static void saving_run(void *arg)
 {
     struct ui_saving *s = arg;
-    const struct odb_scan scan = {ui_pace_stop, &s->pace};
+    const struct odb_progress progress = {ui_pace_stop, &s->pace};
     if (s->all)
-        s->status = saving_all(s, &scan, &s->err);
+        s->status = saving_all(s, &progress, &s->err);
     else if (s->what.side == UI_SAVE_DIFFERENCE)
-        s->status = saving_difference(s, &scan, &s->err);
+        s->status = saving_difference(s, &progress, &s->err);
     else
         s->status = odb_call__write_tensor(s->what.t[s->what.side], saving_names[s->what.side],
-                                           s->path, &scan, &s->err);
+                                           s->path, &progress, &s->err);
 }
 
 static void saving_put_away(struct ui_saving *s)

@@ -157,7 +157,7 @@ static void log_title(const struct ui_view *view, struct odb_buf *out)
 {
     const struct log_view *v = (const struct log_view *)view;
     const struct ui_app *app = view->app;
-    const struct odb_progress *progress = &app->session->progress;
+    const struct odb_search_progress *progress = &app->session->progress;
     double left = progress->expected - (odb_clock() - progress->began);
     odb_buf_printf(out, "search log: %zu probe%s", log_rows(view), log_rows(view) == 1 ? "" : "s");
     if (ui_app_busy(app) && progress->expected > 0 && left > 0)

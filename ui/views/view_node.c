@@ -66,13 +66,13 @@ static bool node_stop(void *payload, size_t done, size_t total)
 static void node_work(void *arg)
 {
     struct node_request *request = arg;
-    const struct odb_scan scan = {node_stop, request};
+    const struct odb_progress progress = {node_stop, request};
     for (size_t i = 0; i < request->values.n; i++)
         for (int side = 0; side < 2; side++) {
             struct node_value *v = &request->values.items[i];
             const struct odb_tensor *t = v->tensors[side];
             v->had[side] = t && t->kind == ODB_TENSOR && t->count && t->data &&
-                           odb_stats(&v->stats[side], t, &scan, NULL) == ODB_OK;
+                           odb_stats(&v->stats[side], t, &progress, NULL) == ODB_OK;
         }
 }
 

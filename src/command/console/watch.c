@@ -154,19 +154,19 @@ void odb_watch_end(struct odb_watch *watch)
     fflush(watch->call->log);
 }
 
-static bool watch_scan_stop(void *payload, size_t done, size_t total)
+static bool watch_progress_stop(void *payload, size_t done, size_t total)
 {
-    const struct odb_watch_scan *scan = payload;
-    odb_hooks_progress(&scan->hooks, scan->phase, ODB_NO_NODE, done, total);
-    return scan->hooks.cancelled(scan->hooks.payload);
+    const struct odb_watch_progress *progress = payload;
+    odb_hooks_progress(&progress->hooks, progress->phase, ODB_NO_NODE, done, total);
+    return progress->hooks.cancelled(progress->hooks.payload);
 }
 
-const struct odb_scan *odb_watch_scan(struct odb_watch_scan *scan, struct odb_command_call *call,
-                                      const char *phase)
+const struct odb_progress *odb_watch_progress(struct odb_watch_progress *progress,
+                                              struct odb_command_call *call, const char *phase)
 {
-    scan->hooks = odb_watch_begin(&scan->watch, call);
-    scan->phase = phase;
-    scan->scan = (struct odb_scan){watch_scan_stop, scan};
-    odb_hooks_phase(&scan->hooks, phase, 0);
-    return &scan->scan;
+    progress->hooks = odb_watch_begin(&progress->watch, call);
+    progress->phase = phase;
+    progress->progress = (struct odb_progress){watch_progress_stop, progress};
+    odb_hooks_phase(&progress->hooks, phase, 0);
+    return &progress->progress;
 }

@@ -6,7 +6,7 @@
 #ifndef ODB_COMMAND_CONSOLE_WATCH_H
 #define ODB_COMMAND_CONSOLE_WATCH_H
 
-#include "base/scan.h"
+#include "base/progress.h"
 #include "command/table/call.h"
 
 struct odb_watch {
@@ -32,14 +32,14 @@ void odb_watch_print(struct odb_watch *watch, FILE *to, const char *line);
 void odb_watch_end(struct odb_watch *watch);
 
 /* The same for what looks at all of a tensor, or writes it. */
-struct odb_watch_scan {
+struct odb_watch_progress {
     struct odb_watch watch;
     struct odb_search_hooks hooks;
     const char *phase; /* borrowed: "writing" */
-    struct odb_scan scan;
+    struct odb_progress progress;
 };
-/* Stays where it is until odb_watch_end(&scan->watch). Returns its scan. */
-const struct odb_scan *odb_watch_scan(struct odb_watch_scan *scan, struct odb_command_call *call,
-                                      const char *phase);
+/* Stays where it is until odb_watch_end(&progress->watch). Returns its progress. */
+const struct odb_progress *odb_watch_progress(struct odb_watch_progress *progress,
+                                              struct odb_command_call *call, const char *phase);
 
 #endif

@@ -6,7 +6,7 @@
 #define ODB_COMMAND_CONSOLE_CALL_H
 
 #include "base/buf.h"
-#include "base/scan.h"
+#include "base/progress.h"
 #include "command/table/command.h"
 #include "bisect/plan/bisect.h"
 #include "reference/shapes.h"
@@ -118,9 +118,9 @@ enum odb_status odb_call__read_tensor(struct odb_tensor **out, const char *path,
 /* Whether the ending of the name is one of those that odb_call__write_tensor() takes. */
 bool odb_call__is_tensor_file(const char *path);
 /* The same way out, by the file's ending: .npy, .npz, .pb, .bin (the bytes alone), .csv. The file
- * is there as a whole or not at all. scan may be NULL. ODB_CANCELLED. */
+ * is there as a whole or not at all. progress may be NULL. ODB_CANCELLED. */
 enum odb_status odb_call__write_tensor(const struct odb_tensor *t, const char *name,
-                                       const char *path, const struct odb_scan *scan,
+                                       const char *path, const struct odb_progress *progress,
                                        struct odb_error *err) ODB_MUST_USE;
 /* The same within a command, which tells how far it is and can be stopped. */
 enum odb_status odb_call__save(struct odb_command_call *call, const struct odb_tensor *t,

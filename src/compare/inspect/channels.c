@@ -215,14 +215,14 @@ static enum odb_status channels_begin(struct channels_job *job, const struct odb
 
 enum odb_status odb_channels_make(struct odb_channels **out, const struct odb_tensor *ref,
                                   const struct odb_tensor *target, int axis,
-                                  const struct odb_scan *scan, struct odb_error *err)
+                                  const struct odb_progress *progress, struct odb_error *err)
 {
     struct channels_job job = {.begin = 0};
     ODB_TRY(channels_begin(&job, ref, target, axis, err));
     enum odb_status status = ODB_OK;
     size_t step = job.n_parts * CHANNELS_STEP;
     for (; job.begin < job.pairs.count; job.begin += step) {
-        ODB_TRY_OUT(odb_scan_step(scan, job.begin, job.pairs.count, err));
+        ODB_TRY_OUT(odb_progress_step(progress, job.begin, job.pairs.count, err));
         odb_parallel_for(job.n_parts, 1, channels_step, &job);
     }
     struct odb_channels *channels = odb_new(struct odb_channels);

@@ -7,7 +7,7 @@
 #define ODB_COMPARE_INSPECT_CHANNELS_H
 
 #include "base/buf.h"
-#include "base/scan.h"
+#include "base/progress.h"
 #include "tensor/tensor.h"
 
 #define ODB_CHANNELS_MAX ((size_t)1 << 18)
@@ -39,7 +39,8 @@ int odb_channels_axis(const struct odb_tensor *t);
  * ODB_CHANNELS_MAX. */
 enum odb_status odb_channels_make(struct odb_channels **out, const struct odb_tensor *ref,
                                   const struct odb_tensor *target, int axis,
-                                  const struct odb_scan *scan, struct odb_error *err) ODB_MUST_USE;
+                                  const struct odb_progress *progress,
+                                  struct odb_error *err) ODB_MUST_USE;
 void odb_channels_free(struct odb_channels *channels); /* NULL is fine */
 
 /* How bad a channel is, as a number to sort by: infinite where something is odd. */

@@ -87,7 +87,7 @@ static void heat_finish(struct heat_job *job)
 
 enum odb_status odb_heat_make(struct odb_heat **out, const struct odb_tensor *ref,
                               const struct odb_tensor *target, size_t first, size_t rows,
-                              size_t cols, size_t h, size_t w, const struct odb_scan *scan,
+                              size_t cols, size_t h, size_t w, const struct odb_progress *progress,
                               struct odb_error *err)
 {
     struct heat_job job = {.first = first};
@@ -103,7 +103,7 @@ enum odb_status odb_heat_make(struct odb_heat **out, const struct odb_tensor *re
     job.counts = odb_new_n(size_t, 2 * h * w);
     size_t step = ODB_MAX(HEAT_STEP / (rows / h * cols + 1), (size_t)1);
     for (; job.begin < h; job.begin += step) {
-        ODB_TRY_OUT(odb_scan_step(scan, job.begin, h, err));
+        ODB_TRY_OUT(odb_progress_step(progress, job.begin, h, err));
         odb_parallel_for(ODB_MIN(step, h - job.begin), 1, heat_rows, &job);
     }
     heat_finish(&job);

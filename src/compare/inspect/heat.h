@@ -6,7 +6,7 @@
 #ifndef ODB_COMPARE_INSPECT_HEAT_H
 #define ODB_COMPARE_INSPECT_HEAT_H
 
-#include "base/scan.h"
+#include "base/progress.h"
 #include "tensor/tensor.h"
 
 struct odb_heat_cell {
@@ -29,7 +29,7 @@ struct odb_heat {
  * elements. Strings have errors alone. */
 enum odb_status odb_heat_make(struct odb_heat **out, const struct odb_tensor *ref,
                               const struct odb_tensor *target, size_t first, size_t rows,
-                              size_t cols, size_t h, size_t w, const struct odb_scan *scan,
+                              size_t cols, size_t h, size_t w, const struct odb_progress *progress,
                               struct odb_error *err) ODB_MUST_USE;
 void odb_heat_free(struct odb_heat *heat); /* NULL is fine */
 

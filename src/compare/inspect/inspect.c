@@ -94,7 +94,7 @@ struct inspect_job {
     double lo, hi, diff_lo, diff_hi;
     double edges[ODB_INSPECT_BINS + 1]; /* of diff_bins */
     void (*visit)(const struct inspect_job *job, struct inspect_part *p, size_t first, size_t last);
-    const struct odb_scan *scan;
+    const struct odb_progress *progress;
     size_t done; /* numbers that both passes have behind them */
 };
 
@@ -188,7 +188,7 @@ static void inspect_step(void *arg, size_t begin, size_t end)
 static enum odb_status inspect_stopped(const struct inspect_job *job, struct odb_error *err)
 {
     size_t n = ODB_MAX(job->n[0], job->n[1]);
-    return odb_scan_step(job->scan, job->done, n / 5 + 2 * n, err);
+    return odb_progress_step(job->progress, job->done, n / 5 + 2 * n, err);
 }
 
 static enum odb_status inspect_pass(struct inspect_job *job, struct odb_error *err)
@@ -823,10 +823,10 @@ static enum odb_dtype inspect_part_type(enum odb_dtype dtype)
 }
 
 enum odb_status odb_inspect(struct odb_inspection *out, const struct odb_tensor *ref,
-                            const struct odb_tensor *target, const struct odb_scan *scan,
+                            const struct odb_tensor *target, const struct odb_progress *progress,
                             struct odb_error *err)
 {
-    struct inspect_job job = {.t = {ref, target}, .scan = scan};
+    struct inspect_job job = {.t = {ref, target}, .progress = progress};
     *out = (struct odb_inspection){.has_ref = ref,
                                    .has_target = target,
                                    .ref_numeric = inspect_is_numeric(ref),

@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "compare/metrics.h"
-#include "base/scan.h"
+#include "base/progress.h"
 #include "tensor/stats.h"
 #include "tensor/tensor.h"
 
@@ -91,10 +91,10 @@ struct odb_inspection {
 };
 
 /* Either side may be NULL or have no values. *out is filled completely, but on failure is not to
- * be read. scan is not asked during the metrics, a tenth of the time. ODB_CANCELLED. ODB_E_NOMEM:
- * no room for a median. */
+ * be read. progress is not asked during the metrics, a tenth of the time. ODB_CANCELLED.
+ * ODB_E_NOMEM: no room for a median. */
 enum odb_status odb_inspect(struct odb_inspection *out, const struct odb_tensor *ref,
-                            const struct odb_tensor *target, const struct odb_scan *scan,
+                            const struct odb_tensor *target, const struct odb_progress *progress,
                             struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -313,14 +313,15 @@ static enum odb_status seek_begin(struct seek_job *job, const struct odb_seek *s
 
 /* The first hit of [first, last) in the direction. */
 static enum odb_status seek_stretch(struct seek_job *job, size_t first, size_t last, size_t *done,
-                                    size_t *at, const struct odb_scan *scan, struct odb_error *err)
+                                    size_t *at, const struct odb_progress *progress,
+                                    struct odb_error *err)
 {
     const size_t step = (size_t)SEEK_BLOCK * SEEK_BLOCKS;
     bool back = job->direction < 0;
     while (first < last && *at == ODB_NOWHERE) {
         job->n = ODB_MIN(last - first, step);
         job->first = back ? last - job->n : first;
-        ODB_TRY(odb_scan_step(scan, *done, job->pairs.count, err));
+        ODB_TRY(odb_progress_step(progress, *done, job->pairs.count, err));
         odb_parallel_for(seek_blocks(job), 1, seek_next_blocks, job);
         for (size_t b = 0; b < seek_blocks(job); b++)
             if (job->hit[b] != ODB_NOWHERE && (*at == ODB_NOWHERE || back))
@@ -334,7 +335,7 @@ static enum odb_status seek_stretch(struct seek_job *job, size_t first, size_t l
 
 enum odb_status odb_seek_next(size_t *at, unsigned *where, const struct odb_seek *seek,
                               const struct odb_tensor *ref, const struct odb_tensor *target,
-                              size_t from, int direction, const struct odb_scan *scan,
+                              size_t from, int direction, const struct odb_progress *progress,
                               struct odb_error *err)
 {
     struct seek_job job;
@@ -348,11 +349,11 @@ enum odb_status odb_seek_next(size_t *at, unsigned *where, const struct odb_seek
     size_t here = from == ODB_NOWHERE ? (direction < 0 ? n : 0) : ODB_MIN(from, n);
     size_t behind = direction < 0 || from == ODB_NOWHERE ? here : ODB_MIN(here + 1, n);
     if (direction < 0) {
-        ODB_TRY(seek_stretch(&job, 0, here, &done, at, scan, err));
-        ODB_TRY(seek_stretch(&job, here, n, &done, at, scan, err));
+        ODB_TRY(seek_stretch(&job, 0, here, &done, at, progress, err));
+        ODB_TRY(seek_stretch(&job, here, n, &done, at, progress, err));
     } else {
-        ODB_TRY(seek_stretch(&job, behind, n, &done, at, scan, err));
-        ODB_TRY(seek_stretch(&job, 0, behind, &done, at, scan, err));
+        ODB_TRY(seek_stretch(&job, behind, n, &done, at, progress, err));
+        ODB_TRY(seek_stretch(&job, 0, behind, &done, at, progress, err));
     }
     unsigned char hit = 0;
     if (*at != ODB_NOWHERE)
@@ -363,7 +364,8 @@ enum odb_status odb_seek_next(size_t *at, unsigned *where, const struct odb_seek
 
 enum odb_status odb_seek_count(size_t *total, size_t *before, const struct odb_seek *seek,
                                const struct odb_tensor *ref, const struct odb_tensor *target,
-                               size_t at, const struct odb_scan *scan, struct odb_error *err)
+                               size_t at, const struct odb_progress *progress,
+                               struct odb_error *err)
 {
     const size_t step = (size_t)SEEK_BLOCK * SEEK_BLOCKS;
     struct seek_job job;
@@ -372,7 +374,7 @@ enum odb_status odb_seek_count(size_t *total, size_t *before, const struct odb_s
     job.at = at;
     for (job.first = 0; job.first < job.pairs.count; job.first += step) {
         job.n = ODB_MIN(job.pairs.count - job.first, step);
-        ODB_TRY(odb_scan_step(scan, job.first, job.pairs.count, err));
+        ODB_TRY(odb_progress_step(progress, job.first, job.pairs.count, err));
         odb_parallel_for(seek_blocks(&job), 1, seek_count_blocks, &job);
         for (size_t b = 0; b < seek_blocks(&job); b++) {
             *total += job.counts[b];

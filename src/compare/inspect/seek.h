@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "compare/metrics.h"
-#include "base/scan.h"
+#include "base/progress.h"
 
 /* Where to look; bits. */
 enum odb_seek_where {
@@ -43,12 +43,12 @@ enum odb_status odb_seek_parse(struct odb_seek *out, const char *text,
  * ODB_E_USAGE: a text among numbers. ODB_CANCELLED. */
 enum odb_status odb_seek_next(size_t *at, unsigned *where, const struct odb_seek *seek,
                               const struct odb_tensor *ref, const struct odb_tensor *target,
-                              size_t from, int direction, const struct odb_scan *scan,
+                              size_t from, int direction, const struct odb_progress *progress,
                               struct odb_error *err) ODB_MUST_USE;
 /* How many elements match, and how many of them stand before `at`. */
 enum odb_status odb_seek_count(size_t *total, size_t *before, const struct odb_seek *seek,
                                const struct odb_tensor *ref, const struct odb_tensor *target,
-                               size_t at, const struct odb_scan *scan,
+                               size_t at, const struct odb_progress *progress,
                                struct odb_error *err) ODB_MUST_USE;
 
 #endif

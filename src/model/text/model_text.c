@@ -556,7 +556,7 @@ static size_t text_total(const struct odb_model *model, size_t elements)
 }
 
 enum odb_status odb_model_text_exact(const struct odb_model *model, const bool *nodes,
-                                     size_t elements, const struct odb_scan *scan,
+                                     size_t elements, const struct odb_progress *progress,
                                      struct odb_buf *out, struct odb_error *err)
 {
     struct odb_buf text = ODB_BUF_INIT;
@@ -564,7 +564,7 @@ enum odb_status odb_model_text_exact(const struct odb_model *model, const bool *
                       .model = model,
                       .exact = true,
                       .elements = elements,
-                      .scan = scan,
+                      .progress = progress,
                       .total = text_total(model, elements)};
     struct text_part part = {0};
     if (nodes) {

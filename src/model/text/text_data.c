@@ -21,7 +21,7 @@
 /* Lists longer than SHOWN show their first HEAD items. */
 enum { TEXT_DATA_SHOWN = 8, TEXT_DATA_HEAD = 4, TEXT_STRING_SHOWN = 256, TEXT_DEPTH = 64 };
 /* Elements that are written between two looks at whether to go on. */
-enum { TEXT_SCAN = 1 << 14 };
+enum { TEXT_PROGRESS = 1 << 14 };
 
 /* --- names and strings ------------------------------------------------------------------------ */
 
@@ -219,11 +219,12 @@ static bool text_is_bits(const struct odb_tensor *t)
     return info->bits && (info->bits < 8 || (info->class_ == ODB_CLASS_FLOAT && info->bits <= 16));
 }
 
-/* Before each element; asks whether to go on every TEXT_SCAN of them. */
+/* Before each element; asks whether to go on every TEXT_PROGRESS of them. */
 static bool text_goes_on(struct text *to)
 {
-    if (to->scan && to->done++ % TEXT_SCAN == 0)
-        to->stopped = to->stopped || odb_scan_step(to->scan, to->done, to->total, NULL) != ODB_OK;
+    if (to->progress && to->done++ % TEXT_PROGRESS == 0)
+        to->stopped =
+            to->stopped || odb_progress_step(to->progress, to->done, to->total, NULL) != ODB_OK;
     return !to->stopped;
 }
 

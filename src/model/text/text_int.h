@@ -37,11 +37,11 @@ struct text {
     bool ranks;      /* types: "float[]" is a scalar and "float[...]" has any rank, where ONNX's
                         text has "float" and "float[]" */
     size_t elements; /* exact: larger tensors are named by their place */
-    const struct text_part *part; /* borrowed; NULL: all of the model */
-    size_t lost[TEXT_LOST_COUNT]; /* exact: how often */
-    const struct odb_scan *scan;  /* borrowed; NULL: nobody asks */
-    size_t done, total;           /* for scan: elements, about */
-    bool stopped;                 /* by scan: the rest is not worth writing */
+    const struct text_part *part;        /* borrowed; NULL: all of the model */
+    size_t lost[TEXT_LOST_COUNT];        /* exact: how often */
+    const struct odb_progress *progress; /* borrowed; NULL: nobody asks */
+    size_t done, total;                  /* for progress: elements, about */
+    bool stopped;                        /* by progress: the rest is not worth writing */
 };
 
 /* A name: as it is where it is an identifier, else quoted. */

@@ -611,10 +611,10 @@ static enum odb_status npy_put_take(const struct odb_npy_image *image, struct od
 }
 
 enum odb_status odb_npy_image_write(const struct odb_npy_image *image, const char *path,
-                                    const struct odb_scan *scan, struct odb_error *err)
+                                    const struct odb_progress *progress, struct odb_error *err)
 {
     struct odb_file_out *out;
-    ODB_TRY(odb_file_begin(&out, path, image->head_size + image->body_size, scan, err));
+    ODB_TRY(odb_file_begin(&out, path, image->head_size + image->body_size, progress, err));
     return npy_put_take(image, out, err);
 }
 

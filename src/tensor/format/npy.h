@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "base/scan.h"
+#include "base/progress.h"
 #include "tensor/tensor.h"
 
 /* A large file whose bytes are already right is mapped, not copied: it must not be truncated while
@@ -45,9 +45,9 @@ enum odb_status
 odb_npy_image_make(struct odb_npy_image *image, enum odb_dtype dtype, int rank, const int64_t *dims,
                    void (*fill)(const void *payload, size_t at, void *out, size_t n),
                    const void *payload, struct odb_error *err) ODB_MUST_USE;
-/* Replaces path in one step. scan may be NULL; it is told of bytes. ODB_CANCELLED. */
+/* Replaces path in one step. progress may be NULL; it is told of bytes. ODB_CANCELLED. */
 enum odb_status odb_npy_image_write(const struct odb_npy_image *image, const char *path,
-                                    const struct odb_scan *scan,
+                                    const struct odb_progress *progress,
                                     struct odb_error *err) ODB_MUST_USE;
 void odb_npy_image_dispose(struct odb_npy_image *image);
 

@@ -195,7 +195,7 @@ enum odb_status odb_npz_read(struct odb_tensor **out, struct odb_npz *npz, const
 
 /* How far all of it is. The library itself does not say, within what it deflates. */
 struct npz_pace {
-    const struct odb_scan *scan; /* borrowed; NULL: nobody wants to know */
+    const struct odb_progress *progress; /* borrowed; NULL: nobody wants to know */
     size_t done, told, total;
     bool stopped;
 };
@@ -211,9 +211,9 @@ struct npz_member {
 
 static bool npz_stops(struct npz_pace *pace)
 {
-    if (!pace->stopped && pace->scan && (!pace->done || pace->done - pace->told >= NPZ_TELL)) {
+    if (!pace->stopped && pace->progress && (!pace->done || pace->done - pace->told >= NPZ_TELL)) {
         pace->told = pace->done;
-        pace->stopped = pace->scan->stop(pace->scan->payload, pace->done, pace->total);
+        pace->stopped = pace->progress->stop(pace->progress->payload, pace->done, pace->total);
     }
     return pace->stopped;
 }
@@ -317,11 +317,11 @@ static enum odb_status npz_finish(zip_t *zip, const struct npz_pace *pace, struc
 /* A whole archive, under a name that nobody else has. */
 static enum odb_status npz_write(const char *path, const char *const *names,
                                  const struct odb_npy_image *images, size_t n, bool deflate,
-                                 const struct odb_scan *scan, struct odb_error *err)
+                                 const struct odb_progress *progress, struct odb_error *err)
 {
     int code;
     enum odb_status status = ODB_OK;
-    struct npz_pace pace = {.scan = scan};
+    struct npz_pace pace = {.progress = progress};
     zip_t *zip = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
     if (!zip)
         return npz_fail_open(code, err);
@@ -346,12 +346,12 @@ static enum odb_status npz_write(const char *path, const char *const *names,
 
 enum odb_status odb_npz_write_images(const char *path, const char *const *names,
                                      const struct odb_npy_image *images, size_t n, bool deflate,
-                                     const struct odb_scan *scan, struct odb_error *err)
+                                     const struct odb_progress *progress, struct odb_error *err)
 {
     char *folder;
     ODB_TRY(odb_scratch_for_file(&folder, path, err));
     char *beside = odb_xasprintf("%s/npz", folder);
-    enum odb_status status = npz_write(beside, names, images, n, deflate, scan, err);
+    enum odb_status status = npz_write(beside, names, images, n, deflate, progress, err);
     if (status != ODB_OK)
         odb_error_at(err, "%s", path);
     else

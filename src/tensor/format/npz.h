@@ -13,7 +13,7 @@
 
 struct odb_npz; /* opaque */
 struct odb_npy_image;
-struct odb_scan;
+struct odb_progress;
 
 /* Lists the members; their values are read when asked for. */
 enum odb_status odb_npz_open(struct odb_npz **out, const char *path,
@@ -31,11 +31,11 @@ enum odb_status odb_npz_read(struct odb_tensor **out, struct odb_npz *npz, const
 enum odb_status odb_npz_write(const char *path, const char *const *names,
                               const struct odb_tensor *const *tensors, size_t n, bool deflate,
                               struct odb_error *err) ODB_MUST_USE;
-/* The same of n images (tensor/format/npy.h). scan may be NULL; it is told of bytes. ODB_CANCELLED,
- * and what was there is there still. */
+/* The same of n images (tensor/format/npy.h). progress may be NULL; it is told of bytes.
+ * ODB_CANCELLED, and what was there is there still. */
 enum odb_status odb_npz_write_images(const char *path, const char *const *names,
                                      const struct odb_npy_image *images, size_t n, bool deflate,
-                                     const struct odb_scan *scan,
+                                     const struct odb_progress *progress,
                                      struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -16,51 +16,51 @@
 #define SAVE_STEP ((size_t)1 << 20) /* bytes of text that are made before they are written */
 
 static enum odb_status save_bytes(const char *path, const void *data, size_t size,
-                                  const struct odb_scan *scan, struct odb_error *err)
+                                  const struct odb_progress *progress, struct odb_error *err)
 {
     struct odb_file_out *out;
-    ODB_TRY(odb_file_begin(&out, path, size, scan, err));
+    ODB_TRY(odb_file_begin(&out, path, size, progress, err));
     return odb_file_end_take(out, odb_file_put(out, data, size, err), err);
 }
 
 static enum odb_status save_npy(const struct odb_tensor *t, const char *name, const char *path,
-                                const struct odb_scan *scan, struct odb_error *err)
+                                const struct odb_progress *progress, struct odb_error *err)
 {
     struct odb_npy_image image;
     ODB_TRY(odb_npy_image_init(&image, t, err));
-    enum odb_status status = odb_npy_image_write(&image, path, scan, err);
+    enum odb_status status = odb_npy_image_write(&image, path, progress, err);
     odb_npy_image_dispose(&image);
     return status;
 }
 
 static enum odb_status save_npz(const struct odb_tensor *t, const char *name, const char *path,
-                                const struct odb_scan *scan, struct odb_error *err)
+                                const struct odb_progress *progress, struct odb_error *err)
 {
     struct odb_npy_image image;
     ODB_TRY(odb_npy_image_init(&image, t, err));
-    enum odb_status status = odb_npz_write_images(path, &name, &image, 1, false, scan, err);
+    enum odb_status status = odb_npz_write_images(path, &name, &image, 1, false, progress, err);
     odb_npy_image_dispose(&image);
     return status;
 }
 
 static enum odb_status save_pb(const struct odb_tensor *t, const char *name, const char *path,
-                               const struct odb_scan *scan, struct odb_error *err)
+                               const struct odb_progress *progress, struct odb_error *err)
 {
     struct odb_buf bytes = ODB_BUF_INIT;
     enum odb_status status = odb_pb_encode(t, name, &bytes, err);
     if (!status)
-        status = save_bytes(path, bytes.data ? bytes.data : "", bytes.len, scan, err);
+        status = save_bytes(path, bytes.data ? bytes.data : "", bytes.len, progress, err);
     odb_buf_dispose(&bytes);
     return status;
 }
 
 /* The elements as they lie in memory, packed types as ONNX packs them. */
 static enum odb_status save_bin(const struct odb_tensor *t, const char *name, const char *path,
-                                const struct odb_scan *scan, struct odb_error *err)
+                                const struct odb_progress *progress, struct odb_error *err)
 {
     if (t->kind != ODB_TENSOR || t->dtype == ODB_STRING)
         return odb_fail(err, ODB_UNSUPPORTED, "a .bin holds tensors of numbers alone");
-    return save_bytes(path, t->data ? t->data : "", t->bytes, scan, err);
+    return save_bytes(path, t->data ? t->data : "", t->bytes, progress, err);
 }
 
 static void save_field(struct odb_buf *out, const struct odb_tensor *t, size_t i)
@@ -77,7 +77,7 @@ static void save_field(struct odb_buf *out, const struct odb_tensor *t, size_t i
 }
 
 static enum odb_status save_rows(struct odb_file_out *out, const struct odb_tensor *t,
-                                 const struct odb_scan *scan, struct odb_error *err)
+                                 const struct odb_progress *progress, struct odb_error *err)
 {
     size_t cols = t->rank && t->count ? (size_t)t->dims[t->rank - 1] : 1;
     struct odb_buf text = ODB_BUF_INIT;
@@ -87,7 +87,7 @@ static enum odb_status save_rows(struct odb_file_out *out, const struct odb_tens
         odb_buf_putc(&text, (i + 1) % cols ? ',' : '\n');
         if (text.len < SAVE_STEP && i + 1 < t->count)
             continue;
-        status = odb_scan_step(scan, i, t->count, err);
+        status = odb_progress_step(progress, i, t->count, err);
         if (!status)
             status = odb_file_put(out, text.data, text.len, err);
         text.len = 0;
@@ -98,7 +98,7 @@ static enum odb_status save_rows(struct odb_file_out *out, const struct odb_tens
 
 /* A line for each run along the last axis, in digits that give the same numbers again. */
 static enum odb_status save_csv(const struct odb_tensor *t, const char *name, const char *path,
-                                const struct odb_scan *scan, struct odb_error *err)
+                                const struct odb_progress *progress, struct odb_error *err)
 {
     struct odb_file_out *out;
     if (t->kind != ODB_TENSOR)
@@ -108,13 +108,13 @@ static enum odb_status save_csv(const struct odb_tensor *t, const char *name, co
         return odb_error_remedy(err, "write a .npy, or a slice");
     }
     ODB_TRY(odb_file_begin(&out, path, 0, NULL, err)); /* how far it is is told in elements */
-    return odb_file_end_take(out, save_rows(out, t, scan, err), err);
+    return odb_file_end_take(out, save_rows(out, t, progress, err), err);
 }
 
 static const struct save_form {
     const char *ending;
     enum odb_status (*write)(const struct odb_tensor *t, const char *name, const char *path,
-                             const struct odb_scan *scan, struct odb_error *err);
+                             const struct odb_progress *progress, struct odb_error *err);
 } save_forms[] = {
     {".npy", save_npy}, {".npz", save_npz}, {".pb", save_pb},
     {".bin", save_bin}, {".csv", save_csv},
@@ -137,14 +137,14 @@ bool odb_call__is_tensor_file(const char *path)
 }
 
 enum odb_status odb_call__write_tensor(const struct odb_tensor *t, const char *name,
-                                       const char *path, const struct odb_scan *scan,
+                                       const char *path, const struct odb_progress *progress,
                                        struct odb_error *err)
 {
     const struct save_form *form = save_form(path);
     if (!form)
         odb_fail(err, ODB_E_USAGE,
                  "the name of the file ends in none of .npy, .npz, .pb, .bin and .csv");
-    else if (form->write(t, *name ? name : "value", path, scan, err) == ODB_OK)
+    else if (form->write(t, *name ? name : "value", path, progress, err) == ODB_OK)
         return ODB_OK;
     return odb_error_at(err, "%s", path);
 }
@@ -152,9 +152,9 @@ enum odb_status odb_call__write_tensor(const struct odb_tensor *t, const char *n
 enum odb_status odb_call__save(struct odb_command_call *call, const struct odb_tensor *t,
                                const char *name, const char *path, struct odb_error *err)
 {
-    struct odb_watch_scan scan;
+    struct odb_watch_progress progress;
     enum odb_status status =
-        odb_call__write_tensor(t, name, path, odb_watch_scan(&scan, call, "writing"), err);
-    odb_watch_end(&scan.watch);
+        odb_call__write_tensor(t, name, path, odb_watch_progress(&progress, call, "writing"), err);
+    odb_watch_end(&progress.watch);
     return status;
 }

@@ -41,11 +41,11 @@ static enum odb_status diff_put(struct odb_command_call *call, const struct odb_
                                 const struct odb_tensor *target, struct odb_buf *out,
                                 struct odb_error *err)
 {
-    struct odb_watch_scan watched;
+    struct odb_watch_progress watched;
     struct odb_inspection *look = odb_new(struct odb_inspection);
     char type[320];
     enum odb_status status =
-        odb_inspect(look, reference, target, odb_watch_scan(&watched, call, "comparing"), err);
+        odb_inspect(look, reference, target, odb_watch_progress(&watched, call, "comparing"), err);
     odb_watch_end(&watched.watch);
     bool numbers = look->ref_numeric && look->target_numeric;
     if (status == ODB_OK && !look->comparable) {

@@ -60,9 +60,10 @@ static enum odb_status print_model(struct odb_command_call *call, const char *se
         for (int n = first; n <= last; n++)
             nodes[n] = true;
     }
-    struct odb_watch_scan watched;
-    const struct odb_scan *scan = odb_watch_scan(&watched, call, "writing");
-    enum odb_status status = odb_model_text_exact(call->model, nodes, elements, scan, &text, err);
+    struct odb_watch_progress watched;
+    const struct odb_progress *progress = odb_watch_progress(&watched, call, "writing");
+    enum odb_status status =
+        odb_model_text_exact(call->model, nodes, elements, progress, &text, err);
     free(nodes);
     odb_watch_end(&watched.watch);
     if (status == ODB_OK)

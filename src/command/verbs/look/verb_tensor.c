@@ -11,11 +11,11 @@
 #define TENSOR_BAR 40 /* columns of the fullest bin */
 
 static void tensor_histogram(const struct odb_tensor *t, const struct odb_stats *s,
-                             const struct odb_scan *scan, struct odb_buf *out)
+                             const struct odb_progress *progress, struct odb_buf *out)
 {
     size_t bins[TENSOR_BINS], most = 1;
     if (s->nan + s->pos_inf + s->neg_inf == s->count ||
-        odb_histogram(bins, TENSOR_BINS, s->min, s->max, t, scan, NULL) != ODB_OK)
+        odb_histogram(bins, TENSOR_BINS, s->min, s->max, t, progress, NULL) != ODB_OK)
         return;
     for (int i = 0; i < TENSOR_BINS; i++)
         most = ODB_MAX(most, bins[i]);
@@ -36,7 +36,7 @@ static void tensor_histogram(const struct odb_tensor *t, const struct odb_stats 
 }
 
 static void tensor_text(const char *name, const struct odb_tensor *t, int indent,
-                        const struct odb_scan *scan, struct odb_buf *out)
+                        const struct odb_progress *progress, struct odb_buf *out)
 {
     char type[320];
     struct odb_stats s;
@@ -45,13 +45,13 @@ static void tensor_text(const char *name, const struct odb_tensor *t, int indent
     odb_buf_printf(out, "  %s\n", odb_call__type_text(t, type, sizeof type));
     for (size_t i = 0; i < t->n_items; i++) {
         snprintf(type, sizeof type, "[%zu]", i);
-        tensor_text(type, t->items[i], indent + 2, scan, out);
+        tensor_text(type, t->items[i], indent + 2, progress, out);
     }
     if (t->kind != ODB_TENSOR)
         return;
     odb_buf_printf(out, "%*selements  %zu\n%*sbytes     %zu\n", indent, "", t->count, indent, "",
                    t->bytes);
-    if (!t->count || odb_stats(&s, t, scan, NULL) != ODB_OK)
+    if (!t->count || odb_stats(&s, t, progress, NULL) != ODB_OK)
         return;
     const struct {
         const char *name;
@@ -67,11 +67,11 @@ static void tensor_text(const char *name, const struct odb_tensor *t, int indent
         odb_buf_printf(out, "%*sinf       %zu, of them negative %zu\n", indent, "",
                        s.pos_inf + s.neg_inf, s.neg_inf);
     if (!indent)
-        tensor_histogram(t, &s, scan, out);
+        tensor_histogram(t, &s, progress, out);
 }
 
 static json_t *tensor_json(const char *name, const struct odb_tensor *t,
-                           const struct odb_scan *scan)
+                           const struct odb_progress *progress)
 {
     static const char *const kinds[] = {"tensor", "sequence", "optional", "sparse", "map"};
     json_t *object = json_object();
@@ -84,10 +84,10 @@ static json_t *tensor_json(const char *name, const struct odb_tensor *t,
     if (t->n_items) {
         json_t *items = json_array();
         for (size_t i = 0; i < t->n_items; i++)
-            json_array_append_new(items, tensor_json(NULL, t->items[i], scan));
+            json_array_append_new(items, tensor_json(NULL, t->items[i], progress));
         json_object_set_new(object, "items", items);
     }
-    if (t->kind != ODB_TENSOR || odb_stats(&s, t, scan, NULL) != ODB_OK)
+    if (t->kind != ODB_TENSOR || odb_stats(&s, t, progress, NULL) != ODB_OK)
         return object;
     const struct {
         const char *name;
@@ -119,12 +119,12 @@ enum odb_status odb_command__tensor(struct odb_command_call *call, struct odb_er
     ODB_TRY(odb_call__value(call, odb_call_arg(call, 1), &t, err));
     if (call->model && odb_call__find_output(call->model->graph, name, &value, NULL) == ODB_OK)
         name = call->model->graph->values[value].name; /* a node was named */
-    struct odb_watch_scan watched;
-    const struct odb_scan *scan = odb_watch_scan(&watched, call, "statistics");
+    struct odb_watch_progress watched;
+    const struct odb_progress *progress = odb_watch_progress(&watched, call, "statistics");
     if (odb_call_has(call, ODB_OPTION_JSON))
-        odb_json_put(tensor_json(name, t, scan), &out);
+        odb_json_put(tensor_json(name, t, progress), &out);
     else
-        tensor_text(name, t, 0, scan, &out);
+        tensor_text(name, t, 0, progress, &out);
     enum odb_status status = odb_hooks_cancelled(&watched.hooks, err);
     odb_watch_end(&watched.watch);
     odb_tensor_unref(t);
