@@ -479,7 +479,7 @@ static enum odb_status dump_batch(struct dump_run *run, size_t first, size_t n,
 /* How many rows from first on are asked for at once. */
 static size_t dump_batch_size(const struct dump_run *run, size_t first)
 {
-    uint64_t limit = odb_room(run->dump->options.hooks.budget).values, bytes = 0;
+    uint64_t limit = odb_memory_budget(run->dump->options.hooks.budget).values, bytes = 0;
     size_t n = 0;
     if (run->dump->options.strategy == ODB_DUMP_ALL)
         return run->n - first;

@@ -63,8 +63,8 @@ size_t odb_probe_heaviest(const struct odb_graph *graph, int *node)
 
 bool odb_probe_in_pieces(const struct odb_prober *prober)
 {
-    return !prober->recorded &&
-           pieces_graph_weights(prober->model->graph) > odb_room(prober->hooks.budget).weights;
+    return !prober->recorded && pieces_graph_weights(prober->model->graph) >
+                                    odb_memory_budget(prober->hooks.budget).weights;
 }
 
 /* --- where to cut ----------------------------------------------------------------------------- */
@@ -80,7 +80,7 @@ size_t odb_probe__pieces(const struct odb_prober *prober, const struct odb_probe
                          const bool *nodes, int **stops)
 {
     const struct odb_graph *graph = prober->model->graph;
-    const struct odb_room room = odb_room(prober->hooks.budget);
+    const struct odb_memory_budget memory = odb_memory_budget(prober->hooks.budget);
     struct pieces_load load = {.seen = odb_new_n(bool, graph->n_values),
                                .reads = odb_new_n(bool, graph->n_values)};
     ODB_VEC(int) list = {0};
@@ -96,7 +96,8 @@ size_t odb_probe__pieces(const struct odb_prober *prober, const struct odb_probe
             if (node->out[o] >= 0 && load.reads[node->out[o]])
                 values += odb_tensor_size(prober->trace->ref[node->out[o]]);
         uint64_t weights = pieces_node_weights(graph, node, load.seen);
-        if (any && (load.weights + weights > room.weights || load.values + values > room.values)) {
+        if (any &&
+            (load.weights + weights > memory.weights || load.values + values > memory.values)) {
             odb_push(&list, n);
             memset(load.seen, 0, graph->n_values * sizeof *load.seen);
             load.weights = load.values = 0;

@@ -90,7 +90,7 @@ static enum odb_status shapes_after(void *payload, int node, enum odb_status sta
     char text[600];
     if (run->hooks)
         odb_hooks_progress(run->hooks, "reference", node, (size_t)node + 1, run->graph->n_nodes);
-    if (run->hooks && odb_room(run->hooks->budget).capped)
+    if (run->hooks && odb_memory_budget(run->hooks->budget).capped)
         odb_model_drop_pages(run->graph->model);
     if (status != ODB_OK)
         run->out->why[node] = odb_xstrdup(odb_error_text(err, text, sizeof text));

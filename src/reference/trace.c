@@ -434,7 +434,7 @@ struct odb_trace *odb_trace__new(const struct odb_model *model, const struct odb
 {
     const struct odb_graph *graph = model->graph;
     struct odb_trace *trace = odb_new(struct odb_trace);
-    const struct odb_room room = odb_room(options->hooks.budget);
+    const struct odb_memory_budget memory = odb_memory_budget(options->hooks.budget);
     *trace = (struct odb_trace){.model = model,
                                 .feeds = feeds,
                                 .precision = options->reference,
@@ -448,8 +448,8 @@ struct odb_trace *odb_trace__new(const struct odb_model *model, const struct odb
                                 .dynamic = odb_new_n(bool, graph->n_values),
                                 .why = odb_new_n(char *, graph->n_nodes),
                                 .noise = odb_new_n(double, graph->n_values),
-                                .spill = odb_spill_new(room.kept),
-                                .most = room.capped ? room.weights : UINT64_MAX,
+                                .spill = odb_spill_new(memory.kept),
+                                .most = memory.capped ? memory.weights : UINT64_MAX,
                                 .end = graph->n_nodes};
     if (options->only)
         trace->only = odb_xmemdup(options->only, (graph->n_nodes + 1) * sizeof *trace->only);

@@ -6,13 +6,13 @@
 
 /* Together: a piece, mapped and packed, is two eighths; what is read of it, there and here, two;
  * what is kept one; the rest is for an operator, its weights in float64, and what nobody counts. */
-struct odb_room odb_room(const struct odb_budget *budget)
+struct odb_memory_budget odb_memory_budget(const struct odb_budget *budget)
 {
     if (budget && budget->memory)
-        return (struct odb_room){.capped = true,
-                                 .weights = budget->memory / 8,
-                                 .values = budget->memory / 8,
-                                 .kept = budget->memory / 8};
+        return (struct odb_memory_budget){.capped = true,
+                                          .weights = budget->memory / 8,
+                                          .values = budget->memory / 8,
+                                          .kept = budget->memory / 8};
     uint64_t half = odb_mem_spare();
-    return (struct odb_room){.weights = half, .values = half / 2, .kept = half};
+    return (struct odb_memory_budget){.weights = half, .values = half / 2, .kept = half};
 }

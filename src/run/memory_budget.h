@@ -13,7 +13,7 @@
 
 struct odb_budget;
 
-struct odb_room {
+struct odb_memory_budget {
     bool capped; /* the user has said how much there is; else it is what the machine has free */
     uint64_t weights; /* of what the target loads at once; and of what the reference looked at last,
                          where capped */
@@ -22,6 +22,6 @@ struct odb_room {
 };
 
 /* budget may be NULL. */
-struct odb_room odb_room(const struct odb_budget *budget);
+struct odb_memory_budget odb_memory_budget(const struct odb_budget *budget);
 
 #endif

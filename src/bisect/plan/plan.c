@@ -330,7 +330,7 @@ static enum odb_status plan_by_strategy(struct bisection *b, enum odb_strategy s
 static uint64_t plan_budget(const struct bisection *b)
 {
     bool all = b->options->strategy == ODB_STRATEGY_BLAME || odb_probe_in_pieces(&b->prober);
-    return all ? UINT64_MAX : odb_room(b->options->hooks.budget).values;
+    return all ? UINT64_MAX : odb_memory_budget(b->options->hooks.budget).values;
 }
 
 void plan_ahead(struct bisection *b)
