@@ -260,7 +260,8 @@ static void manual_overview(struct odb_buf *out)
     manual_text(out, "Runs a model on a reference and on a target, finds the node where they "
                      "diverge, and shows, explains and exports it. A MODEL alone is opened on a "
                      "screen. Each command has a page of its own, as onnxdbg-bisect(1); "
-                     "onnxdbg-tutorial(7) goes through a whole hunt.");
+                     "onnxdbg-tutorial(7) goes through a whole hunt, onnxdbg-guide(7) explains "
+                     "what commands share.");
     manual_commands(out, ODB_COMMAND_SHELL, 0, false);
     odb_buf_puts(out, ".Sh ENVIRONMENT\n.Bl -tag -width Ds\n");
     for (size_t i = 0; i < ODB_COUNT(manual_environment); i++)
@@ -271,8 +272,8 @@ static void manual_overview(struct odb_buf *out)
     odb_buf_puts(out, ".El\n");
     manual_exit_status(out);
     manual_collect(&pages, "onnxdbg",
-                   "onnxdbg-against(7) onnxdbg-kernel(7) onnxdbg-reference(7) onnxdbg-report(7) "
-                   "onnxdbg-screen(7) onnxdbg-targets(7) onnxdbg-tutorial(7)");
+                   "onnxdbg-against(7) onnxdbg-guide(7) onnxdbg-kernel(7) onnxdbg-reference(7) "
+                   "onnxdbg-report(7) onnxdbg-screen(7) onnxdbg-targets(7) onnxdbg-tutorial(7)");
     const struct odb_executor_ops *const *executors = odb_executor_list(&n);
     for (size_t i = 0; i < n; i++)
         manual_collect(&pages, "onnxdbg", executors[i]->page);
@@ -294,7 +295,8 @@ static void manual_screen(struct odb_buf *out)
     manual_text(out, "What is built in, in the form of the file:");
     manual_literal(out, keymap_builtin);
     manual_add(&pages, "onnxdbg", strlen("onnxdbg"), '1');
-    manual_collect(&pages, "onnxdbg", "onnxdbg-debug(1) onnxdbg-tour(1) onnxdbg-tutorial(7)");
+    manual_collect(&pages, "onnxdbg",
+                   "onnxdbg-debug(1) onnxdbg-tour(1) onnxdbg-guide(7) onnxdbg-tutorial(7)");
     manual_see_also(out, &pages);
 }
 
