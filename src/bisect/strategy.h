@@ -17,6 +17,9 @@
     X(ISOLATED, "isolated", "every node alone on the target, fed with the reference's values")     \
     X(EACH, "each", "one submodel per node, in order: what scripts do")
 
+#define ODB_STRATEGY_CHOICE(name, text, help) "|" text
+#define ODB_STRATEGIES (ODB_STRATEGY_LIST(ODB_STRATEGY_CHOICE) + 1)
+
 enum odb_strategy {
 #define ODB_STRATEGY_ENUM(name, text, help) ODB_STRATEGY_##name,
     ODB_STRATEGY_LIST(ODB_STRATEGY_ENUM)

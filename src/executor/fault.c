@@ -44,6 +44,10 @@ struct fault_kind {
     void (*act)(void);
     void (*steer)(int64_t *v, double amount); /* what an If or a Loop goes by; else NULL */
     bool takes;                               /* the numbers of from= stand in its place */
+    bool exchanges;                           /* two outputs change places */
+    bool whole_numbers;                       /* it spoils integers, and floats not */
+    bool refuses;                             /* no model with the node is loaded */
+    bool crowded;                             /* none with the node and more others than count= */
 };
 
 struct fault {
@@ -223,38 +227,39 @@ static void fault_other_trips(int64_t *v, double amount)
     *v += (int64_t)amount;
 }
 
-#define FAULT_EXCHANGE "exchange" /* of two outputs, which change places */
-#define FAULT_REFUSE "refuse"     /* no model with the node is loaded */
-#define FAULT_MEMORY "memory"     /* none with the node and too many others */
+/* Name, amount without amount=, and what else is not as in struct fault_kind's zero. */
+#define FAULT_KINDS(X)                                                                             \
+    X("scale", 1e-2, .neutral = true, .spoil = fault_scale)                                        \
+    X("offset", 1e-2, .neutral = true, .spoil = fault_offset)                                      \
+    X("noise", 1e-2, .neutral = true, .spoil = fault_noise)                                        \
+    X("swap", 0, .spoil = fault_swap)                                                              \
+    X("nan", 0, .spoil = fault_nan)                                                                \
+    X("inf", 0, .spoil = fault_inf)                                                                \
+    X("step", 1, .neutral = true, .spoil = fault_step, .whole_numbers = true)                      \
+    X("saturate", 0.5, .spoil = fault_saturate)                                                    \
+    X("zero-channel", 0, .spoil = fault_zero_channel)                                              \
+    X("round-bf16", 0, .spoil = fault_round_bf16)                                                  \
+    X("crash", 0, .act = fault_crash)                                                              \
+    X("hang", 0, .act = fault_hang)                                                                \
+    X("refuse", 0, .refuses = true)                                                                \
+    X("memory", 0, .crowded = true)                                                                \
+    X("branch", 0, .steer = fault_other_branch)                                                    \
+    X("trips", -1, .steer = fault_other_trips)                                                     \
+    X("overwrite", 0, .takes = true)                                                               \
+    X("exchange", 0, .exchanges = true)
 
 static const struct fault_kind fault_kinds[] = {
-    {"scale", 1e-2, true, fault_scale, NULL, NULL, false},
-    {"offset", 1e-2, true, fault_offset, NULL, NULL, false},
-    {"noise", 1e-2, true, fault_noise, NULL, NULL, false},
-    {"swap", 0, false, fault_swap, NULL, NULL, false},
-    {"nan", 0, false, fault_nan, NULL, NULL, false},
-    {"inf", 0, false, fault_inf, NULL, NULL, false},
-    {"step", 1, true, fault_step, NULL, NULL, false},
-    {"saturate", 0.5, false, fault_saturate, NULL, NULL, false},
-    {"zero-channel", 0, false, fault_zero_channel, NULL, NULL, false},
-    {"round-bf16", 0, false, fault_round_bf16, NULL, NULL, false},
-    {"crash", 0, false, NULL, fault_crash, NULL, false},
-    {"hang", 0, false, NULL, fault_hang, NULL, false},
-    {FAULT_REFUSE, 0, false, NULL, NULL, NULL, false},
-    {FAULT_MEMORY, 0, false, NULL, NULL, NULL, false},
-    {"branch", 0, false, NULL, NULL, fault_other_branch, false},
-    {"trips", -1, false, NULL, NULL, fault_other_trips, false},
-    {"overwrite", 0, false, NULL, NULL, NULL, true},
-    {FAULT_EXCHANGE, 0, false, NULL, NULL, NULL, false},
+#define FAULT_KIND(word, preset, ...) {.name = word, .amount = preset, __VA_ARGS__},
+    FAULT_KINDS(FAULT_KIND)
+#undef FAULT_KIND
 };
 
 /* --- options --------------------------------------------------------------------------------- */
 
 static const struct odb_executor_option fault_rows[] = {
-    {":",
-     "scale|offset|noise|swap|nan|inf|step|saturate|zero-channel|round-bf16|crash|hang|refuse|"
-     "memory|branch|trips|overwrite|exchange",
-     NULL, "what goes wrong", true},
+#define FAULT_CHOICE(name, ...) "|" name
+    {":", FAULT_KINDS(FAULT_CHOICE) + 1, NULL, "what goes wrong", true},
+#undef FAULT_CHOICE
     {"node", "NAME|#INDEX|PATH", NULL, "where the fault is", true},
     {"iteration", "K", NULL, "only in that turn of the innermost loop around the node", false},
     {"amount", "X", NULL,
@@ -287,11 +292,6 @@ static bool fault_cuts(const struct fault *fault)
     return fault->kind->spoil || fault->kind->takes;
 }
 
-static bool fault_exchanges(const struct fault *fault)
-{
-    return !strcmp(fault->kind->name, FAULT_EXCHANGE);
-}
-
 static enum odb_status fault_options(struct fault *fault, const struct odb_spec *spec,
                                      struct odb_error *err)
 {
@@ -314,7 +314,7 @@ static enum odb_status fault_options(struct fault *fault, const struct odb_spec 
     ODB_TRY(odb_spec_whole(spec, "after", 0, 0x1p53, &after, err));
     ODB_TRY(odb_spec_whole(spec, "until", 1, 0x1p53, &until, err));
     ODB_TRY(odb_spec_number(spec, "rate", &fault->rate, err));
-    bool takes = fault->kind->takes || fault_exchanges(fault);
+    bool takes = fault->kind->takes || fault->kind->exchanges;
     if (takes != (from && from[0]))
         return odb_fail(err, ODB_E_USAGE, "%s",
                         takes ? "from= names no value"
@@ -769,7 +769,7 @@ static bool fault_measure(struct fault_work *w)
 
 static bool fault_is_whole_numbers(const struct fault *fault)
 {
-    return fault->kind->spoil == fault_step;
+    return fault->kind->whole_numbers;
 }
 
 /* Acts in this run. */
@@ -964,7 +964,7 @@ static enum odb_status fault_lacks(const struct fault *fault, const struct fault
                                    struct odb_error *err)
 {
     const struct odb_node *node = &cut->model->graph->nodes[cut->node];
-    if (!strcmp(fault->kind->name, FAULT_MEMORY))
+    if (fault->kind->crowded)
         return cut->model->graph->n_nodes <= fault->count
                    ? ODB_OK
                    : odb_fail(err, ODB_E_NOMEM, "fault: no memory for more than %zu nodes",
@@ -989,8 +989,7 @@ static enum odb_status fault_load(void *self, const struct odb_load *load, struc
     enum odb_status status = fault_find(fault, cut, load, err);
     if (status == ODB_OK)
         status = fault_decide(fault, cut, load, err);
-    if (status == ODB_OK && fault->acts &&
-        (!strcmp(fault->kind->name, FAULT_REFUSE) || !strcmp(fault->kind->name, FAULT_MEMORY)))
+    if (status == ODB_OK && fault->acts && (fault->kind->refuses || fault->kind->crowded))
         status = fault_lacks(fault, cut, err);
     if (status == ODB_OK && fault->acts && fault->kind->steer) {
         fault->path = (struct odb_body_path){.n = 0};
@@ -1238,7 +1237,7 @@ static enum odb_status fault_execute(void *self, const struct odb_named *inputs,
         fault->kind->act();
     if (!fault->cut)
         ODB_TRY(odb_executor_run(fault->up, inputs, n_inputs, names, n_outputs, outputs, err));
-    if (fault->acts && fault_exchanges(fault) && fault_turn(fault))
+    if (fault->acts && fault->kind->exchanges && fault_turn(fault))
         fault_change_places(fault, names, n_outputs, outputs);
     if (!fault->cut)
         return ODB_OK;

@@ -11,20 +11,24 @@
 #include "run/value_report.h"
 #include "executor/executor.h"
 
+static const struct report_diagnosis {
+    const char *name, *verb;
+    bool accuses;
+} report_diagnoses[ODB_KIND_COUNT] = {
+#define REPORT_DIAGNOSIS(id, name, words, accuses, verb) [ODB_KIND_##id] = {name, verb, accuses},
+    ODB_DIAGNOSIS_LIST(REPORT_DIAGNOSIS)
+#undef REPORT_DIAGNOSIS
+};
+
 const char *odb_diagnosis_name(enum odb_diagnosis kind)
 {
-    static const char *const names[] = {
-#define REPORT_NAME(name, text) [ODB_KIND_##name] = text,
-        ODB_DIAGNOSIS_LIST(REPORT_NAME)
-#undef REPORT_NAME
-    };
-    return (size_t)kind < ODB_COUNT(names) ? names[kind] : "?";
+    return (size_t)kind < ODB_KIND_COUNT ? report_diagnoses[kind].name : "?";
 }
 
 bool odb_diagnosis_parse(enum odb_diagnosis *out, const char *name)
 {
-    for (int k = 0; strcmp(odb_diagnosis_name((enum odb_diagnosis)k), "?"); k++)
-        if (!strcmp(odb_diagnosis_name((enum odb_diagnosis)k), name)) {
+    for (int k = 0; k < ODB_KIND_COUNT; k++)
+        if (!strcmp(report_diagnoses[k].name, name)) {
             *out = (enum odb_diagnosis)k;
             return true;
         }
@@ -41,7 +45,7 @@ const char *odb_opinion_name(enum odb_opinion opinion)
 
 bool odb_diagnosis_accuses(enum odb_diagnosis kind)
 {
-    return kind == ODB_KIND_INTRODUCED || kind == ODB_KIND_NAN || kind == ODB_KIND_INF;
+    return (size_t)kind < ODB_KIND_COUNT && report_diagnoses[kind].accuses;
 }
 
 bool odb_culprit_is_region(const struct odb_culprit *culprit)
@@ -93,18 +97,7 @@ static const char *report_base(const struct odb_report *report)
 static void report_put_verdict(const struct odb_report *report, const struct odb_culprit *culprit,
                                struct odb_buf *out)
 {
-    static const char *const verbs[] = {
-        [ODB_KIND_CRASH] = " is where %s crashes",
-        [ODB_KIND_HANG] = " is where %s hangs",
-        [ODB_KIND_WHOLE] = " is where %s goes wrong in the whole model, and not alone",
-        [ODB_KIND_EXCHANGED] = " makes an output where %s has the values of another output",
-        [ODB_KIND_OVERWRITTEN] = " is where %s holds the values of another node",
-        [ODB_KIND_OVERFLOW] = " is where %s leaves the range of the type that is expected",
-        [ODB_KIND_NONDETERMINISTIC] = " is where equal runs of %s begin to differ",
-        [ODB_KIND_AMPLIFIED] = " is where small errors of %s grow, and no node is to blame",
-        [ODB_KIND_ACCUMULATED] = " is where small errors of %s add up, and no node is to blame",
-    };
-    const char *verb = culprit->kind < ODB_COUNT(verbs) ? verbs[culprit->kind] : NULL;
+    const char *verb = culprit->kind < ODB_KIND_COUNT ? report_diagnoses[culprit->kind].verb : NULL;
     const char *subject = report->target, *at = verb ? strstr(verb, "%s") : NULL;
     if (culprit->recorded_weight) {
         odb_buf_printf(out, "; its weight %s is not the recorded one (%s)",
@@ -114,7 +107,7 @@ static void report_put_verdict(const struct odb_report *report, const struct odb
     } else if (culprit->of_reference) {
         odb_buf_printf(out, " is where %s is off, not %s", report_base(report), subject);
     } else if (at) {
-        odb_buf_printf(out, "%.*s%s%s", (int)(at - verb), verb, subject, at + 2);
+        odb_buf_printf(out, " %.*s%s%s", (int)(at - verb), verb, subject, at + 2);
     } else {
         odb_buf_printf(out, " is where %s diverges from %s", subject, report_base(report));
     }

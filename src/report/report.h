@@ -20,26 +20,36 @@
 #include "executor/executor.h"
 #include "model/model.h"
 
+/* A row: id, name, which paragraph of words.c tells it, whether the node itself is said to make
+ * wrong values, and what follows the node in the first line of a report, with the target for %s;
+ * NULL: that it diverges there. */
 #define ODB_DIAGNOSIS_LIST(X)                                                                      \
-    X(INTRODUCED, "introduced")                                                                    \
-    X(AMPLIFIED, "amplified")                                                                      \
-    X(ACCUMULATED, "accumulated")                                                                  \
-    X(FUSION, "fusion")                                                                            \
-    X(PROBE_EFFECT, "probe-effect")                                                                \
-    X(NONDETERMINISTIC, "nondeterministic")                                                        \
-    X(NAN, "nan")                                                                                  \
-    X(INF, "inf")                                                                                  \
-    X(CRASH, "crash")                                                                              \
-    X(HANG, "hang")                                                                                \
-    X(OVERFLOW, "overflow")                                                                        \
-    X(WHOLE, "whole")                                                                              \
-    X(EXCHANGED, "exchanged")                                                                      \
-    X(OVERWRITTEN, "overwritten")
+    X(INTRODUCED, "introduced", wrong, true, NULL)                                                 \
+    X(AMPLIFIED, "amplified", spread, false,                                                       \
+      "is where small errors of %s grow, and no node is to blame")                                 \
+    X(ACCUMULATED, "accumulated", spread, false,                                                   \
+      "is where small errors of %s add up, and no node is to blame")                               \
+    X(FUSION, "fusion", read, false, NULL)                                                         \
+    X(PROBE_EFFECT, "probe-effect", read, false, NULL)                                             \
+    X(NONDETERMINISTIC, "nondeterministic", races, false,                                          \
+      "is where equal runs of %s begin to differ")                                                 \
+    X(NAN, "nan", wrong, true, NULL)                                                               \
+    X(INF, "inf", wrong, true, NULL)                                                               \
+    X(CRASH, "crash", dead, false, "is where %s crashes")                                          \
+    X(HANG, "hang", dead, false, "is where %s hangs")                                              \
+    X(OVERFLOW, "overflow", overflow, false,                                                       \
+      "is where %s leaves the range of the type that is expected")                                 \
+    X(WHOLE, "whole", whole, false, "is where %s goes wrong in the whole model, and not alone")    \
+    X(EXCHANGED, "exchanged", exchanged, false,                                                    \
+      "makes an output where %s has the values of another output")                                 \
+    X(OVERWRITTEN, "overwritten", overwritten, false,                                              \
+      "is where %s holds the values of another node")
 
 enum odb_diagnosis {
-#define ODB_DIAGNOSIS_ENUM(name, text) ODB_KIND_##name,
+#define ODB_DIAGNOSIS_ENUM(id, name, words, accuses, verb) ODB_KIND_##id,
     ODB_DIAGNOSIS_LIST(ODB_DIAGNOSIS_ENUM)
 #undef ODB_DIAGNOSIS_ENUM
+        ODB_KIND_COUNT
 };
 const char *odb_diagnosis_name(enum odb_diagnosis kind);
 bool odb_diagnosis_parse(enum odb_diagnosis *out, const char *name);

@@ -19,7 +19,6 @@ static bool list_matches(const struct ui_view *view, size_t row, const char *tex
 }
 
 static const struct ui_view_ops list_ops = {
-    .name = "list", .rows = list_rows, .matches = list_matches};
 
 struct scene {
     struct odb_session session;

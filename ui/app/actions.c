@@ -254,17 +254,17 @@ static enum odb_status action_show(struct ui_app *app, const struct odb_command_
                                    struct odb_error *err)
 {
     const char *name = odb_call_arg(call, 0);
-    if (!name || !strcmp(name, ui_choose_view.name)) {
+    if (!name || !strcmp(name, app->views[UI_VIEW_CHOOSE]->name)) {
         ui_choose_views(app->views[UI_VIEW_CHOOSE]);
         ui_app_open(app, UI_VIEW_CHOOSE);
         return ODB_OK;
     }
     if (!strcmp(name, "diff"))
         return action_show_diff(app, err);
-    if (!strcmp(name, app->views[UI_VIEW_TENSOR]->ops->name))
+    if (!strcmp(name, app->views[UI_VIEW_TENSOR]->name))
         action_choose_value(app);
     for (int id = 0; id < UI_VIEW_COUNT; id++)
-        if (!strcmp(app->views[id]->ops->name, name))
+        if (!strcmp(app->views[id]->name, name))
             ui_app_open(app, (enum ui_view_id)id);
     return ODB_OK;
 }
@@ -440,5 +440,5 @@ enum odb_status ui_action(void *payload, struct odb_command_call *call, struct o
     if (action)
         return action(app, call, err);
     return odb_fail(err, ODB_E_USAGE, "%s means nothing in the view %s", call->command->name,
-                    view->ops->name);
+                    view->name);
 }

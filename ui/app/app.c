@@ -498,7 +498,7 @@ static void app_wanted(struct ui_app *app, int key)
 
 static void app_key(struct ui_app *app, int key)
 {
-    const char *view = ui_app_view(app)->ops->name;
+    const char *view = ui_app_view(app)->name;
     char name[16];
     app_unsay(app);
     if (app->wanting) {

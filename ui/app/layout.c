@@ -273,7 +273,7 @@ static void layout_about(const struct ui_app *app, const struct ui_area *about)
 /* Columns that a hint takes; 0: there is none to be shown now. */
 static int layout_hint(const struct ui_app *app, const struct ui_binding *binding, bool own)
 {
-    const char *view = ui_app_view(app)->ops->name;
+    const char *view = ui_app_view(app)->name;
     char name[16];
     if (!binding->hint || strcmp(binding->view, own ? view : "all") ||
         ui_key_first(binding->key) != app->prefix ||

@@ -63,8 +63,7 @@ UI_ACTION(write)
         status = ui_outside_write(path, odb_buf_text(&text), text.len,
                                   odb_call_arg(call, 1) != NULL, err);
     if (status == ODB_OK)
-        ui_app_say(app, UI_STYLE_MESSAGE, "the view %s is in %s", ui_app_view(app)->ops->name,
-                   path);
+        ui_app_say(app, UI_STYLE_MESSAGE, "the view %s is in %s", ui_app_view(app)->name, path);
     odb_buf_dispose(&text);
     return status;
 }
@@ -192,7 +191,7 @@ UI_ACTION(edit)
     char *folder = NULL, *made = NULL;
     enum odb_status status = ODB_OK;
     if (!path && (status = odb_scratch_new(&folder, err)) == ODB_OK) {
-        path = made = odb_xasprintf("%s/%s.txt", folder, ui_app_view(app)->ops->name);
+        path = made = odb_xasprintf("%s/%s.txt", folder, ui_app_view(app)->name);
         status = outside_text(app, &text, err);
         if (status == ODB_OK)
             status = ui_outside_write(made, odb_buf_text(&text), text.len, true, err);
@@ -276,7 +275,7 @@ UI_ACTION(copy)
         odb_error_remedy(err, "it would be: %.200s", odb_buf_text(&text));
     } else if (!strcmp(what, "view")) {
         ui_app_say(app, UI_STYLE_MESSAGE, "all %zu bytes of the view %s are in the clipboard",
-                   text.len, ui_app_view(app)->ops->name);
+                   text.len, ui_app_view(app)->name);
     } else {
         ui_app_say(app, UI_STYLE_MESSAGE, "to the clipboard: %s", odb_buf_text(&text));
     }

@@ -62,7 +62,7 @@ static void paper_tell(struct ui_view *view, const struct ui_pace *pace)
     struct odb_buf text = ODB_BUF_INIT;
     if (app->linear)
         return;
-    odb_buf_printf(&text, "the rows of the view %s:", view->ops->name);
+    odb_buf_printf(&text, "the rows of the view %s:", view->name);
     ui_pace_put(pace, &text);
     ui_app_say(app, UI_STYLE_MESSAGE, "%s …  Esc stops it", odb_buf_text(&text));
     odb_buf_dispose(&text);

@@ -13,15 +13,13 @@
 #include "ui/view/app.h"
 #include "ui/app/plain_screen.h"
 
-static const struct ui_view_ops *const ui_views[UI_VIEW_COUNT] = {
-    [UI_VIEW_NODES] = &ui_nodes_view,         [UI_VIEW_NODE] = &ui_node_view,
-    [UI_VIEW_TENSOR] = &ui_tensor_view,       [UI_VIEW_LOG] = &ui_log_view,
-    [UI_VIEW_PROBE] = &ui_probe_view,         [UI_VIEW_REPORT] = &ui_report_view,
-    [UI_VIEW_OUTPUT] = &ui_output_view,       [UI_VIEW_HELP] = &ui_help_view,
-    [UI_VIEW_GRAPH] = &ui_graph_view,         [UI_VIEW_BREAKS] = &ui_breaks_view,
-    [UI_VIEW_OPERATORS] = &ui_operators_view, [UI_VIEW_CHOOSE] = &ui_choose_view,
-    [UI_VIEW_INPUTS] = &ui_inputs_view,       [UI_VIEW_EXECUTORS] = &ui_executors_view,
-    [UI_VIEW_SESSIONS] = &ui_sessions_view,
+static const struct ui_known_view {
+    const char *name;
+    const struct ui_view_ops *ops;
+} ui_views[UI_VIEW_COUNT] = {
+#define UI_VIEW_ROW(id, word) [UI_VIEW_##id] = {#word, &ui_##word##_view},
+    ODB_VIEW_LIST(UI_VIEW_ROW)
+#undef UI_VIEW_ROW
 };
 
 static void ui_wake(void *app)
@@ -32,8 +30,9 @@ static void ui_wake(void *app)
 static void ui_open_views(struct ui_app *app)
 {
     for (int id = 0; id < UI_VIEW_COUNT; id++) {
-        struct ui_view *view = odb_xcalloc(1, ui_views[id]->size);
-        view->ops = ui_views[id];
+        struct ui_view *view = odb_xcalloc(1, ui_views[id].ops->size);
+        view->ops = ui_views[id].ops;
+        view->name = ui_views[id].name;
         view->app = app;
         app->views[id] = view;
         if (view->ops->open)

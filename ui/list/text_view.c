@@ -170,7 +170,6 @@ static void output_close(struct ui_view *view)
 }
 
 const struct ui_view_ops ui_output_view = {
-    .name = "output",
     .help = "what the last command printed",
     .size = sizeof(struct output_view),
     .close = output_close,

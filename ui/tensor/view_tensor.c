@@ -259,7 +259,6 @@ static bool tensor_busy(const struct ui_view *view)
 
 const struct ui_view_ops ui_tensor_view = {
     .busy = tensor_busy,
-    .name = "tensor",
     .help = "one value: numbers, errors, histograms",
     .share = 55,
     .size = sizeof(struct ui_tensor),

@@ -18,24 +18,11 @@
 #include "ui/view/strip.h"
 #include "ui/view/view.h"
 
-/* In the order of ODB_VIEWS. */
 enum ui_view_id {
-    UI_VIEW_NODES,
-    UI_VIEW_NODE,
-    UI_VIEW_TENSOR,
-    UI_VIEW_GRAPH,
-    UI_VIEW_OPERATORS,
-    UI_VIEW_LOG,
-    UI_VIEW_PROBE,
-    UI_VIEW_REPORT,
-    UI_VIEW_OUTPUT,
-    UI_VIEW_BREAKS,
-    UI_VIEW_INPUTS,
-    UI_VIEW_EXECUTORS,
-    UI_VIEW_SESSIONS,
-    UI_VIEW_HELP,
-    UI_VIEW_CHOOSE,
-    UI_VIEW_COUNT
+#define UI_VIEW_ID(id, name) UI_VIEW_##id,
+    ODB_VIEW_LIST(UI_VIEW_ID)
+#undef UI_VIEW_ID
+        UI_VIEW_COUNT
 };
 
 /* A command on its way. */

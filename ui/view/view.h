@@ -28,7 +28,6 @@ struct ui_subject {
 enum ui_answer { UI_NOT_MINE, UI_DONE, UI_FAILED };
 
 struct ui_view_ops {
-    const char *name; /* in `view NAME` and in the key file */
     const char *help; /* what it shows, in a few words */
     size_t size;      /* of the view's own struct, which begins with a struct ui_view */
     bool wraps;       /* rows are text: there is nothing to the right of the screen */
@@ -68,6 +67,7 @@ struct ui_view_ops {
 
 struct ui_view {
     const struct ui_view_ops *ops;
+    const char *name;   /* static: in `view NAME` and in the key file */
     struct ui_app *app; /* borrowed */
     size_t selected, top;
     int left;   /* columns that are scrolled out */
@@ -121,9 +121,9 @@ void ui_paper_print_row(struct ui_view *view, int cols, struct odb_buf *out);
 
 /* --- the views -------------------------------------------------------------------------------- */
 
-extern const struct ui_view_ops ui_nodes_view, ui_node_view, ui_tensor_view, ui_log_view,
-    ui_report_view, ui_output_view, ui_help_view, ui_graph_view, ui_choose_view, ui_breaks_view,
-    ui_inputs_view, ui_executors_view, ui_sessions_view, ui_probe_view, ui_operators_view;
+#define UI_VIEW_OPS(id, name) extern const struct ui_view_ops ui_##name##_view;
+ODB_VIEW_LIST(UI_VIEW_OPS)
+#undef UI_VIEW_OPS
 
 /* view_nodes.c; rows of the list do not change behind the screen's back, so no lock is needed. */
 int ui_nodes_selected(const struct ui_view *view); /* ODB_NO_NODE when the list is empty */

@@ -109,7 +109,6 @@ static void breaks_title(const struct ui_view *view, struct odb_buf *out)
 }
 
 const struct ui_view_ops ui_breaks_view = {
-    .name = "breaks",
     .help = "breakpoints, watchpoints and checkpoints",
     .size = sizeof(struct ui_cells_view),
     .open = breaks_open,

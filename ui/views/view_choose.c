@@ -62,9 +62,9 @@ void ui_choose_views(struct ui_view *view)
     v->title = odb_xstrdup("views: Enter shows one");
     for (int id = 0; id < UI_VIEW_COUNT; id++) {
         const struct ui_view_ops *ops = app->views[id]->ops;
-        char *command = odb_xasprintf("view %s", ops->name);
+        char *command = odb_xasprintf("view %s", view->app->views[id]->name);
         if (id != UI_VIEW_CHOOSE)
-            odb_push(&v->rows, (struct choose_row){.name = odb_xstrdup(ops->name),
+            odb_push(&v->rows, (struct choose_row){.name = odb_xstrdup(view->app->views[id]->name),
                                                    .text = odb_xstrdup(ops->help),
                                                    .key = choose_key(app->keymap, command),
                                                    .command = odb_xstrdup(command),
@@ -186,7 +186,6 @@ static void choose_close(struct ui_view *view)
 }
 
 const struct ui_view_ops ui_choose_view = {
-    .name = "choose",
     .help = "a list to choose from",
     .size = sizeof(struct choose_view),
     .wraps = true,

@@ -145,7 +145,6 @@ static void executors_title(const struct ui_view *view, struct odb_buf *out)
 }
 
 const struct ui_view_ops ui_executors_view = {
-    .name = "executors",
     .help = "what can run the model here, and why not",
     .size = sizeof(struct executors_view),
     .open = executors_open,

@@ -604,7 +604,6 @@ static void graph_close(struct ui_view *view)
 }
 
 const struct ui_view_ops ui_graph_view = {
-    .name = "graph",
     .help = "the selected node among its neighbours, drawn",
     .size = sizeof(struct graph_view),
     .share = 55,

@@ -85,7 +85,7 @@ static char *help_words(const struct help_view *v, const char *line, const char 
     const struct ui_app *app = v->text.view.app;
     const char *arg = strchr(line, ' ');
     for (int id = 0; arg && command->screen == ODB_SCREEN_SHOW && id < UI_VIEW_COUNT; id++)
-        if (!strcmp(app->views[id]->ops->name, arg + 1))
+        if (!strcmp(app->views[id]->name, arg + 1))
             return odb_xstrdup(app->views[id]->ops->help);
     if (arg && arg[1] != '{' && hint)
         return odb_xasprintf("%s: %s", command->help, hint);
@@ -227,7 +227,7 @@ static void help_clear(struct help_view *v)
 static void help_make(struct help_view *v)
 {
     const struct ui_app *app = v->text.view.app;
-    const char *here = app->views[v->asked]->ops->name;
+    const char *here = app->views[v->asked]->name;
     size_t n;
     const struct odb_command *rows = odb_command_table(&n);
     help_clear(v);
@@ -245,7 +245,7 @@ static void help_make(struct help_view *v)
     }
     for (int id = 0; id < UI_VIEW_COUNT; id++)
         if (id != (int)v->asked)
-            help_elsewhere(v, app->views[id]->ops->name);
+            help_elsewhere(v, app->views[id]->name);
     help_marks(v);
 }
 
@@ -271,7 +271,7 @@ static void help_title(const struct ui_view *view, struct odb_buf *out)
 {
     const struct help_view *v = (const struct help_view *)view;
     const char *filter = ui_text_filtered(view);
-    odb_buf_printf(out, "help for the view %s", view->app->views[v->asked]->ops->name);
+    odb_buf_printf(out, "help for the view %s", view->app->views[v->asked]->name);
     if (filter)
         odb_buf_printf(out, "  filter: %s", filter);
     else
@@ -322,7 +322,6 @@ static void help_close(struct ui_view *view)
 }
 
 const struct ui_view_ops ui_help_view = {
-    .name = "help",
     .help = "keys and commands",
     .size = sizeof(struct help_view),
     .wraps = true,

@@ -181,7 +181,6 @@ static void inputs_title(const struct ui_view *view, struct odb_buf *out)
 }
 
 const struct ui_view_ops ui_inputs_view = {
-    .name = "inputs",
     .help = "what the model is fed, and where that comes from",
     .size = sizeof(struct ui_cells_view),
     .open = inputs_open,

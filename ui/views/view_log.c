@@ -226,7 +226,6 @@ static enum ui_answer log_act(struct ui_view *view, const struct odb_command_cal
 }
 
 const struct ui_view_ops ui_log_view = {
-    .name = "log",
     .help = "the probes of the search, and what each cost",
     .size = sizeof(struct log_view),
     .wraps = true,

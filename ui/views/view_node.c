@@ -556,7 +556,6 @@ static bool node_busy(const struct ui_view *view)
 
 const struct ui_view_ops ui_node_view = {
     .busy = node_busy,
-    .name = "node",
     .help = "everything about the selected node",
     .size = sizeof(struct node_view),
     .open = node_open,

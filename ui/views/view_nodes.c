@@ -404,7 +404,6 @@ static void nodes_close(struct ui_view *view)
 }
 
 const struct ui_view_ops ui_nodes_view = {
-    .name = "nodes",
     .help = "all nodes in topological order",
     .size = sizeof(struct nodes_view),
     .counted = true,

@@ -272,7 +272,6 @@ static void operators_title(const struct ui_view *view, struct odb_buf *out)
 }
 
 const struct ui_view_ops ui_operators_view = {
-    .name = "operators",
     .help = "what came of each operator, worst first",
     .size = sizeof(struct operators_view),
     .open = operators_open,

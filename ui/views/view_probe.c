@@ -230,7 +230,6 @@ static enum ui_answer probe_act(struct ui_view *view, const struct odb_command_c
 }
 
 const struct ui_view_ops ui_probe_view = {
-    .name = "probe",
     .help = "one probe of the search log in full",
     .size = sizeof(struct probe_view),
     .wraps = true,

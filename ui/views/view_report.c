@@ -297,7 +297,6 @@ static void report_close(struct ui_view *view)
 }
 
 const struct ui_view_ops ui_report_view = {
-    .name = "report",
     .help = "the diagnosis in words",
     .size = sizeof(struct report_view),
     .wraps = true,

@@ -128,7 +128,6 @@ static void sessions_title(const struct ui_view *view, struct odb_buf *out)
 }
 
 const struct ui_view_ops ui_sessions_view = {
-    .name = "sessions",
     .help = "searches kept in files, and what they found",
     .size = sizeof(struct sessions_view),
     .open = sessions_open,

@@ -574,22 +574,17 @@ static void words_held(const struct bisection *b, const struct odb_culprit *c, s
     odb_buf_puts(out, ". ");
 }
 
+static void words_overflow(const struct bisection *b, const struct odb_culprit *c,
+                           struct odb_buf *out)
+{
+    overflow_put(b, c, out);
+}
+
 typedef void words_fn(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out);
-static words_fn *const words_of_kind[] = {
-    [ODB_KIND_INTRODUCED] = words_wrong,
-    [ODB_KIND_NAN] = words_wrong,
-    [ODB_KIND_INF] = words_wrong,
-    [ODB_KIND_FUSION] = words_read,
-    [ODB_KIND_PROBE_EFFECT] = words_read,
-    [ODB_KIND_WHOLE] = words_whole,
-    [ODB_KIND_EXCHANGED] = words_exchanged,
-    [ODB_KIND_OVERWRITTEN] = words_overwritten,
-    [ODB_KIND_AMPLIFIED] = words_spread,
-    [ODB_KIND_ACCUMULATED] = words_spread,
-    [ODB_KIND_CRASH] = words_dead,
-    [ODB_KIND_HANG] = words_dead,
-    [ODB_KIND_NONDETERMINISTIC] = words_races,
-    [ODB_KIND_OVERFLOW] = overflow_put,
+static words_fn *const words_of_kind[ODB_KIND_COUNT] = {
+#define WORDS_KIND(id, name, words, accuses, verb) [ODB_KIND_##id] = words_##words,
+    ODB_DIAGNOSIS_LIST(WORDS_KIND)
+#undef WORDS_KIND
 };
 
 char *words_culprit(const struct bisection *b, const struct odb_culprit *c)

@@ -185,6 +185,18 @@ static void manual_exit_status(struct odb_buf *out)
     odb_buf_puts(out, ".El\n");
 }
 
+/* What an option's choices mean, where they need a word. */
+static void manual_choices(struct odb_buf *out, enum odb_option_id id)
+{
+    const char *name, *help;
+    for (size_t i = 0; (name = odb_option_choice(id, i, &help)); i++) {
+        odb_buf_puts(out, i ? "" : ".Bl -tag -width Ds\n");
+        manual_item(out, name, help);
+    }
+    if (odb_option_choice(id, 0, &help))
+        odb_buf_puts(out, ".El\n");
+}
+
 static void manual_options(struct odb_buf *out, const struct odb_command *command,
                            struct manual_pages *pages, const char *own)
 {
@@ -196,6 +208,7 @@ static void manual_options(struct odb_buf *out, const struct odb_command *comman
         odb_help_option(command, (enum odb_option_id)id, &head, &text);
         manual_item(out, odb_buf_text(&head), odb_buf_text(&text));
         manual_collect(pages, own, odb_buf_text(&text));
+        manual_choices(out, (enum odb_option_id)id);
         odb_buf_dispose(&head);
         odb_buf_dispose(&text);
     }

@@ -97,9 +97,25 @@ typedef enum odb_status (*odb_screen_fn)(struct odb_console *console, struct odb
 #define ODB_COMMAND_ASIDE 512u   /* options given to it are its own: a console's stay as they are */
 
 /* What `view`, `sort`, `mode`, `measure`, `part` and `order` choose from. */
-#define ODB_VIEWS                                                                                  \
-    "nodes|node|tensor|graph|operators|log|probe|report|output|breaks|inputs|executors|sessions|"  \
-    "help|choose"
+#define ODB_VIEW_LIST(X)                                                                           \
+    X(NODES, nodes)                                                                                \
+    X(NODE, node)                                                                                  \
+    X(TENSOR, tensor)                                                                              \
+    X(GRAPH, graph)                                                                                \
+    X(OPERATORS, operators)                                                                        \
+    X(LOG, log)                                                                                    \
+    X(PROBE, probe)                                                                                \
+    X(REPORT, report)                                                                              \
+    X(OUTPUT, output)                                                                              \
+    X(BREAKS, breaks)                                                                              \
+    X(INPUTS, inputs)                                                                              \
+    X(EXECUTORS, executors)                                                                        \
+    X(SESSIONS, sessions)                                                                          \
+    X(HELP, help)                                                                                  \
+    X(CHOOSE, choose)
+#define ODB_VIEW_CHOICE(id, name) "|" #name
+#define ODB_VIEW_WORD(id, name) #name ", "
+#define ODB_VIEWS (ODB_VIEW_LIST(ODB_VIEW_CHOICE) + 1)
 #define ODB_SORTS "index|operator|name|output|type|error|local|noise|gain|verdict"
 #define ODB_COLUMNS "operator|name|output|type|bar|error|local|noise"
 #define ODB_INFO_TOPICS                                                                            \
@@ -140,6 +156,9 @@ const struct odb_command *odb_command_table(size_t *n);
 enum odb_status odb_command_find(const struct odb_command **out, const char *name, bool prompt,
                                  struct odb_error *err) ODB_MUST_USE;
 const struct odb_option *odb_option_row(enum odb_option_id id);
+/* Choice i of an option and what it means, from 0 on; NULL behind the last, and for options whose
+ * choices need no word. Static. */
+const char *odb_option_choice(enum odb_option_id id, size_t i, const char **help);
 /* Whether the command's row lists the option. */
 bool odb_command_takes(const struct odb_command *command, enum odb_option_id id);
 /* What stands behind one dash for an option of the command: "t", "cd", or "". Returns buf, which

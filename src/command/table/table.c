@@ -3,6 +3,7 @@
  * The table of commands.
  */
 #include "command/table/call.h"
+#include "dump/dump.h"
 
 /* Arguments: one that must be there, one that may, and any number of them. */
 #define NEEDS(text, kind, ...)                                                                     \
@@ -77,7 +78,8 @@ static const struct odb_arg args_value[] = {TAKES("VALUE", VALUE), {0}};
 static const struct odb_arg args_unpinned[] = {TAKES("VALUE", PINNED), {0}};
 static const struct odb_arg args_unmarked[] = {NEEDS("NODE", MARKED), {0}};
 static const struct odb_arg args_letter[] = {TAKES("LETTER", LETTER), {0}};
-static const struct odb_arg args_view[] = {TAKES("VIEW", ENUM, .range = ODB_VIEWS "|diff"), {0}};
+static const struct odb_arg args_view[] = {
+    TAKES("VIEW", ENUM, .range = ODB_VIEW_LIST(ODB_VIEW_CHOICE) "|diff" + 1), {0}};
 static const struct odb_arg args_sort[] = {TAKES("COLUMN", CHOICE, .range = ODB_SORTS "|reverse"),
                                            TAKES("ORDER", ENUM, .range = "asc|desc"),
                                            {0}};
@@ -678,4 +680,24 @@ bool odb_command_takes(const struct odb_command *command, enum odb_option_id id)
     while (at && *at != ODB_OPTION_COUNT && *at != id)
         at++;
     return at && *at == id;
+}
+
+static const struct {
+    enum odb_option_id id;
+    const char *name, *help;
+} option_choices[] = {
+#define OPTION_CHOICE(id, name, help) {ODB_OPTION_STRATEGY, name, help},
+    ODB_STRATEGY_LIST(OPTION_CHOICE)
+#undef OPTION_CHOICE
+};
+
+const char *odb_option_choice(enum odb_option_id id, size_t i, const char **help)
+{
+    for (size_t k = 0; k < ODB_COUNT(option_choices); k++) {
+        if (option_choices[k].id != id || i-- > 0)
+            continue;
+        *help = option_choices[k].help;
+        return option_choices[k].name;
+    }
+    return NULL;
 }
