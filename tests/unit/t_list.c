@@ -18,7 +18,7 @@ static bool list_matches(const struct ui_view *view, size_t row, const char *tex
     return row == strtoul(text, NULL, 10);
 }
 
-static const struct ui_view_ops list_ops = {
+static const struct ui_view_ops list_ops = {.rows = list_rows, .matches = list_matches};
 
 struct scene {
     struct odb_session session;
