@@ -125,6 +125,7 @@ struct odb_facts {
     uint32_t parameters; /* bits of inputs that are parameters rather than data: never jittered */
     int standard;        /* first opset of ONNX's standard with it, where rows before it are none of
                             the standard's; 0: all are, or with ODB_IS_NONSTANDARD none is */
+    const char *reads;   /* a string attribute that names one more value of the graph; else NULL */
     const char *instead; /* deprecated from this row to the next: what to do instead */
 };
 #define ODB_NAMES(ins, outs) .facts.in = ins, .facts.out = outs
@@ -132,6 +133,7 @@ struct odb_facts {
 #define ODB_STEERING(bits) .facts.steering = bits
 #define ODB_PARAMETERS(bits) .facts.parameters = bits
 #define ODB_STANDARD(opset) .facts.standard = opset
+#define ODB_READS(attr) .facts.reads = attr
 #define ODB_INSTEAD(text) .facts.instead = text
 
 /* --- who asks --------------------------------------------------------------------------------- */

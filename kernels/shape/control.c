@@ -98,6 +98,6 @@ const struct odb_op odb_ops_control[] = {
                       "sequences,sequences_scores,scores")),
     ODB_ROW("ai.onnx.preview.training", "Gradient", 1, ODB_ARITY(1, ODB_MANY), CONTROL_OUTS, 0,
             control_gradient_attrs, NULL, NULL, ODB_T_ANY, ODB_EACH,
-            ODB_NAMES("Inputs...", "Outputs...")),
+            ODB_NAMES("Inputs...", "Outputs..."), ODB_READS("y")),
     {.name = NULL},
 };

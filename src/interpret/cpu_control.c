@@ -8,14 +8,9 @@
 #include "interpret/cpu_int.h"
 
 static const struct cpu_control_row control_rows[] = {
-    {"", "If", cpu_control_if},
-    {"", "Loop", cpu_control_loop},
-    {"", "Scan", cpu_control_scan},
-    {"", "SequenceMap", cpu_control_map},
-    {"ai.onnx.preview", "FlexAttention", cpu_control_flex},
-    {"com.microsoft", "GreedySearch", cpu_control_greedy},
-    {"com.microsoft", "BeamSearch", cpu_control_beam},
-    {"ai.onnx.preview.training", "Gradient", cpu_control_gradient},
+#define CONTROL(domain, name, run) {domain, #name, run},
+#include "interpret/control.def"
+#undef CONTROL
 };
 
 const struct cpu_control_row *cpu_control_find(const char *domain, const char *op_type)

@@ -82,30 +82,12 @@ const struct cpu_control_row *cpu_control_find(const char *domain, const char *o
 /* What calls of one that is among them are held against: the newest row of the kernels' table that
  * is not newer than the node's opset, else the oldest. */
 const struct odb_op *cpu_control_op(const struct odb_node *node);
-enum odb_status cpu_control_if(const struct cpu_scope *scope, int index,
-                               const struct odb_tensor *const *in, struct odb_tensor **out,
-                               struct odb_error *err) ODB_MUST_USE;
-enum odb_status cpu_control_loop(const struct cpu_scope *scope, int index,
-                                 const struct odb_tensor *const *in, struct odb_tensor **out,
-                                 struct odb_error *err) ODB_MUST_USE;
-enum odb_status cpu_control_scan(const struct cpu_scope *scope, int index,
-                                 const struct odb_tensor *const *in, struct odb_tensor **out,
-                                 struct odb_error *err) ODB_MUST_USE;
-enum odb_status cpu_control_map(const struct cpu_scope *scope, int index,
-                                const struct odb_tensor *const *in, struct odb_tensor **out,
-                                struct odb_error *err) ODB_MUST_USE;
-enum odb_status cpu_control_flex(const struct cpu_scope *scope, int index,
-                                 const struct odb_tensor *const *in, struct odb_tensor **out,
-                                 struct odb_error *err) ODB_MUST_USE;
-enum odb_status cpu_control_greedy(const struct cpu_scope *scope, int index,
-                                   const struct odb_tensor *const *in, struct odb_tensor **out,
-                                   struct odb_error *err) ODB_MUST_USE;
-enum odb_status cpu_control_beam(const struct cpu_scope *scope, int index,
-                                 const struct odb_tensor *const *in, struct odb_tensor **out,
-                                 struct odb_error *err) ODB_MUST_USE;
-enum odb_status cpu_control_gradient(const struct cpu_scope *scope, int index,
-                                     const struct odb_tensor *const *in, struct odb_tensor **out,
-                                     struct odb_error *err) ODB_MUST_USE;
+#define CONTROL(domain, name, run)                                                                 \
+    enum odb_status run(const struct cpu_scope *scope, int index,                                  \
+                        const struct odb_tensor *const *in, struct odb_tensor **out,               \
+                        struct odb_error *err) ODB_MUST_USE;
+#include "interpret/control.def"
+#undef CONTROL
 
 /* What the operands of a call are, where tensors do not say it. */
 struct cpu_typed {

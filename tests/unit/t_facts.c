@@ -82,7 +82,7 @@ static void facts_first(const struct odb_op *op, bool oldest, size_t *breaches)
     other.halves = none.halves;
     if (other.work.kind || other.fusion.head || other.fusion.ends || other.fusion.holds ||
         other.quantised.of || other.quantised.scale || other.traits || other.steering ||
-        other.parameters || other.standard)
+        other.parameters || other.standard || other.reads)
         facts_breach(op, breaches, "what holds in all versions stands in the oldest row");
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/core/facts.h"
 #include "model/read/load_int.h"
 
 /* --- names to values -------------------------------------------------------------------------- */
@@ -215,13 +216,14 @@ static const struct odb_function *load_function(const struct odb_model *model,
     return found ? &model->functions[index] : NULL;
 }
 
-/* A Gradient needs all that the value it names is computed from, as a body needs what it uses. */
-static void load_gradient(struct graph_load *load, const struct odb_node *node)
+/* An attribute that names a value (of a Gradient) needs all that this is computed from, as a body
+ * needs what it uses. */
+static void load_named(struct graph_load *load, const struct odb_node *node)
 {
-    const struct odb_attr *y = odb_attrs_find(&node->attrs, "y");
-    if (strcmp(node->op_type, "Gradient") || strcmp(node->domain, "ai.onnx.preview.training"))
-        return;
-    int value = y && y->type == ODB_ATTR_STRING ? load_find(load, y->s.data) : ODB_NO_VALUE;
+    const char *name = odb_facts_of(node->domain, node->op_type)->reads;
+    const struct odb_attr *attr = name ? odb_attrs_find(&node->attrs, name) : NULL;
+    int value =
+        attr && attr->type == ODB_ATTR_STRING ? load_find(load, attr->s.data) : ODB_NO_VALUE;
     if (value != ODB_NO_VALUE)
         odb_push(&load->captured, value);
 }
@@ -270,7 +272,7 @@ static enum odb_status load_node(struct graph_load *load, struct odb_node *node,
     ODB_TRY(odb_model__attrs(&node->attrs, load->model, proto->attribute, proto->n_attribute, load,
                              load->opsets, err));
     load_aten(load, node);
-    load_gradient(load, node);
+    load_named(load, node);
     load_captured(load, node);
     return ODB_OK;
 }

@@ -6,8 +6,8 @@
  * down. The derivative of a call is again calls, written on the same tape: so a Gradient of what a
  * Gradient gives needs nothing more.
  */
-#ifndef ODB_INTERPRET_GRADIENT_INT_H
-#define ODB_INTERPRET_GRADIENT_INT_H
+#ifndef ODB_INTERPRET_RARE_GRADIENT_INT_H
+#define ODB_INTERPRET_RARE_GRADIENT_INT_H
 
 #include "base/mem.h"
 #include "interpret/cpu_int.h"

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interpret/gradient_int.h"
+#include "interpret/rare/gradient_int.h"
 
 /* --- attributes ------------------------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "interpret/gradient_int.h"
+#include "interpret/rare/gradient_int.h"
 
 /* --- the tape --------------------------------------------------------------------------------- */
 
