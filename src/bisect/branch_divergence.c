@@ -31,35 +31,35 @@ static void steered_put(const struct odb_tensor *t, struct odb_buf *out)
         odb_buf_printf(out, "%lld", (long long)odb_tensor_i64(t, 0));
 }
 
-void steered_put_all(const struct bisection *b, const struct odb_culprit *culprit,
-                     struct odb_buf *out)
+void steered_put_all(const struct search_case *c, const struct findings *f,
+                     const struct odb_culprit *culprit, struct odb_buf *out)
 {
     size_t said = 0;
-    if (culprit - b->report->culprits.items >= STEERED_CULPRITS)
+    if (culprit - f->report->culprits.items >= STEERED_CULPRITS)
         return;
-    bool *up = odb_new_n(bool, b->graph->n_nodes + 1);
-    for (size_t n = (size_t)culprit->node + 1; n < b->graph->n_nodes && said < STEERED_TOLD; n++) {
-        const struct odb_node *node = &b->graph->nodes[n];
+    bool *up = odb_new_n(bool, c->graph->n_nodes + 1);
+    for (size_t n = (size_t)culprit->node + 1; n < c->graph->n_nodes && said < STEERED_TOLD; n++) {
+        const struct odb_node *node = &c->graph->nodes[n];
         bool loop = !strcmp(node->op_type, "Loop");
         for (int i = 0; !*node->domain && i < 1 + loop && i < node->n_in; i++) {
             int v = node->in[i];
             char label[200];
-            if ((!loop && strcmp(node->op_type, "If") != 0) || v < 0 || !b->given ||
-                !steered_disagree(b->trace->ref[v], b->given[v]))
+            if ((!loop && strcmp(node->op_type, "If") != 0) || v < 0 || !f->given ||
+                !steered_disagree(c->trace->ref[v], f->given[v]))
                 continue;
-            memset(up, 0, b->graph->n_nodes * sizeof *up);
-            odb_graph_ancestors(b->graph, &v, 1, NULL, up);
+            memset(up, 0, c->graph->n_nodes * sizeof *up);
+            odb_graph_ancestors(c->graph, &v, 1, NULL, up);
             if (!up[culprit->node])
                 continue;
             odb_buf_puts(out, "So ");
             odb_buf_put_shown(out, odb_node_label(node, label, sizeof label));
             odb_buf_printf(out, " goes another way: its %s, ",
                            loop && i == 0 ? "trip count" : "condition");
-            odb_buf_put_shown(out, b->graph->values[v].name);
+            odb_buf_put_shown(out, c->graph->values[v].name);
             odb_buf_puts(out, ", is ");
-            steered_put(b->given[v], out);
+            steered_put(f->given[v], out);
             odb_buf_puts(out, " on the target and ");
-            steered_put(b->trace->ref[v], out);
+            steered_put(c->trace->ref[v], out);
             odb_buf_puts(out, " on the reference. ");
             said++;
         }

@@ -22,10 +22,22 @@
 #define DECIDED_SEED 0x5e93e700u
 #define DECIDED_FACTOR 4 /* decisions saturate: more of them come out little farther off */
 
+/* How far runs come out from golden. */
+struct decided_spread {
+    double error, mean;
+};
+
+void decided_dispose(struct findings *f)
+{
+    free(f->kept->decided);
+    f->kept->decided = NULL;
+}
+
 /* One run that goes its own way. */
 struct decided {
-    struct bisection *b;
-    struct odb_tensor **values; /* owned refs; [n_values] */
+    const struct search_case *c; /* borrowed */
+    struct findings *f;          /* borrowed */
+    struct odb_tensor **values;  /* owned refs; [n_values] */
     uint64_t random;
 };
 
@@ -35,7 +47,7 @@ struct decided {
 static enum odb_status decided_tip(struct decided *d, const struct odb_node *node,
                                    struct odb_error *err)
 {
-    const struct odb_trace *trace = d->b->trace;
+    const struct odb_trace *trace = d->c->trace;
     const struct odb_tensor *x = d->values[node->in[0]], *golden = trace->golden[node->in[0]];
     struct odb_tensor **out = &d->values[node->out[0]], *tipped = NULL;
     struct odb_gap gap;
@@ -43,7 +55,7 @@ static enum odb_status decided_tip(struct decided *d, const struct odb_node *nod
         odb_dtype_info((*out)->dtype)->bits < 16 || x->count != (*out)->count)
         return ODB_OK;
     odb_gap_measure(&gap, x, golden);
-    double allowed = d->b->options->tolerance.v[0] * trace->noise[node->in[0]] * gap.rms;
+    double allowed = d->c->options->tolerance.v[0] * trace->noise[node->in[0]] * gap.rms;
     ODB_TRY(odb_tensor_clone(&tipped, *out, err));
     for (size_t i = 0; i < x->count && isfinite(allowed); i++) {
         d->random = d->random * 6364136223846793005u + 1442695040888963407u;
@@ -60,102 +72,107 @@ static enum odb_status decided_measure(void *payload, int node, enum odb_status 
                                        struct odb_error *err)
 {
     struct decided *d = payload;
-    struct bisection *b = d->b;
-    const struct odb_node *n = &b->graph->nodes[node];
-    if (status == ODB_OK && odb_trace__rounds(b->trace, n))
+    const struct search_case *c = d->c;
+    struct findings *f = d->f;
+    const struct odb_node *n = &c->graph->nodes[node];
+    if (status == ODB_OK && odb_trace__rounds(c->trace, n))
         ODB_TRY(decided_tip(d, n, err));
     for (int o = 0; o < n->n_out && status == ODB_OK; o++) {
         int v = n->out[o];
-        const struct odb_tensor *golden = v < 0 ? NULL : b->trace->golden[v];
+        const struct odb_tensor *golden = v < 0 ? NULL : c->trace->golden[v];
         struct odb_gap gap;
-        golden = golden || v < 0 ? golden : b->trace->ref[v];
+        golden = golden || v < 0 ? golden : c->trace->ref[v];
         if (!golden || !d->values[v])
             continue;
         odb_gap_measure(&gap, d->values[v], golden);
-        b->decided[v].error = fmax(b->decided[v].error, gap.comparable ? gap.error : INFINITY);
-        b->decided[v].mean = fmax(b->decided[v].mean, gap.comparable ? gap.mean : INFINITY);
+        f->kept->decided[v].error =
+            fmax(f->kept->decided[v].error, gap.comparable ? gap.error : INFINITY);
+        f->kept->decided[v].mean =
+            fmax(f->kept->decided[v].mean, gap.comparable ? gap.mean : INFINITY);
     }
     return ODB_OK;
 }
 
-static void decided_run(struct bisection *b, enum odb_precision precision, uint64_t seed)
+static void decided_run(const struct search_case *c, struct findings *f,
+                        enum odb_precision precision, uint64_t seed)
 {
-    size_t n = b->graph->n_values;
-    struct decided d = {b, odb_new_n(struct odb_tensor *, n), seed};
+    size_t n = c->graph->n_values;
+    struct decided d = {c, f, odb_new_n(struct odb_tensor *, n), seed};
     struct odb_error ignored = ODB_ERROR_INIT;
-    for (size_t f = 0; f < b->feeds->n; f++)
-        d.values[b->feeds->items[f].value] = odb_tensor_ref(b->feeds->items[f].tensor);
+    for (size_t i = 0; i < c->feeds->n; i++)
+        d.values[c->feeds->items[i].value] = odb_tensor_ref(c->feeds->items[i].tensor);
     for (size_t v = 0; v < n; v++)
-        if (b->drawn[v] && !d.values[v])
-            d.values[v] = odb_tensor_ref(b->trace->ref[v]);
+        if (c->drawn[v] && !d.values[v])
+            d.values[v] = odb_tensor_ref(c->trace->ref[v]);
     struct odb_cpu_run run = {.precision = precision,
                               .seed = seed,
                               .values = d.values,
                               .free_dead = true,
                               .after = decided_measure,
                               .payload = &d};
-    if (odb_cpu_execute(b->trace->cpu, &run, &ignored) != ODB_OK)
-        odb_report_note(b->report, "how far decisions carry is not known: %.200s", ignored.what);
+    if (odb_cpu_execute(c->trace->cpu, &run, &ignored) != ODB_OK)
+        findings_note(f, "how far decisions carry is not known: %.200s", ignored.what);
     for (size_t v = 0; v < n; v++)
         odb_tensor_unref(d.values[v]);
     free(d.values);
 }
 
-static bool decided_possible(const struct bisection *b)
+static bool decided_possible(const struct search_case *c)
 {
-    for (size_t n = 0; n < b->graph->n_nodes; n++) {
-        const struct odb_op *op = odb_cpu_op(b->trace->cpu, (int)n);
+    for (size_t n = 0; n < c->graph->n_nodes; n++) {
+        const struct odb_op *op = odb_cpu_op(c->trace->cpu, (int)n);
         if (op && (op->flags & ODB_OP_BOUNDARY))
             return true;
     }
     return false;
 }
 
-static void decided_make(struct bisection *b)
+static void decided_make(const struct search_case *c, struct findings *f)
 {
-    b->decided = odb_new_n(struct odb_spread, b->graph->n_values);
-    if (!decided_possible(b))
+    f->kept->decided = odb_new_n(struct decided_spread, c->graph->n_values);
+    if (!decided_possible(c))
         return;
     for (uint64_t run = 0; run < DECIDED_RUNS; run++)
-        decided_run(b, ODB_PREC_NOISY, DECIDED_SEED + b->trace->seed + run);
-    if (b->trace->expect != ODB_PREC_NATIVE)
-        decided_run(b, b->trace->expect, b->trace->seed);
+        decided_run(c, f, ODB_PREC_NOISY, DECIDED_SEED + c->trace->seed + run);
+    if (c->trace->expect != ODB_PREC_NATIVE)
+        decided_run(c, f, c->trace->expect, c->trace->seed);
 }
 
-bool decided_allows(struct bisection *b, int value, const struct odb_value_report *report)
+bool decided_allows(const struct search_case *c, struct findings *f, int value,
+                    const struct odb_value_report *report)
 {
     bool shape = report->verdict == ODB_VERDICT_SHAPE;
     bool fails = report->verdict == ODB_VERDICT_FAIL && report->error.known;
-    if (b->options->tolerance.kind != ODB_CRITERION_NOISE || !(fails || shape))
+    if (c->options->tolerance.kind != ODB_CRITERION_NOISE || !(fails || shape))
         return false;
-    if (!b->decided)
-        decided_make(b);
-    const struct odb_spread *spread = &b->decided[value];
+    if (!f->kept->decided)
+        decided_make(c, f);
+    const struct decided_spread *spread = &f->kept->decided[value];
     if (shape)
         return isinf(spread->error);
     return report->error.v <= DECIDED_FACTOR * spread->error &&
            report->error_mean.v <= DECIDED_FACTOR * spread->mean;
 }
 
-void decided_excuse_outputs(struct bisection *b)
+void decided_excuse_outputs(const struct search_case *c, struct findings *f)
 {
     bool diverge = false;
-    for (size_t o = 0; o < b->n_outputs; o++) {
-        struct odb_value_report *verdict = &b->verdicts[o], *value;
-        int v = b->outputs[o];
-        value = &b->report->values[v];
-        if (odb_verdict_is_bad(verdict->verdict) && !findings_explain(b, v) &&
-            decided_allows(b, v, verdict)) {
-            verdict->verdict = value->verdict = ODB_VERDICT_PASS;
-            snprintf(value->reason, sizeof value->reason, "as far off as honest runs come out");
-            findings_tell(b, v);
-            odb_report_note(b->report,
-                            "output %.100s is off by %.3g, and no node is to blame: noisy runs of "
-                            "the reference that decide otherwise on the way (rounding to steps, "
-                            "selecting) are off by %.3g",
-                            b->graph->values[v].name, verdict->error.v, b->decided[v].error);
+    for (size_t o = 0; o < c->n_outputs; o++) {
+        struct odb_value_report *verdict = &f->verdicts[o];
+        int v = c->outputs[o];
+        if (odb_verdict_is_bad(verdict->verdict) && !findings_explain(f, v) &&
+            decided_allows(c, f, v, verdict)) {
+            struct odb_value_report excused = f->values[v];
+            verdict->verdict = excused.verdict = ODB_VERDICT_PASS;
+            snprintf(excused.reason, sizeof excused.reason, "as far off as honest runs come out");
+            findings_value(f, v, &excused);
+            findings_note(f,
+                          "output %.100s is off by %.3g, and no node is to blame: noisy runs of "
+                          "the reference that decide otherwise on the way (rounding to steps, "
+                          "selecting) are off by %.3g",
+                          c->graph->values[v].name, verdict->error.v, f->kept->decided[v].error);
         }
         diverge |= odb_verdict_is_bad(verdict->verdict);
     }
-    b->report->outputs_diverge = diverge;
+    findings_diverge(f, diverge);
 }

@@ -13,34 +13,34 @@
 
 /* --- at the value where it was seen ----------------------------------------------------------- */
 
-static struct odb_signature failure_sign(const struct bisection *b, int value,
+static struct odb_signature failure_sign(const struct search_case *c, int value,
                                          const struct odb_value_report *report,
                                          const struct odb_tensor *t)
 {
     struct odb_signature signature;
-    odb_signature_value(&signature, NULL, report, t, b->trace->golden[value]);
+    odb_signature_value(&signature, NULL, report, t, c->trace->golden[value]);
     return signature;
 }
 
-struct failure failure_at(struct bisection *b, int value, const struct odb_value_report *report,
-                          const struct odb_tensor *t)
+struct failure failure_at(const struct search_case *c, struct findings *f, int value,
+                          const struct odb_value_report *report, const struct odb_tensor *t)
 {
-    struct failure f = {.b = b, .value = value, .other = ODB_NO_NODE};
+    struct failure x = {.c = c, .f = f, .value = value, .other = ODB_NO_NODE};
     if (odb_verdict_is_bad(report->verdict))
-        f.sought = failure_sign(b, value, report, t);
+        x.sought = failure_sign(c, value, report, t);
     else
-        f.value = ODB_NO_VALUE;
-    return f;
+        x.value = ODB_NO_VALUE;
+    return x;
 }
 
-struct failure failure_of(struct bisection *b, int value)
+struct failure failure_of(const struct search_case *c, struct findings *f, int value)
 {
-    for (size_t o = 0; o < b->n_outputs; o++)
-        if (b->outputs[o] == value) /* with culprits pinned it is another model's run */
-            return failure_at(b, value, &b->verdicts[o], b->prober.pinned ? NULL : b->plain[o]);
+    for (size_t o = 0; o < c->n_outputs; o++)
+        if (c->outputs[o] == value) /* with culprits pinned it is another model's run */
+            return failure_at(c, f, value, &f->verdicts[o], c->pinned ? NULL : f->plain[o]);
     if (value != ODB_NO_VALUE)
-        return failure_at(b, value, &b->report->values[value], b->given[value]);
-    return (struct failure){.b = b, .value = ODB_NO_VALUE, .other = ODB_NO_NODE};
+        return failure_at(c, f, value, &f->values[value], f->given[value]);
+    return (struct failure){.c = c, .f = f, .value = ODB_NO_VALUE, .other = ODB_NO_NODE};
 }
 
 static bool failure_is(const struct failure *f, struct odb_signature shown)
@@ -61,14 +61,14 @@ static void failure_note_other(struct failure *f, int node, const char *how)
     }
 }
 
-enum odb_answer failure_shown(struct failure *f, int node, const struct odb_value_report *report,
+enum odb_answer failure_shown(struct failure *x, int node, const struct odb_value_report *report,
                               const struct odb_tensor *t)
 {
     enum odb_answer answer = question_answer(report->verdict);
-    if (answer != ODB_ANSWER_BAD || f->value == ODB_NO_VALUE ||
-        failure_is(f, failure_sign(f->b, f->value, report, t)))
+    if (answer != ODB_ANSWER_BAD || x->value == ODB_NO_VALUE ||
+        failure_is(x, failure_sign(x->c, x->value, report, t)))
         return answer;
-    failure_note_other(f, node, odb_verdict_name(report->verdict));
+    failure_note_other(x, node, odb_verdict_name(report->verdict));
     return ODB_ANSWER_GOOD;
 }
 
@@ -86,14 +86,14 @@ struct failure_cut {
 };
 
 /* The outputs of nodes of a question that are wrong; node: of that alone, or ODB_NO_NODE. */
-static struct failure_cut failure_cut_of(const struct bisection *b, const struct odb_probe *probe,
-                                         int node)
+static struct failure_cut failure_cut_of(const struct search_case *c, const struct findings *f,
+                                         const struct odb_probe *probe, int node)
 {
     struct failure_cut cut = {odb_new_n(int, probe->n_values + 1), 0};
     for (size_t i = 0; i < probe->n_values; i++) {
         int v = probe->values[i];
-        if (b->given[v] && odb_verdict_is_bad(b->report->values[v].verdict) &&
-            (node == ODB_NO_NODE || b->graph->values[v].producer == node))
+        if (f->given[v] && odb_verdict_is_bad(f->values[v].verdict) &&
+            (node == ODB_NO_NODE || c->graph->values[v].producer == node))
             cut.values[cut.n++] = v;
     }
     return cut;
@@ -101,51 +101,51 @@ static struct failure_cut failure_cut_of(const struct bisection *b, const struct
 
 /* Marks the nodes between the cut and the failure's value that read what the cut has changed, and
  * the values that change with them. */
-static bool *failure_behind(const struct failure *f, const struct failure_cut *cut, bool *touched)
+static bool *failure_behind(const struct failure *x, const struct failure_cut *cut, bool *touched)
 {
-    const struct bisection *b = f->b;
-    bool *behind = odb_new_n(bool, b->graph->n_nodes), *up = odb_new_n(bool, b->graph->n_nodes);
-    odb_graph_ancestors(b->graph, &f->value, 1, b->drawn, up);
+    const struct search_case *c = x->c;
+    bool *behind = odb_new_n(bool, c->graph->n_nodes), *up = odb_new_n(bool, c->graph->n_nodes);
+    odb_graph_ancestors(c->graph, &x->value, 1, c->drawn, up);
     for (size_t i = 0; i < cut->n; i++)
         touched[cut->values[i]] = true;
-    for (size_t n = 0; n < b->graph->n_nodes; n++) {
-        const struct odb_node *node = &b->graph->nodes[n];
+    for (size_t n = 0; n < c->graph->n_nodes; n++) {
+        const struct odb_node *node = &c->graph->nodes[n];
         for (size_t i = 0; up[n] && i < odb_node_n_reads(node); i++)
             behind[n] |= odb_node_reads(node, i) >= 0 && touched[odb_node_reads(node, i)];
         for (int o = 0; behind[n] && o < node->n_out; o++)
-            if (node->out[o] >= 0 && !b->drawn[node->out[o]])
+            if (node->out[o] >= 0 && !c->drawn[node->out[o]])
                 touched[node->out[o]] = true;
     }
     for (size_t i = 0; i < cut->n; i++) /* one of the cut's own may stand behind another */
-        behind[b->graph->values[cut->values[i]].producer] = false;
+        behind[c->graph->values[cut->values[i]].producer] = false;
     free(up);
     return behind;
 }
 
 /* What the cut's values come to where the failure was seen, were all the rest the reference's. */
-static enum odb_status failure_carry(const struct failure *f, const struct failure_cut *cut,
+static enum odb_status failure_carry(const struct failure *x, const struct failure_cut *cut,
                                      struct odb_tensor *const *given,
                                      struct odb_value_report *report, struct odb_error *err)
 {
-    const struct bisection *b = f->b;
-    size_t n = b->graph->n_values;
-    bool *touched = odb_new_n(bool, n), *behind = failure_behind(f, cut, touched);
+    const struct search_case *c = x->c;
+    size_t n = c->graph->n_values;
+    bool *touched = odb_new_n(bool, n), *behind = failure_behind(x, cut, touched);
     struct odb_tensor **values = odb_new_n(struct odb_tensor *, n);
-    struct odb_cpu_run run = {.precision = b->trace->precision,
-                              .seed = b->trace->seed,
+    struct odb_cpu_run run = {.precision = c->trace->precision,
+                              .seed = c->trace->seed,
                               .values = values,
                               .nodes = behind,
-                              .cancelled = b->options->hooks.cancelled,
-                              .payload = b->options->hooks.payload};
+                              .cancelled = c->options->hooks.cancelled,
+                              .payload = c->options->hooks.payload};
     for (size_t v = 0; v < n; v++)
         if (!touched[v])
-            values[v] = odb_tensor_ref(odb_trace_value(b->trace, (int)v));
+            values[v] = odb_tensor_ref(odb_trace_value(c->trace, (int)v));
     for (size_t i = 0; i < cut->n; i++)
         values[cut->values[i]] = odb_tensor_ref(given[cut->values[i]]);
     *report = (struct odb_value_report){.verdict = ODB_VERDICT_UNTESTABLE};
-    enum odb_status status = odb_cpu_execute(b->trace->cpu, &run, err);
-    if (status == ODB_OK && values[f->value])
-        status = odb_judge_value(&b->judge, f->value, values[f->value], report, err);
+    enum odb_status status = odb_cpu_execute(c->trace->cpu, &run, err);
+    if (status == ODB_OK && values[x->value])
+        status = odb_judge_value(&c->judge, x->value, values[x->value], report, err);
     for (size_t v = 0; v < n; v++)
         odb_tensor_unref(values[v]);
     free(values);
@@ -165,29 +165,30 @@ enum odb_status failure_carried(const struct failure *f, const int *values, size
 }
 
 /* The same on the target: what comes to NaN or Inf on the reference may end in numbers there. */
-static enum odb_status failure_carry_on_target(const struct failure *f, int node,
+static enum odb_status failure_carry_on_target(const struct failure *x, int node,
                                                const struct failure_cut *cut,
                                                enum odb_verdict *verdict, struct odb_error *err)
 {
-    struct bisection *b = f->b;
-    size_t n = b->graph->n_values;
-    bool *touched = odb_new_n(bool, n), *behind = failure_behind(f, cut, touched);
+    const struct search_case *c = x->c;
+    struct findings *f = x->f;
+    size_t n = c->graph->n_values;
+    bool *touched = odb_new_n(bool, n), *behind = failure_behind(x, cut, touched);
     struct odb_tensor **given = odb_new_n(struct odb_tensor *, n), *output = NULL; /* borrowed */
     char what[240];
     struct odb_probe probe = {
         .asked = ODB_ASKED_FOLLOWS,
-        .what = odb_probe_title(b->graph, "what follows from it:", node, node, what, sizeof what),
+        .what = odb_probe_title(c->graph, "what follows from it:", node, node, what, sizeof what),
         .node = node,
         .nodes = behind,
         .given = given,
-        .values = &f->value,
+        .values = &x->value,
         .n_values = 1,
         .outputs = &output,
         .judged = true,
         .any = true};
     for (size_t i = 0; i < cut->n; i++)
-        given[cut->values[i]] = b->given[cut->values[i]];
-    enum odb_status status = question_ask(b, &probe, verdict, err);
+        given[cut->values[i]] = f->given[cut->values[i]];
+    enum odb_status status = question_ask(c, f, &probe, verdict, err);
     free(given);
     free(behind);
     free(touched);
@@ -200,26 +201,26 @@ static bool failure_is_odd(enum odb_verdict verdict)
 }
 
 /* Some of the cut's values are NaN or Inf where the reference's are not. */
-static bool failure_cut_is_odd(const struct failure *f, const struct failure_cut *cut)
+static bool failure_cut_is_odd(const struct failure *x, const struct failure_cut *cut)
 {
     bool odd = false;
     for (size_t i = 0; i < cut->n; i++)
-        odd |= failure_is_odd(f->b->report->values[cut->values[i]].verdict);
+        odd |= failure_is_odd(x->f->values[cut->values[i]].verdict);
     return odd;
 }
 
 /* Whether the cut's wrong values are the failure. Numbers are where numbers are sought: a part of
  * what is wrong may go another way, so that how much comes out says nothing. */
-static enum odb_status failure_of_cut(const struct failure *f, int node,
+static enum odb_status failure_of_cut(const struct failure *x, int node,
                                       const struct failure_cut *cut, enum odb_answer *answer,
                                       struct odb_error *err)
 {
     struct odb_value_report report;
-    bool odd = failure_cut_is_odd(f, cut), sought = failure_is_odd(f->sought.verdict);
+    bool odd = failure_cut_is_odd(x, cut), sought = failure_is_odd(x->sought.verdict);
     *answer = ODB_ANSWER_BAD;
     if (!odd && !sought)
         return ODB_OK;
-    ODB_TRY(failure_carry(f, cut, f->b->given, &report, err));
+    ODB_TRY(failure_carry(x, cut, x->f->given, &report, err));
     bool numbers = report.verdict == ODB_VERDICT_PASS || report.verdict == ODB_VERDICT_FAIL;
     if (sought) {
         *answer = numbers ? ODB_ANSWER_GOOD : ODB_ANSWER_BAD;
@@ -227,7 +228,7 @@ static enum odb_status failure_of_cut(const struct failure *f, int node,
         *answer = ODB_ANSWER_GOOD;
     } else if (failure_is_odd(report.verdict)) {
         enum odb_verdict verdict;
-        ODB_TRY(failure_carry_on_target(f, node, cut, &verdict, err));
+        ODB_TRY(failure_carry_on_target(x, node, cut, &verdict, err));
         *answer = verdict == ODB_VERDICT_FAIL   ? ODB_ANSWER_BAD
                   : verdict == ODB_VERDICT_PASS ? ODB_ANSWER_GOOD
                                                 : ODB_ANSWER_UNTESTABLE;
@@ -236,40 +237,41 @@ static enum odb_status failure_of_cut(const struct failure *f, int node,
 }
 
 /* A node of a cut shows another failure: by its first wrong output. */
-static void failure_other_at(struct failure *f, int node, enum odb_answer answer)
+static void failure_other_at(struct failure *x, int node, enum odb_answer answer)
 {
-    struct bisection *b = f->b;
-    const struct odb_node *of = &b->graph->nodes[node];
+    const struct search_case *c = x->c;
+    struct findings *f = x->f;
+    const struct odb_node *of = &c->graph->nodes[node];
     int o = 0;
-    while (of->out[o] < 0 || !odb_verdict_is_bad(b->report->values[of->out[o]].verdict))
+    while (of->out[o] < 0 || !odb_verdict_is_bad(f->values[of->out[o]].verdict))
         o++;
-    failure_note_other(f, node, odb_verdict_name(b->report->values[of->out[o]].verdict));
+    failure_note_other(x, node, odb_verdict_name(f->values[of->out[o]].verdict));
     if (answer == ODB_ANSWER_GOOD) /* else it may be the cut's doing */
-        odb_push(&b->others, of->out[o]);
+        odb_push(&f->others, of->out[o]);
 }
 
-enum odb_status failure_weigh(struct failure *f, const struct question *q,
+enum odb_status failure_weigh(struct failure *x, const struct question *q,
                               struct odb_evidence *evidence, struct odb_error *err)
 {
     size_t bad = 0, same = 0;
     enum odb_status status = ODB_OK;
-    bool numbers = f->sought.verdict == ODB_VERDICT_FAIL || f->sought.verdict == ODB_VERDICT_NAN;
-    if (f->value == ODB_NO_VALUE || !numbers)
+    bool numbers = x->sought.verdict == ODB_VERDICT_FAIL || x->sought.verdict == ODB_VERDICT_NAN;
+    if (x->value == ODB_NO_VALUE || !numbers)
         return ODB_OK;
     enum odb_answer *answers = odb_new_n(enum odb_answer, q->n_cut);
     for (size_t i = 0; i < q->n_cut && status == ODB_OK; i++) {
         if (evidence[i].answer != ODB_ANSWER_BAD)
             continue;
-        struct failure_cut cut = failure_cut_of(f->b, &q->probe, q->cut[i]);
-        status = failure_of_cut(f, q->cut[i], &cut, &answers[i], err);
+        struct failure_cut cut = failure_cut_of(x->c, x->f, &q->probe, q->cut[i]);
+        status = failure_of_cut(x, q->cut[i], &cut, &answers[i], err);
         free(cut.values);
         bad++;
         same += answers[i] == ODB_ANSWER_BAD;
     }
     if (bad > 1 && !same && status == ODB_OK) { /* it may take all of them */
         enum odb_answer together;
-        struct failure_cut cut = failure_cut_of(f->b, &q->probe, ODB_NO_NODE);
-        status = failure_of_cut(f, q->probe.node, &cut, &together, err);
+        struct failure_cut cut = failure_cut_of(x->c, x->f, &q->probe, ODB_NO_NODE);
+        status = failure_of_cut(x, q->probe.node, &cut, &together, err);
         same = together == ODB_ANSWER_BAD ? bad : 0;
         free(cut.values);
         for (size_t i = 0; i < q->n_cut && same; i++)
@@ -277,55 +279,54 @@ enum odb_status failure_weigh(struct failure *f, const struct question *q,
     }
     for (size_t i = 0; i < q->n_cut && status == ODB_OK; i++)
         if (evidence[i].answer == ODB_ANSWER_BAD && answers[i] != ODB_ANSWER_BAD) {
-            failure_other_at(f, q->cut[i], answers[i]);
+            failure_other_at(x, q->cut[i], answers[i]);
             evidence[i].answer = answers[i];
         }
     free(answers);
     return status;
 }
 
-enum odb_status failure_explain(const struct failure *f, int node, struct odb_error *err)
+enum odb_status failure_explain(const struct failure *x, int node, struct odb_error *err)
 {
-    const struct odb_node *of = &f->b->graph->nodes[node];
+    const struct odb_node *of = &x->c->graph->nodes[node];
     struct odb_value_report report = {.verdict = ODB_VERDICT_UNTESTABLE};
     enum odb_status status = ODB_OK;
-    if (f->value == ODB_NO_VALUE)
+    if (x->value == ODB_NO_VALUE)
         return ODB_OK;
     struct failure_cut cut = {odb_new_n(int, of->n_out + 1), 0};
     for (int o = 0; o < of->n_out; o++)
-        if (of->out[o] >= 0 && f->b->given[of->out[o]])
+        if (of->out[o] >= 0 && x->f->given[of->out[o]])
             cut.values[cut.n++] = of->out[o];
     if (cut.n)
-        status = failure_carry(f, &cut, f->b->given, &report, err);
+        status = failure_carry(x, &cut, x->f->given, &report, err);
     free(cut.values);
-    struct odb_signature shown = failure_sign(f->b, f->value, &report, NULL);
-    if (status != ODB_OK || shown.verdict == ODB_VERDICT_UNTESTABLE || failure_is(f, shown))
+    struct odb_signature shown = failure_sign(x->c, x->value, &report, NULL);
+    if (status != ODB_OK || shown.verdict == ODB_VERDICT_UNTESTABLE || failure_is(x, shown))
         return status;
     struct odb_buf came = ODB_BUF_INIT, sought = ODB_BUF_INIT;
     odb_signature_put(&shown, &came);
-    odb_signature_put(&f->sought, &sought);
-    odb_report_note(f->b->report,
-                    "what #%d gives comes to %.100s at %.100s, where the target shows %.150s: it "
-                    "is not all that is wrong",
-                    node, odb_buf_text(&came), f->b->graph->values[f->value].name,
-                    odb_buf_text(&sought));
+    odb_signature_put(&x->sought, &sought);
+    findings_note(x->f,
+                  "what #%d gives comes to %.100s at %.100s, where the target shows %.150s: it "
+                  "is not all that is wrong",
+                  node, odb_buf_text(&came), x->c->graph->values[x->value].name,
+                  odb_buf_text(&sought));
     odb_buf_dispose(&came);
     odb_buf_dispose(&sought);
     return ODB_OK;
 }
 
-void failure_warn(const struct failure *f)
+void failure_warn(const struct failure *x)
 {
     struct odb_buf node = ODB_BUF_INIT;
-    if (!f->others)
+    if (!x->others)
         return;
-    odb_node_put(f->b->graph, f->other, &node);
-    odb_report_warn(f->b->report,
-                    "%zu cut%s failed in another way than %.100s (%s at %.200s): no evidence of "
-                    "this failure, and maybe another one",
-                    f->others, f->others == 1 ? "" : "s",
-                    f->value == ODB_NO_VALUE ? "the model does"
-                                             : f->b->graph->values[f->value].name,
-                    f->how, odb_buf_text(&node));
+    odb_node_put(x->c->graph, x->other, &node);
+    findings_warn(x->f,
+                  "%zu cut%s failed in another way than %.100s (%s at %.200s): no evidence of "
+                  "this failure, and maybe another one",
+                  x->others, x->others == 1 ? "" : "s",
+                  x->value == ODB_NO_VALUE ? "the model does" : x->c->graph->values[x->value].name,
+                  x->how, odb_buf_text(&node));
     odb_buf_dispose(&node);
 }

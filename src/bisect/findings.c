@@ -3,71 +3,325 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
+#include "base/host.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "run/hooks.h"
+#include "reference/trace.h"
 
-void findings_phase(struct bisection *b, const char *phase, size_t total)
+/* What is written. */
+struct findings_book {
+    const struct search_case *of;    /* borrowed */
+    struct odb_report *report;       /* borrowed: the caller's */
+    struct odb_value_report *values; /* [n_values] the report's; with pins: owned */
+    struct odb_tensor **shown;       /* likewise */
+    size_t n_plain;                  /* of the findings' plain and verdicts */
+    bool *reaching;             /* owned; [n_nodes] before outputs that are off; NULL: not worked
+                                   out yet */
+    struct findings_step *step; /* of the search, and of those with pins within it */
+    struct findings_kept kept;  /* meaningful without pins */
+};
+
+/* The step that goes on now. */
+struct findings_step {
+    double start;
+    struct odb_target_stats stats;
+    struct odb_target_stats inside; /* loads and runs of searches in bodies, and their seconds */
+    double inside_seconds;
+};
+
+/* --- from the first to the last ----------------------------------------------------------------
+ */
+
+static bool findings_has_pins(const struct findings *f)
 {
-    b->trace->phase = phase;
-    odb_hooks_phase(&b->options->hooks, phase, total);
+    return f->book->of->pinned != NULL;
 }
 
-void findings_tell(struct bisection *b, int value)
+void findings_begin(struct findings *f, const struct search_case *c, struct odb_report *report)
 {
-    if (b->prober.pinned) /* that is another model's */
-        return;
-    odb_hooks_value(&b->options->hooks, b->graph, value, &b->report->values[value]);
+    struct findings_book *book = odb_new(struct findings_book);
+    book->of = c;
+    book->report = report;
+    book->values = report->values;
+    book->shown = report->given;
+    book->step = odb_new(struct findings_step);
+    book->step->start = odb_clock();
+    *f = (struct findings){.report = report,
+                           .values = book->values,
+                           .shown = book->shown,
+                           .book = book,
+                           .kept = &book->kept};
 }
 
-void findings_keep(struct bisection *b, int value, struct odb_tensor *t)
+/* Values of the target that hold whatever it does: feeds, and what is fed as draws are. */
+static void findings_feed(struct findings *f)
 {
-    odb_tensor_unref(b->report->given[value]);
-    b->report->given[value] = odb_tensor_ref(t);
+    const struct search_case *c = f->book->of;
+    f->given = odb_new_n(struct odb_tensor *, c->graph->n_values);
+    for (size_t v = 0; v < c->graph->n_values; v++)
+        f->given[v] = c->drawn[v] ? odb_tensor_ref(c->trace->ref[v]) : NULL;
+    for (size_t i = 0; i < c->feeds->n; i++)
+        f->given[c->feeds->items[i].value] = odb_tensor_ref(c->feeds->items[i].tensor);
 }
 
-struct findings_pause findings_step_pause(const struct bisection *b)
+static void findings_new_plain(struct findings *f)
 {
-    struct odb_target_stats now = odb_pool_stats(b->pool);
-    return (struct findings_pause){now.loads - b->step_stats.loads, now.runs - b->step_stats.runs,
-                                   odb_clock() - b->step_start};
+    f->book->n_plain = f->book->of->n_outputs;
+    f->plain = odb_new_n(struct odb_tensor *, f->book->n_plain);
+    f->verdicts = odb_new_n(struct odb_value_report, f->book->n_plain);
 }
 
-void findings_step_resume(struct bisection *b, struct findings_pause spent)
+void findings_know(struct findings *f)
 {
-    b->step_stats = odb_pool_stats(b->pool);
-    b->step_stats.loads -= spent.loads;
-    b->step_stats.runs -= spent.runs;
-    b->step_start = odb_clock() - spent.seconds;
+    const struct search_case *c = f->book->of;
+    struct odb_report *report = f->book->report;
+    findings_feed(f);
+    findings_new_plain(f);
+    f->exchanged = odb_new_n(int, c->graph->n_values + 1);
+    for (size_t v = 0; v < c->graph->n_values; v++)
+        f->exchanged[v] = ODB_NO_VALUE;
+    report->n_unsupported = c->trace->n_unsupported;
+    findings_step_end(f, "reference",
+                      c->trace->told_by ? "every value, asked of %s; what it lacks and the noise "
+                                          "by the CPU"
+                                        : "every value by the reference and in float64",
+                      c->trace->told_by);
+    report->reference_seconds = c->trace->seconds;
 }
 
-void findings_step_begin(struct bisection *b, const char *phase)
+static void findings_drop_plain(struct findings *f)
 {
-    b->step_start = odb_clock();
-    b->step_stats = b->pool ? odb_pool_stats(b->pool) : (struct odb_target_stats){0};
-    findings_phase(b, phase, 0);
+    for (size_t o = 0; f->plain && o < f->book->n_plain; o++)
+        odb_tensor_unref(f->plain[o]);
+    free(f->plain);
+    free(f->verdicts);
+    free(f->book->reaching);
+    f->book->reaching = NULL;
 }
 
-void findings_step_end(struct bisection *b, const char *step, const char *why, ...)
+void findings_turn_to(struct findings *f, const struct search_case *c)
 {
-    struct odb_target_stats now = b->pool ? odb_pool_stats(b->pool) : (struct odb_target_stats){0};
+    findings_drop_plain(f);
+    f->book->of = c;
+    findings_new_plain(f);
+}
+
+void findings_pinned(struct findings *f, const struct search_case *c, const struct findings *of)
+{
+    struct findings_book *book = odb_new(struct findings_book);
+    size_t n = c->graph->n_values;
+    *book = (struct findings_book){.of = c, .report = of->book->report, .step = of->book->step};
+    *f = *of;
+    f->values = book->values = odb_new_n(struct odb_value_report, n + 1);
+    f->shown = book->shown = odb_new_n(struct odb_tensor *, n);
+    f->book = book;
+    f->verdicts = odb_new_n(struct odb_value_report, c->n_outputs);
+    f->others = (typeof(f->others)){0};
+    findings_feed(f);
+}
+
+/* Unrefs all, and frees the array. */
+static void findings_unref(struct odb_tensor **values, size_t n)
+{
+    for (size_t v = 0; values && v < n; v++)
+        odb_tensor_unref(values[v]);
+    free(values);
+}
+
+void findings_dispose(struct findings *f)
+{
+    struct findings_book *book = f->book;
+    size_t n = book->of->graph->n_values;
+    findings_unref(f->given, n);
+    free(f->others.items);
+    if (findings_has_pins(f)) { /* the rest is the other's */
+        findings_unref(book->shown, n);
+        free(book->values);
+        free(book->reaching);
+        free(f->verdicts);
+    } else {
+        findings_drop_plain(f);
+        free(f->exchanged);
+        free(book->step);
+    }
+    free(book);
+}
+
+/* --- steps -------------------------------------------------------------------------------------
+ */
+
+static struct odb_target_stats findings_stats(const struct findings *f)
+{
+    struct odb_pool *pool = f->book->of->pool;
+    return pool ? odb_pool_stats(pool) : (struct odb_target_stats){0};
+}
+
+void findings_phase(const struct findings *f, const char *phase, size_t total)
+{
+    const struct search_case *c = f->book->of;
+    c->trace->phase = phase;
+    odb_hooks_phase(&c->options->hooks, phase, total);
+}
+
+struct findings_pause findings_step_pause(const struct findings *f)
+{
+    const struct findings_step *step = f->book->step;
+    struct odb_target_stats now = findings_stats(f);
+    return (struct findings_pause){now.loads - step->stats.loads, now.runs - step->stats.runs,
+                                   odb_clock() - step->start};
+}
+
+void findings_step_resume(struct findings *f, struct findings_pause spent)
+{
+    struct findings_step *step = f->book->step;
+    step->stats = findings_stats(f);
+    step->stats.loads -= spent.loads;
+    step->stats.runs -= spent.runs;
+    step->start = odb_clock() - spent.seconds;
+}
+
+static void findings_step_start(struct findings *f)
+{
+    f->book->step->start = odb_clock();
+    f->book->step->stats = findings_stats(f);
+}
+
+void findings_step_begin(struct findings *f, const char *phase)
+{
+    findings_step_start(f);
+    findings_phase(f, phase, 0);
+}
+
+ODB_PRINTF(3, 0)
+static void findings_step_write(struct findings *f, const char *step, const char *why, va_list args)
+{
+    const struct findings_step *begun = f->book->step;
+    struct odb_target_stats now = findings_stats(f);
     char line[400];
+    odb_text_vfit(line, sizeof line, why, args);
+    double target =
+        now.load_seconds + now.run_seconds - begun->stats.load_seconds - begun->stats.run_seconds;
+    double seconds = odb_clock() - begun->start;
+    f->book->report->reference_seconds += fmax(seconds - target, 0); /* replays and noise */
+    odb_push(&f->book->report->steps,
+             (struct odb_search_step){.step = step,
+                                      .why = odb_xstrdup(line),
+                                      .loads = now.loads - begun->stats.loads,
+                                      .runs = now.runs - begun->stats.runs,
+                                      .seconds = seconds});
+}
+
+void findings_step_end(struct findings *f, const char *step, const char *why, ...)
+{
     va_list args;
     va_start(args, why);
-    odb_text_vfit(line, sizeof line, why, args);
+    findings_step_write(f, step, why, args);
     va_end(args);
-    double target =
-        now.load_seconds + now.run_seconds - b->step_stats.load_seconds - b->step_stats.run_seconds;
-    double seconds = odb_clock() - b->step_start;
-    b->report->reference_seconds += fmax(seconds - target, 0); /* replays and noise */
-    odb_push(&b->report->steps, (struct odb_search_step){.step = step,
-                                                         .why = odb_xstrdup(line),
-                                                         .loads = now.loads - b->step_stats.loads,
-                                                         .runs = now.runs - b->step_stats.runs,
-                                                         .seconds = seconds});
+}
+
+void findings_step_turn(struct findings *f, const char *step, const char *why, ...)
+{
+    va_list args;
+    findings_step_start(f);
+    va_start(args, why);
+    findings_step_write(f, step, why, args);
+    va_end(args);
+}
+
+void findings_expect(struct findings *f, const char *what, size_t loads, double seconds)
+{
+    const struct search_case *c = f->book->of;
+    struct odb_forecast *forecast = &f->book->report->forecast;
+    *forecast = (struct odb_forecast){what, c->prober->now->loads + loads,
+                                      odb_clock() - c->start + seconds};
+    odb_hooks_tell(&c->options->hooks, (struct odb_search_event){.what = ODB_EVENT_FORECAST,
+                                                                 .text = what,
+                                                                 .node = ODB_NO_NODE,
+                                                                 .loads = forecast->loads,
+                                                                 .seconds = forecast->seconds});
+}
+
+void findings_spent_inside(struct findings *f, const struct odb_report *inside)
+{
+    struct findings_step *step = f->book->step;
+    step->inside.loads += inside->target_loads;
+    step->inside.runs += inside->target_runs;
+    step->inside_seconds += inside->target_seconds;
+}
+
+/* --- values ------------------------------------------------------------------------------------
+ */
+
+void findings_tell(const struct findings *f, int value)
+{
+    const struct search_case *c = f->book->of;
+    if (!findings_has_pins(f)) /* else that is another model's */
+        odb_hooks_value(&c->options->hooks, c->graph, value, &f->values[value]);
+}
+
+void findings_value(struct findings *f, int value, const struct odb_value_report *report)
+{
+    f->book->values[value] = *report;
+    findings_tell(f, value);
+}
+
+struct odb_value_report *findings_judge(struct findings *f)
+{
+    return f->book->values;
+}
+
+void findings_keep(struct findings *f, int value, const struct odb_tensor *t)
+{
+    struct odb_tensor *before = f->book->shown[value];
+    f->book->shown[value] = odb_tensor_ref(t);
+    odb_tensor_unref(before);
+}
+
+void findings_give(struct findings *f, int value, const struct odb_tensor *t)
+{
+    struct odb_tensor *before = f->given[value];
+    f->given[value] = odb_tensor_ref(t);
+    odb_tensor_unref(before);
+}
+
+void findings_diverge(struct findings *f, bool diverge)
+{
+    f->diverge = diverge;
+    if (!findings_has_pins(f))
+        f->book->report->outputs_diverge = diverge;
+}
+
+void findings_sign(struct findings *f, const struct odb_signature *sought)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    f->sought = *sought;
+    if (!findings_has_pins(f) && odb_verdict_is_bad(sought->verdict)) {
+        odb_signature_text(sought, &text);
+        free(f->book->report->signature);
+        f->book->report->signature = odb_buf_take(&text);
+    }
+    odb_buf_dispose(&text);
+}
+
+/* --- culprits ----------------------------------------------------------------------------------
+ */
+
+/* NaN and Inf that came in are not the node's own. */
+static bool findings_poisoned(const struct findings *f, int value)
+{
+    const struct odb_graph *graph = f->book->of->graph;
+    int producer = graph->values[value].producer;
+    const struct odb_node *node = producer == ODB_NO_NODE ? NULL : &graph->nodes[producer];
+    for (int i = 0; node && i < node->n_in; i++)
+        if (node->in[i] >= 0 && f->values[node->in[i]].verdict == ODB_VERDICT_NAN)
+            return true;
+    return false;
 }
 
 enum odb_diagnosis findings_kind_of(enum odb_verdict verdict, const struct odb_tensor *given,
@@ -83,76 +337,224 @@ enum odb_diagnosis findings_kind_of(enum odb_verdict verdict, const struct odb_t
                                                            : ODB_KIND_NAN;
 }
 
-/* NaN and Inf that came in are not the node's own. */
-static bool bisect_poisoned(const struct bisection *b, int value)
+enum odb_diagnosis findings_kind(const struct findings *f, int value)
 {
-    int producer = b->graph->values[value].producer;
-    const struct odb_node *node = producer == ODB_NO_NODE ? NULL : &b->graph->nodes[producer];
-    for (int i = 0; node && i < node->n_in; i++)
-        if (node->in[i] >= 0 && b->report->values[node->in[i]].verdict == ODB_VERDICT_NAN)
-            return true;
-    return false;
-}
-
-enum odb_diagnosis findings_kind(const struct bisection *b, int value)
-{
-    if (b->report->values[value].verdict == ODB_VERDICT_NAN && bisect_poisoned(b, value))
+    enum odb_verdict verdict = f->values[value].verdict;
+    if (verdict == ODB_VERDICT_NAN && findings_poisoned(f, value))
         return ODB_KIND_INTRODUCED;
-    const struct odb_tensor *given = b->given[value] ? b->given[value] : b->report->given[value];
-    return findings_kind_of(b->report->values[value].verdict, given, b->trace->ref[value]);
+    return findings_kind_of(verdict, f->given[value] ? f->given[value] : f->shown[value],
+                            f->book->of->trace->ref[value]);
 }
 
 /* Nodes whose error can show at an output that is off: worked out once, for culprits may be many.
  */
-static const bool *bisect_reaching(struct bisection *b)
+static const bool *findings_reaching(struct findings *f)
 {
-    if (b->reaching)
-        return b->reaching;
-    int *bad = odb_new_n(int, b->n_outputs + 1);
+    const struct search_case *c = f->book->of;
+    if (f->book->reaching)
+        return f->book->reaching;
+    int *bad = odb_new_n(int, c->n_outputs + 1);
     size_t n = 0;
-    for (size_t o = 0; o < b->n_outputs; o++)
-        if (odb_verdict_is_bad(b->verdicts[o].verdict))
-            bad[n++] = b->outputs[o];
-    b->reaching = odb_new_n(bool, b->graph->n_nodes + 1);
-    odb_graph_ancestors(b->graph, bad, n, b->fed, b->reaching);
+    for (size_t o = 0; o < c->n_outputs; o++)
+        if (odb_verdict_is_bad(f->verdicts[o].verdict))
+            bad[n++] = c->outputs[o];
+    f->book->reaching = odb_new_n(bool, c->graph->n_nodes + 1);
+    odb_graph_ancestors(c->graph, bad, n, c->fed, f->book->reaching);
     free(bad);
-    return b->reaching;
+    return f->book->reaching;
 }
 
-struct odb_culprit *findings_accuse(struct bisection *b, int node, int value,
+struct odb_culprit *findings_accuse(struct findings *f, int node, int value,
                                     enum odb_diagnosis kind)
 {
     struct odb_culprit culprit = {
         .node = node, .value = value, .kind = kind, .segment = {node, node}};
     if (value >= 0) {
-        culprit.numbers = b->report->values[value];
-        culprit.reaches_output = bisect_reaching(b)[node];
+        culprit.numbers = f->values[value];
+        culprit.reaches_output = findings_reaching(f)[node];
     }
-    odb_push(&b->report->culprits, culprit);
-    return &b->report->culprits.items[b->report->culprits.n - 1];
+    odb_push(&f->book->report->culprits, culprit);
+    return findings_culprit(f, f->report->culprits.n - 1);
 }
 
-bool findings_explain(const struct bisection *b, int value)
+struct odb_culprit *findings_culprit(struct findings *f, size_t index)
 {
-    bool *up = odb_new_n(bool, b->graph->n_nodes);
+    return &f->book->report->culprits.items[index];
+}
+
+struct odb_culprit findings_take(struct findings *f, size_t index)
+{
+    struct odb_culprit *at = findings_culprit(f, index), taken = *at;
+    size_t behind = --f->book->report->culprits.n - index;
+    memmove(at, at + 1, behind * sizeof *at);
+    return taken;
+}
+
+void findings_drop(struct findings *f, size_t index)
+{
+    struct odb_culprit culprit = findings_take(f, index);
+    odb_culprit_dispose(&culprit);
+}
+
+bool findings_explain(const struct findings *f, int value)
+{
+    const struct search_case *c = f->book->of;
+    bool *up = odb_new_n(bool, c->graph->n_nodes);
     bool explained = false;
-    odb_graph_ancestors(b->graph, &value, 1, b->fed, up);
-    for (size_t c = 0; c < b->report->culprits.n; c++) {
-        const struct odb_culprit *culprit = &b->report->culprits.items[c];
+    odb_graph_ancestors(c->graph, &value, 1, c->fed, up);
+    for (size_t i = 0; i < f->report->culprits.n; i++) {
+        const struct odb_culprit *culprit = &f->report->culprits.items[i];
         explained |= up[culprit->node] && culprit->kind != ODB_KIND_EXCHANGED;
     }
     free(up);
-    return explained || b->exchanged[value] != ODB_NO_VALUE;
+    return explained || f->exchanged[value] != ODB_NO_VALUE;
 }
 
-void findings_expect(struct bisection *b, const char *what, size_t loads, double seconds)
+/* --- words -------------------------------------------------------------------------------------
+ */
+
+void findings_warn(struct findings *f, const char *fmt, ...)
 {
-    struct odb_forecast *forecast = &b->report->forecast;
-    *forecast =
-        (struct odb_forecast){what, b->prober.loads + loads, odb_clock() - b->start + seconds};
-    odb_hooks_tell(&b->options->hooks, (struct odb_search_event){.what = ODB_EVENT_FORECAST,
-                                                                 .text = what,
-                                                                 .node = ODB_NO_NODE,
-                                                                 .loads = forecast->loads,
-                                                                 .seconds = forecast->seconds});
+    va_list args;
+    char line[1024];
+    va_start(args, fmt);
+    odb_text_vfit(line, sizeof line, fmt, args);
+    va_end(args);
+    odb_report_warn(f->book->report, "%s", line);
+}
+
+void findings_note(struct findings *f, const char *fmt, ...)
+{
+    va_list args;
+    char line[1024];
+    va_start(args, fmt);
+    odb_text_vfit(line, sizeof line, fmt, args);
+    va_end(args);
+    odb_report_note(f->book->report, "%s", line);
+}
+
+void findings_undecide(struct findings *f, enum odb_undecided why, const struct odb_error *because)
+{
+    odb_report_undecide(f->book->report, why, because);
+}
+
+/* --- parts of the report -----------------------------------------------------------------------
+ */
+
+struct odb_repeats *findings_repeats(struct findings *f)
+{
+    return &f->book->report->repeats;
+}
+
+struct odb_pieces *findings_pieces(struct findings *f)
+{
+    return &f->book->report->pieces;
+}
+
+struct odb_observer *findings_observer(struct findings *f)
+{
+    return &f->book->report->observer;
+}
+
+struct odb_proof *findings_proof(struct findings *f)
+{
+    return &f->book->report->proof;
+}
+
+struct odb_account *findings_account(struct findings *f)
+{
+    return &f->book->report->account;
+}
+
+void findings_dead(struct findings *f, bool dead)
+{
+    f->book->report->dead = dead;
+}
+
+void findings_only_whole(struct findings *f, const char *how)
+{
+    if (!findings_has_pins(f)) /* else that is another model */
+        f->book->report->only_whole = how;
+}
+
+void findings_contributions_to(struct findings *f, int output)
+{
+    f->book->report->contributions_to = output;
+}
+
+void findings_contribute(struct findings *f, struct odb_contribution part)
+{
+    odb_push(&f->book->report->contributions, part);
+}
+
+void findings_pin_node(struct findings *f, int node)
+{
+    odb_push(&f->book->report->pinned, node);
+}
+
+void findings_pinned_pass(struct findings *f, enum odb_checked pass)
+{
+    f->book->report->pinned_pass = pass;
+}
+
+void findings_instead(struct findings *f, const struct odb_instead *instead)
+{
+    struct odb_report *report = f->book->report;
+    struct odb_buf text = ODB_BUF_INIT;
+    report->instead = *instead;
+    report->plain_given = true;
+    odb_instead_put(&report->instead, f->book->of->graph, &text);
+    if (report->own_file[0])
+        odb_buf_printf(&text, "; %s", report->own_file);
+    report->instead_text = text.len ? odb_buf_take(&text) : NULL;
+    odb_buf_dispose(&text);
+}
+
+void findings_own_file(struct findings *f, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(f->book->report->own_file, sizeof f->book->report->own_file, fmt, args);
+    va_end(args);
+}
+
+void findings_last_words(struct findings *f, const char *words)
+{
+    f->book->report->target_words = odb_xstrdup(words);
+}
+
+/* What the target has cost, and what it is. */
+static void findings_conclude_target(struct findings *f)
+{
+    struct odb_report *report = f->book->report;
+    const struct findings_step *step = f->book->step;
+    struct odb_pool *pool = f->book->of->pool;
+    odb_pool_stop(pool);
+    struct odb_target_stats stats = odb_pool_stats(pool);
+    report->target_loads = stats.loads + step->inside.loads;
+    report->target_runs = stats.runs + step->inside.runs;
+    report->target_seconds = stats.load_seconds + stats.run_seconds + step->inside_seconds;
+    report->target_description = odb_xstrdup(odb_target_description(odb_pool_target(pool)));
+    if (stats.relinks)
+        findings_note(f, "the link to the target was lost and made again: %zu time%s",
+                      stats.relinks, stats.relinks == 1 ? "" : "s");
+    if (odb_pool_trouble(pool)[0])
+        findings_warn(f, "a worker of the target is out: %s", odb_pool_trouble(pool));
+}
+
+void findings_conclude(struct findings *f)
+{
+    const struct search_case *c = f->book->of;
+    struct odb_report *report = f->book->report;
+    struct odb_buf host = ODB_BUF_INIT;
+    if (c->pool)
+        findings_conclude_target(f);
+    if (c->trace) {
+        odb_firsts_find(&report->reference_firsts, c->graph, c->feeds, c->trace->ref);
+        odb_firsts_find(&report->target_firsts, c->graph, c->feeds, report->given);
+    }
+    odb_host_put(&host);
+    report->host = odb_xstrdup(odb_buf_text(&host));
+    odb_buf_dispose(&host);
+    report->seconds = odb_clock() - c->start;
 }

@@ -1,101 +1,158 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * One search: what is known of it, and the report that is written of it.
+ * All that a search makes: the target's values, the judge's word on them, culprits, and the report
+ * that tells of it. The report is read by all and written through the functions below, which stand
+ * for its parts; nothing else writes it.
+ *
+ * A search with pins is a search of another model, and has findings of its own: its values are kept
+ * apart from the report's, and culprits, notes, warnings and steps go to the same report.
  */
 #ifndef ODB_BISECT_FINDINGS_H
 #define ODB_BISECT_FINDINGS_H
 
-#include "judge/blame.h"
-#include "bisect/bisect_options.h"
-#include "probe/probe.h"
 #include "report/report.h"
+#include "bisect/search_case.h"
 #include "judge/signature.h"
 
-/* How far runs come out from golden. */
-struct odb_spread {
-    double error, mean;
+/* What single files of the search remember from one call to the next, opaque to all others; of a
+ * search and of those with pins within it. */
+struct findings_kept {
+    struct repeat_state *repeats;    /* repeat.c, freed by repeat_dispose() */
+    struct decided_spread *decided;  /* decided.c, freed by decided_dispose() */
+    struct reference_told *told;     /* reference_off.c, freed by reference_dispose() */
+    struct probed_ask *probed_ahead; /* probed.c, freed by probed_forget() */
+    struct odb_error refusal;        /* hunt.c: of the prefix that was refused last */
+    struct odb_error refused_why;    /* refused.c: of the one that ends in the first node refused */
+    double load, run;                /* plain.c: seconds of the plain run */
 };
 
-struct bisection {
-    const struct odb_model *model;            /* borrowed */
-    const struct odb_graph *graph;            /* borrowed: model */
-    const struct odb_feeds *feeds;            /* borrowed */
-    const struct odb_bisect_options *options; /* borrowed */
-    struct odb_report *report;                /* the caller's */
-    struct odb_trace *trace;                  /* owned, unless the options brought it */
-    struct odb_pool *pool;                    /* owned: the target's */
-    struct odb_prober prober;
-    struct odb_judge judge;
-    int *outputs; /* owned: graph outputs that a node computes */
-    size_t n_outputs;
-    struct odb_spread *decided; /* owned; [n_values] of runs that decide for themselves; NULL: not
-                                   made yet */
-    struct odb_tensor **plain;  /* owned refs; [n_outputs] */
+struct findings {
+    const struct odb_report *report; /* the caller's */
+    const struct odb_value_report
+        *values;                     /* [n_values] the judge's word on each: findings_value() */
+    struct odb_tensor *const *shown; /* [n_values] what values judge, NULL: not had:
+                                        findings_keep() */
+    struct findings_book *book;      /* findings.c */
+    struct findings_kept *kept;
+    /* By who asks the target, and who takes over what it gave. */
+    struct odb_tensor **plain;         /* owned refs; [n_outputs] of the plain run */
     struct odb_value_report *verdicts; /* owned; [n_outputs] of the plain run */
-    struct odb_signature sought;       /* how the plain run fails; pass: it does not */
     struct odb_tensor **given;         /* owned refs; [n_values] the target's values as known: feeds
                                           and draws from the start, all after a probed run */
-    bool *drawn;                       /* owned; [n_values] random draws: fed, never judged */
-    bool *reaching;                    /* owned; [n_nodes] before outputs that are off; NULL: not
-                                          worked out yet */
-    bool probed;     /* every value was read, in runs that reproduce the plain one */
-    bool hidden;     /* a run with values read was made and did not reproduce it */
-    bool judged;     /* some values were read in a run that is evidence, and nodes judged by them */
-    uint64_t memory; /* bytes that values read in one run may take */
-    struct probed_ask *probed_ahead; /* owned: the run with every value read, which another worker
-                                        is at; NULL: none is */
-    ODB_VEC(int) others; /* values that are wrong in another way than the failure that was sought */
-    bool *beyond; /* owned; [n_nodes] that the target refuses, and behind them what the reference
-                     cannot make up for; NULL: none */
-    bool *fed;    /* owned; [n_values] what those make, which is fed: drawn, as well; NULL: none */
-    struct odb_error refusal;       /* of the prefix that was refused last; no code: none was */
-    struct odb_error refused_why;   /* of the one that ends in the first of these nodes */
-    double start;                   /* of the search, the reference included */
-    double load, run;               /* seconds of the plain run */
-    struct odb_value_report *told;  /* owned; [n_values] local errors of what an executor gave as
-                                       the reference; NULL: none did, or nobody has looked yet */
-    struct odb_tensor **told_given; /* owned refs; [n_values] what it had */
-    struct odb_target_stats inside; /* loads and runs of searches in bodies, and their seconds */
-    double inside_seconds;
-    int *exchanged;             /* owned; [n_values] outputs: which output's values they hold, else
-                                   ODB_NO_VALUE */
-    struct odb_tensor **second; /* owned refs; [n_values], by output: the first repetition */
-    double repeat_seconds;      /* spent on repetitions */
-    double repeat_run;          /* what the last of them took */
-    bool doubted;               /* repeat_doubt() has run */
-    bool looked;                /* repeat_by_chance() has made its runs */
-    bool unsteady;              /* of two equal runs one was wrong, and the other was not */
-    double step_start;
-    struct odb_target_stats step_stats;
+    struct odb_signature sought; /* findings_sign(): how the plain run fails; pass: it does not */
+    bool diverge;                /* findings_diverge(): some output is wrong */
+    int *exchanged; /* held.c; owned; [n_values] outputs: which output's values they hold, else
+                       ODB_NO_VALUE */
+    bool probed;    /* probed.c: every value was read, in runs that reproduce the plain one */
+    bool hidden;    /* probed.c: a run with values read was made and did not reproduce it */
+    bool judged; /* probed.c: some values were read in a run that is evidence, and nodes judged by
+                    them */
+    uint64_t memory; /* plan.c: bytes that values read in one run may take */
+    ODB_VEC(int)
+    others; /* failure.c, suffix_hunt.c: values that are wrong in another way than the
+               failure that was sought */
 };
 
-/* Every use of the target or the reference happens within a step of the report. */
-void findings_step_begin(struct bisection *b, const char *phase);
-void findings_step_end(struct bisection *b, const char *step, const char *why, ...)
+/* Of a case that has its trace, or of one that has none yet: then findings_know() is to follow. */
+void findings_begin(struct findings *f, const struct search_case *c, struct odb_report *report);
+/* The case has its trace: what is known before the target is asked. */
+void findings_know(struct findings *f);
+/* The case is another one from now on, with other outputs: nothing is known of them. */
+void findings_turn_to(struct findings *f, const struct search_case *c);
+/* Of a case with pins: the same report, and values of their own. */
+void findings_pinned(struct findings *f, const struct search_case *c, const struct findings *of);
+void findings_dispose(struct findings *f);
+
+/* --- steps: every use of the target or the reference happens within one ------------------------
+ */
+
+void findings_step_begin(struct findings *f, const char *phase);
+void findings_step_end(struct findings *f, const char *step, const char *why, ...) ODB_PRINTF(3, 4);
+/* A step that costs nothing. */
+void findings_step_turn(struct findings *f, const char *step, const char *why, ...)
     ODB_PRINTF(3, 4);
 /* A step within another one: what the outer one has spent until then, and goes on from. */
 struct findings_pause {
     size_t loads, runs;
     double seconds;
 };
-struct findings_pause findings_step_pause(const struct bisection *b);
-void findings_step_resume(struct bisection *b, struct findings_pause spent);
+struct findings_pause findings_step_pause(const struct findings *f);
+void findings_step_resume(struct findings *f, struct findings_pause spent);
 /* Announces what goes on within a step. */
-void findings_phase(struct bisection *b, const char *phase, size_t total);
-/* Tells whoever looks on what the report says of a value. */
-void findings_tell(struct bisection *b, int value);
-/* Into the report: what the target made of a value that is judged. */
-void findings_keep(struct bisection *b, int value, struct odb_tensor *t);
+void findings_phase(const struct findings *f, const char *phase, size_t total);
+/* So many loads and seconds more are to come, for this; in the report and told. */
+void findings_expect(struct findings *f, const char *what, size_t loads, double seconds);
+/* Searches in bodies have cost so much. */
+void findings_spent_inside(struct findings *f, const struct odb_report *inside);
+
+/* --- values ------------------------------------------------------------------------------------
+ */
+
+/* The judge's word on a value, and whoever looks on is told. */
+void findings_value(struct findings *f, int value, const struct odb_value_report *report);
+/* Tells whoever looks on what is said of a value. */
+void findings_tell(const struct findings *f, int value);
+/* All words of the judge, for who judges many at once; [n_values]. */
+struct odb_value_report *findings_judge(struct findings *f);
+/* What the target made of a value that is judged; NULL: it is not had. */
+void findings_keep(struct findings *f, int value, const struct odb_tensor *t);
+/* The target's value, as far as it is known; NULL: it is not. */
+void findings_give(struct findings *f, int value, const struct odb_tensor *t);
+/* Whether some output is wrong. */
+void findings_diverge(struct findings *f, bool diverge);
+/* Sets the failure that the search is about. */
+void findings_sign(struct findings *f, const struct odb_signature *sought);
+
+/* --- culprits ----------------------------------------------------------------------------------
+ */
+
 /* A fresh culprit in the report; value may be ODB_NO_VALUE. Borrowed until the next is added. */
-struct odb_culprit *findings_accuse(struct bisection *b, int node, int value,
+struct odb_culprit *findings_accuse(struct findings *f, int node, int value,
                                     enum odb_diagnosis kind);
+/* One of the report's; borrowed, likewise. */
+struct odb_culprit *findings_culprit(struct findings *f, size_t index);
+/* Takes it out of the report: what it owns is the caller's. */
+struct odb_culprit findings_take(struct findings *f, size_t index);
+/* Takes it out, and what it owns goes. */
+void findings_drop(struct findings *f, size_t index);
 /* What a node is accused of that makes this value, by its verdict and by what it holds. */
-enum odb_diagnosis findings_kind(const struct bisection *b, int value);
+enum odb_diagnosis findings_kind(const struct findings *f, int value);
 enum odb_diagnosis findings_kind_of(enum odb_verdict verdict, const struct odb_tensor *given,
                                     const struct odb_tensor *reference);
 /* Whether a node that is accused already stands before the value. */
-bool findings_explain(const struct bisection *b, int value);
-/* So many loads and seconds more are to come, for this; in the report and told. */
-void findings_expect(struct bisection *b, const char *what, size_t loads, double seconds);
+bool findings_explain(const struct findings *f, int value);
+
+/* --- words -------------------------------------------------------------------------------------
+ */
+
+void findings_warn(struct findings *f, const char *fmt, ...) ODB_PRINTF(2, 3);
+void findings_note(struct findings *f, const char *fmt, ...) ODB_PRINTF(2, 3);
+void findings_undecide(struct findings *f, enum odb_undecided why, const struct odb_error *because);
+
+/* --- parts of the report that one file writes ---------------------------------------------------
+ */
+
+struct odb_repeats *findings_repeats(struct findings *f);   /* repeat.c */
+struct odb_pieces *findings_pieces(struct findings *f);     /* refused.c */
+struct odb_observer *findings_observer(struct findings *f); /* probed.c */
+struct odb_proof *findings_proof(struct findings *f);       /* prove.c */
+struct odb_account *findings_account(struct findings *f);   /* plain.c */
+/* hunt.c: the target does not run at all here, or does; it dies ("crashes", "hangs"; static) of the
+ * model as a whole and of no part. */
+void findings_dead(struct findings *f, bool dead);
+void findings_only_whole(struct findings *f, const char *how);
+/* shares.c: what a node brings to the output's error. */
+void findings_contributions_to(struct findings *f, int output);
+void findings_contribute(struct findings *f, struct odb_contribution part);
+/* pinned.c: a node whose values are pinned; what that came to. */
+void findings_pin_node(struct findings *f, int node);
+void findings_pinned_pass(struct findings *f, enum odb_checked pass);
+/* own_file.c: what the target was given for the plain run; what the user's own file did. */
+void findings_instead(struct findings *f, const struct odb_instead *instead);
+void findings_own_file(struct findings *f, const char *fmt, ...) ODB_PRINTF(2, 3);
+/* bisect.c: what the target printed before it died. */
+void findings_last_words(struct findings *f, const char *words);
+/* bisect.c: what is told at the end, of the trace and of the target; culprits have their words. */
+void findings_conclude(struct findings *f);
 
 #endif

@@ -17,32 +17,32 @@
 
 /* The outputs of a node that can be asked for: those that can be judged, or all; list has room for
  * n_out. */
-static size_t question_outputs(const struct bisection *b, int node, bool judged, int *list)
+static size_t question_outputs(const struct search_case *c, int node, bool judged, int *list)
 {
-    const struct odb_node *n = &b->graph->nodes[node];
+    const struct odb_node *n = &c->graph->nodes[node];
     size_t count = 0;
     for (int o = 0; o < n->n_out; o++) {
         int v = n->out[o];
-        if (v >= 0 && odb_probe_reads(b->graph, b->trace, v) && (b->trace->ref[v] || !judged))
+        if (v >= 0 && odb_probe_reads(c->graph, c->trace, v) && (c->trace->ref[v] || !judged))
             list[count++] = v;
     }
     return count;
 }
 
-static struct question *question_new(struct bisection *b, struct odb_prober *prober,
+static struct question *question_new(const struct search_case *c, struct odb_prober *prober,
                                      const struct odb_cut *cut, const char *how)
 {
     struct question *q = odb_new(struct question);
     size_t n_out = 0;
     for (size_t i = 0; i < cut->n; i++)
-        n_out += (size_t)b->graph->nodes[cut->nodes[i]].n_out;
+        n_out += (size_t)c->graph->nodes[cut->nodes[i]].n_out;
     q->prober = prober;
     q->cut = odb_xmemdup(cut->nodes, cut->n * sizeof *cut->nodes);
     q->n_cut = cut->n;
     q->list = odb_new_n(int, n_out);
     q->outputs = odb_new_n(struct odb_tensor *, n_out);
     q->probe =
-        (struct odb_probe){.what = odb_probe_title(b->graph, how, cut->nodes[0],
+        (struct odb_probe){.what = odb_probe_title(c->graph, how, cut->nodes[0],
                                                    cut->nodes[cut->n - 1], q->what, sizeof q->what),
                            .node = cut->nodes[cut->n - 1],
                            .judged = true,
@@ -51,15 +51,16 @@ static struct question *question_new(struct bisection *b, struct odb_prober *pro
     return q;
 }
 
-struct question *question_prefix(struct bisection *b, const struct odb_cut *cut, bool judged)
+struct question *question_prefix(const struct search_case *c, const struct odb_cut *cut,
+                                 bool judged)
 {
     char how[60] = "prefix up to";
     if (cut->n > 1)
         snprintf(how, sizeof how, "prefixes up to %zu nodes,", cut->n);
-    struct question *q = question_new(b, &b->prober, cut, how);
+    struct question *q = question_new(c, c->prober, cut, how);
     for (size_t i = 0; i < cut->n; i++)
         q->probe.n_values +=
-            question_outputs(b, cut->nodes[i], judged, q->list + q->probe.n_values);
+            question_outputs(c, cut->nodes[i], judged, q->list + q->probe.n_values);
     q->probe.any = true;
     q->probe.asked = ODB_ASKED_PREFIX;
     return q;
@@ -71,19 +72,19 @@ bool question_is(const struct question *q, const struct odb_cut *cut)
 }
 
 /* The node alone, fed with given ([n_values], borrowed). */
-struct question *question_alone(struct bisection *b, struct odb_prober *prober, int node,
+struct question *question_alone(const struct search_case *c, struct odb_prober *prober, int node,
                                 struct odb_tensor *const *given)
 {
     char how[100] = "alone:";
-    if (prober != &b->prober)
+    if (prober != c->prober)
         snprintf(how, sizeof how, "alone on %.80s:", odb_pool_spec(prober->pool));
-    struct question *q = question_new(b, prober, &(struct odb_cut){&node, 1}, how);
-    q->nodes = odb_new_n(bool, b->graph->n_nodes);
+    struct question *q = question_new(c, prober, &(struct odb_cut){&node, 1}, how);
+    q->nodes = odb_new_n(bool, c->graph->n_nodes);
     q->nodes[node] = true;
-    q->probe.asked = prober == &b->prober ? ODB_ASKED_ALONE : ODB_ASKED_THIRD;
+    q->probe.asked = prober == c->prober ? ODB_ASKED_ALONE : ODB_ASKED_THIRD;
     q->probe.nodes = q->nodes;
     q->probe.given = given;
-    q->probe.n_values = question_outputs(b, node, false, q->list);
+    q->probe.n_values = question_outputs(c, node, false, q->list);
     return q;
 }
 
@@ -101,15 +102,15 @@ void question_free(struct question *q)
 
 /* --- working ahead ---------------------------------------------------------------------------- */
 
-struct ahead ahead_new(const struct bisection *b)
+struct ahead ahead_new(const struct search_case *c)
 {
-    bool many = odb_pool_workers(b->pool) > 1;
-    return (struct ahead){many ? odb_new_n(struct question *, b->graph->n_nodes) : NULL, 0};
+    bool many = odb_pool_workers(c->pool) > 1;
+    return (struct ahead){many ? odb_new_n(struct question *, c->graph->n_nodes) : NULL, 0};
 }
 
-void ahead_dispose(struct bisection *b, struct ahead *ahead)
+void ahead_dispose(const struct search_case *c, struct ahead *ahead)
 {
-    for (size_t n = 0; ahead->of && n < b->graph->n_nodes; n++)
+    for (size_t n = 0; ahead->of && n < c->graph->n_nodes; n++)
         question_free(ahead->of[n]);
     free(ahead->of);
 }
@@ -135,43 +136,44 @@ void ahead_put(struct ahead *ahead, struct question *q)
 
 /* Whether node is among the next to begin with where all are asked in order, and now at `at`:
  * enough to keep every worker busy while one answer is judged. */
-bool ahead_reaches(const struct bisection *b, const struct ahead *ahead, size_t at)
+bool ahead_reaches(const struct search_case *c, const struct ahead *ahead, size_t at)
 {
-    return ahead->of && ahead->next < b->graph->n_nodes &&
-           ahead->next < at + 2 * odb_pool_workers(b->pool);
+    return ahead->of && ahead->next < c->graph->n_nodes &&
+           ahead->next < at + 2 * odb_pool_workers(c->pool);
 }
 
 /* --- what is made of an answer ---------------------------------------------------------------- */
 
 /* Judges what a probe of a node's outputs gave, and keeps it as the target's values. */
-enum odb_status question_judge(struct bisection *b, const struct odb_probe *probe,
-                               enum odb_verdict *shown, struct odb_error *err)
+enum odb_status question_judge(const struct search_case *c, struct findings *f,
+                               const struct odb_probe *probe, enum odb_verdict *shown,
+                               struct odb_error *err)
 {
     for (size_t i = 0; i < probe->n_values; i++) {
         int v = probe->values[i];
         struct odb_value_report report = {0};
-        ODB_TRY(odb_judge_value(&b->judge, v, probe->outputs[i], &report, err));
-        if (decided_allows(b, v, &report))
+        ODB_TRY(odb_judge_value(&c->judge, v, probe->outputs[i], &report, err));
+        if (decided_allows(c, f, v, &report))
             report.verdict = ODB_VERDICT_PASS;
-        b->report->values[v] = report;
-        findings_keep(b, v, probe->outputs[i]);
-        findings_tell(b, v);
+        findings_keep(f, v, probe->outputs[i]);
+        findings_value(f, v, &report);
         odb_probe_shows(shown, report.verdict);
-        odb_tensor_unref(b->given[v]);
-        b->given[v] = odb_tensor_ref(probe->outputs[i]);
+        findings_give(f, v, probe->outputs[i]);
     }
     return ODB_OK;
 }
 
 /* A probe that gave no values is told of them, unless more is known already. */
-void question_note_failure(struct bisection *b, const int *values, size_t n, enum odb_status had)
+void question_note_failure(const struct search_case *c, struct findings *f, const int *values,
+                           size_t n, enum odb_status had)
 {
     for (size_t i = 0; i < n; i++) {
-        if (b->report->values[values[i]].verdict != ODB_VERDICT_UNTESTED ||
-            !b->trace->ref[values[i]]) /* the reference cannot make it either */
+        if (f->values[values[i]].verdict != ODB_VERDICT_UNTESTED ||
+            !c->trace->ref[values[i]]) /* the reference cannot make it either */
             continue;
-        b->report->values[values[i]].verdict = odb_probe_verdict(had);
-        findings_tell(b, values[i]);
+        struct odb_value_report failed = f->values[values[i]];
+        failed.verdict = odb_probe_verdict(had);
+        findings_value(f, values[i], &failed);
     }
 }
 
@@ -183,25 +185,34 @@ enum odb_answer question_answer(enum odb_verdict verdict)
                                                   : ODB_ANSWER_UNTESTABLE;
 }
 
+/* Who asks, for a judge. */
+struct question_asker {
+    const struct search_case *c;
+    struct findings *f;
+};
+
 static enum odb_status question_judge_part(void *payload, const struct odb_probe *probe,
                                            enum odb_verdict *shown, struct odb_error *err)
 {
-    struct bisection *b = payload;
+    const struct question_asker *by = payload;
     for (size_t i = 0; i < probe->n_values; i++) {
         struct odb_value_report report = {0};
-        ODB_TRY(odb_judge_value(&b->judge, probe->values[i], probe->outputs[i], &report, err));
-        if (!decided_allows(b, probe->values[i], &report))
+        ODB_TRY(odb_judge_value(&by->c->judge, probe->values[i], probe->outputs[i], &report, err));
+        if (!decided_allows(by->c, by->f, probe->values[i], &report))
             odb_probe_shows(shown, report.verdict);
     }
     return ODB_OK;
 }
 
-enum odb_status question_ask(struct bisection *b, struct odb_probe *probe,
-                             enum odb_verdict *verdict, struct odb_error *err)
+enum odb_status question_ask(const struct search_case *c, struct findings *f,
+                             struct odb_probe *probe, enum odb_verdict *verdict,
+                             struct odb_error *err)
 {
     struct odb_probed probed;
-    enum odb_status status = odb_probe_ask(&b->prober, probe, question_judge_part, b, &probed, err);
+    struct question_asker by = {c, f};
+    enum odb_status status =
+        odb_probe_ask(c->prober, probe, question_judge_part, &by, &probed, err);
     *verdict = probed.verdict;
-    odb_probe_drop(&b->prober, probe);
+    odb_probe_drop(c->prober, probe);
     return status;
 }

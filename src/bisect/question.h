@@ -23,21 +23,24 @@ struct question {
 };
 
 /* The prefix up to the nodes of a cut; judged: only values that the reference has are read. */
-struct question *question_prefix(struct bisection *b, const struct odb_cut *cut, bool judged);
+struct question *question_prefix(const struct search_case *c, const struct odb_cut *cut,
+                                 bool judged);
 bool question_is(const struct question *q, const struct odb_cut *cut);
 /* The node alone, fed with given ([n_values], borrowed). */
-struct question *question_alone(struct bisection *b, struct odb_prober *prober, int node,
+struct question *question_alone(const struct search_case *c, struct odb_prober *prober, int node,
                                 struct odb_tensor *const *given);
 void question_free(struct question *q); /* NULL is fine */
 
 /* Judges what a probe of a node's outputs gave, and keeps it as the target's values; shown: the
  * first wrong one's verdict. */
-enum odb_status question_judge(struct bisection *b, const struct odb_probe *probe,
-                               enum odb_verdict *shown, struct odb_error *err) ODB_MUST_USE;
+enum odb_status question_judge(const struct search_case *c, struct findings *f,
+                               const struct odb_probe *probe, enum odb_verdict *shown,
+                               struct odb_error *err) ODB_MUST_USE;
 /* What a verdict says of wrong values: one that the target died of is no evidence of them. */
 enum odb_answer question_answer(enum odb_verdict verdict);
 /* A probe that gave no values is told of them, unless more is known already. */
-void question_note_failure(struct bisection *b, const int *values, size_t n, enum odb_status had);
+void question_note_failure(const struct search_case *c, struct findings *f, const int *values,
+                           size_t n, enum odb_status had);
 
 /* Questions that are being answered before they are put. */
 struct ahead {
@@ -45,19 +48,20 @@ struct ahead {
     size_t next;          /* where all nodes are asked in order: the first not begun */
 };
 
-struct ahead ahead_new(const struct bisection *b);
-void ahead_dispose(struct bisection *b, struct ahead *ahead);
+struct ahead ahead_new(const struct search_case *c);
+void ahead_dispose(const struct search_case *c, struct ahead *ahead);
 /* The question that was begun, which is the caller's now; else NULL. */
 struct question *ahead_take(struct ahead *ahead, int node);
 /* Takes q over and begins with it, unless another stands at its node. */
 void ahead_put(struct ahead *ahead, struct question *q);
 /* Whether node is among the next to begin with where all are asked in order, and now at `at`:
  * enough to keep every worker busy while one answer is judged. */
-bool ahead_reaches(const struct bisection *b, const struct ahead *ahead, size_t at);
+bool ahead_reaches(const struct search_case *c, const struct ahead *ahead, size_t at);
 
 /* odb_probe_ask() of a part of the model, whose values are judged as the report's are, and dropped.
  * verdict: as there. */
-enum odb_status question_ask(struct bisection *b, struct odb_probe *probe,
-                             enum odb_verdict *verdict, struct odb_error *err) ODB_MUST_USE;
+enum odb_status question_ask(const struct search_case *c, struct findings *f,
+                             struct odb_probe *probe, enum odb_verdict *verdict,
+                             struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -6,16 +6,16 @@
 
 #include "base/mem.h"
 
-bool reading_wants(const struct bisection *b, int value)
+bool reading_wants(const struct search_case *c, int value)
 {
-    const struct odb_value *v = &b->graph->values[value];
-    return value >= 0 && odb_probe_wants(b->graph, b->trace, value) &&
-           (b->trace->ref[value] || v->is_output) && !(b->beyond && b->beyond[v->producer]);
+    const struct odb_value *v = &c->graph->values[value];
+    return value >= 0 && odb_probe_wants(c->graph, c->trace, value) &&
+           (c->trace->ref[value] || v->is_output) && !(c->beyond && c->beyond[v->producer]);
 }
 
-size_t reading_mark(const struct bisection *b, int node, bool *marks)
+size_t reading_mark(const struct search_case *c, int node, bool *marks)
 {
-    const struct odb_node *n = &b->graph->nodes[node];
+    const struct odb_node *n = &c->graph->nodes[node];
     size_t bytes = 0;
     struct {
         const int *list;
@@ -25,69 +25,71 @@ size_t reading_mark(const struct bisection *b, int node, bool *marks)
     for (size_t s = 0; s < ODB_COUNT(sides); s++)
         for (size_t i = 0; i < sides[s].n; i++) {
             int v = sides[s].list[i];
-            if (v < 0 || marks[v] || !reading_wants(b, v))
+            if (v < 0 || marks[v] || !reading_wants(c, v))
                 continue;
             marks[v] = true;
-            bytes += odb_tensor_size(b->trace->ref[v]);
+            bytes += odb_tensor_size(c->trace->ref[v]);
         }
     return bytes;
 }
 
-int reading_stop(const struct bisection *b, int first, size_t most, bool *marks)
+int reading_stop(const struct search_case *c, const struct findings *f, int first, size_t most,
+                 bool *marks)
 {
     size_t bytes = 0;
     int stop = first;
-    memset(marks, 0, b->graph->n_values * sizeof *marks);
-    for (size_t o = 0; o < b->n_outputs; o++) {
-        marks[b->outputs[o]] = true;
-        bytes += odb_tensor_size(b->trace->ref[b->outputs[o]]);
+    memset(marks, 0, c->graph->n_values * sizeof *marks);
+    for (size_t o = 0; o < c->n_outputs; o++) {
+        marks[c->outputs[o]] = true;
+        bytes += odb_tensor_size(c->trace->ref[c->outputs[o]]);
     }
-    while (stop < (int)b->graph->n_nodes && (size_t)(stop - first) < most) {
-        bytes += reading_mark(b, stop, marks);
-        if (stop > first && bytes > b->memory)
+    while (stop < (int)c->graph->n_nodes && (size_t)(stop - first) < most) {
+        bytes += reading_mark(c, stop, marks);
+        if (stop > first && bytes > f->memory)
             break;
         stop++;
     }
-    if (stop < (int)b->graph->n_nodes) { /* what broke the limit is not read */
-        memset(marks, 0, b->graph->n_values * sizeof *marks);
-        for (size_t o = 0; o < b->n_outputs; o++)
-            marks[b->outputs[o]] = true;
+    if (stop < (int)c->graph->n_nodes) { /* what broke the limit is not read */
+        memset(marks, 0, c->graph->n_values * sizeof *marks);
+        for (size_t o = 0; o < c->n_outputs; o++)
+            marks[c->outputs[o]] = true;
         for (int n = first; n < stop; n++)
-            reading_mark(b, n, marks);
+            reading_mark(c, n, marks);
     }
     return stop;
 }
 
-size_t reading_batches(struct bisection *b, size_t *bytes)
+size_t reading_batches(const struct search_case *c, struct findings *f, size_t *bytes)
 {
-    bool *marks = odb_new_n(bool, b->graph->n_values);
+    bool *marks = odb_new_n(bool, c->graph->n_values);
     size_t batches = 0;
     *bytes = 0;
-    for (size_t v = 0; v < b->graph->n_values; v++)
-        *bytes += reading_wants(b, (int)v) ? odb_tensor_size(b->trace->ref[v]) : 0;
-    for (int first = 0; first < (int)b->graph->n_nodes; batches++)
-        first = reading_stop(b, first, b->graph->n_nodes, marks);
+    for (size_t v = 0; v < c->graph->n_values; v++)
+        *bytes += reading_wants(c, (int)v) ? odb_tensor_size(c->trace->ref[v]) : 0;
+    for (int first = 0; first < (int)c->graph->n_nodes; batches++)
+        first = reading_stop(c, f, first, c->graph->n_nodes, marks);
     free(marks);
     return batches;
 }
 
-size_t reading_list(const struct bisection *b, int *list)
+size_t reading_list(const struct search_case *c, int *list)
 {
     size_t n = 0;
-    for (size_t v = 0; v < b->graph->n_values; v++)
-        if (odb_probe_wants(b->graph, b->trace, (int)v) &&
-            (b->trace->ref[v] || b->graph->values[v].is_output))
+    for (size_t v = 0; v < c->graph->n_values; v++)
+        if (odb_probe_wants(c->graph, c->trace, (int)v) &&
+            (c->trace->ref[v] || c->graph->values[v].is_output))
             list[n++] = (int)v;
     return n;
 }
 
-struct odb_probe reading_plain(struct bisection *b, const char *what, struct odb_tensor **outputs)
+struct odb_probe reading_plain(const struct search_case *c, struct findings *f, const char *what,
+                               struct odb_tensor **outputs)
 {
     return (struct odb_probe){.what = what,
-                              .asked = outputs == b->plain ? ODB_ASKED_WHOLE : ODB_ASKED_AGAIN,
+                              .asked = outputs == f->plain ? ODB_ASKED_WHOLE : ODB_ASKED_AGAIN,
                               .judged = true,
                               .node = ODB_NO_NODE,
-                              .values = b->outputs,
-                              .n_values = b->n_outputs,
+                              .values = c->outputs,
+                              .n_values = c->n_outputs,
                               .outputs = outputs};
 }

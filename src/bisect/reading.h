@@ -8,18 +8,20 @@
 #include "bisect/findings.h"
 
 /* The whole model, unobserved; outputs has room for the report's n_outputs. */
-struct odb_probe reading_plain(struct bisection *b, const char *what, struct odb_tensor **outputs);
+struct odb_probe reading_plain(const struct search_case *c, struct findings *f, const char *what,
+                               struct odb_tensor **outputs);
 /* Whether a value is worth reading, and the target can be asked for it. */
-bool reading_wants(const struct bisection *b, int value);
+bool reading_wants(const struct search_case *c, int value);
 /* Values to read in one run: those that can be compared, and every output; list has room for
  * n_values. */
-size_t reading_list(const struct bisection *b, int *list);
+size_t reading_list(const struct search_case *c, int *list);
 /* Marks what judging a node needs; returns the bytes of what is new. */
-size_t reading_mark(const struct bisection *b, int node, bool *marks);
+size_t reading_mark(const struct search_case *c, int node, bool *marks);
 /* Where the run that begins with the node first ends, of so many nodes at most: the target holds
  * what is read, and so do we. marks [n_values]: what it reads. */
-int reading_stop(const struct bisection *b, int first, size_t most, bool *marks);
-/* How many runs reading all values would take under b->memory, and their bytes. */
-size_t reading_batches(struct bisection *b, size_t *bytes);
+int reading_stop(const struct search_case *c, const struct findings *f, int first, size_t most,
+                 bool *marks);
+/* How many runs reading all values would take under f->memory, and their bytes. */
+size_t reading_batches(const struct search_case *c, struct findings *f, size_t *bytes);
 
 #endif

@@ -35,23 +35,33 @@ void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
                                   .pool = pool,
                                   .hooks = hooks,
                                   .original_outputs = odb_new_n(const char *, graph->n_outputs),
-                                  .recorded = odb_target_recorded(odb_pool_target(pool))};
+                                  .recorded = odb_target_recorded(odb_pool_target(pool)),
+                                  .now = odb_new(struct odb_probing)};
     for (size_t o = 0; o < graph->n_outputs; o++)
         prober->original_outputs[o] = graph->values[graph->outputs[o]].name;
     prober->constant = trace ? odb_trace_constant(trace) : NULL;
     odb_pool_set_cancel(pool, hooks.cancelled, hooks.payload);
 }
 
+struct odb_prober odb_prober_pinned(const struct odb_prober *of, const bool *pinned)
+{
+    struct odb_prober prober = *of;
+    prober.pinned = pinned;
+    return prober;
+}
+
 void odb_prober_dispose(struct odb_prober *prober)
 {
     free(prober->original_outputs);
     free(prober->constant);
-    odb_map_free(prober->asked);
-    free(prober->words);
-    prober->words = NULL;
+    if (prober->now) {
+        odb_map_free(prober->now->asked);
+        free(prober->now->words);
+    }
+    free(prober->now);
     prober->original_outputs = NULL;
     prober->constant = NULL;
-    prober->asked = NULL;
+    prober->now = NULL;
 }
 
 enum odb_verdict odb_probe_verdict(enum odb_status status)
@@ -402,11 +412,11 @@ static void probe_identify(struct odb_probe_cut *cut)
 static size_t probe_count(struct odb_prober *prober, const char *key, int by)
 {
     size_t times = 0;
-    if (!prober->asked)
-        prober->asked = odb_map_new();
-    odb_map_get(prober->asked, key, &times);
+    if (!prober->now->asked)
+        prober->now->asked = odb_map_new();
+    odb_map_get(prober->now->asked, key, &times);
     times = by < 0 ? times - 1 : by ? times + 1 : ODB_MAX(times, (size_t)1);
-    odb_map_set(prober->asked, key, times);
+    odb_map_set(prober->now->asked, key, times);
     return times;
 }
 
@@ -420,7 +430,7 @@ static void probe_consult(struct odb_prober *prober, struct odb_probe *probe,
     if (!answers || prober->recorded || cut->status != ODB_OK || !cut->n_names)
         return;
     probe_identify(cut);
-    memcpy(prober->asked_last, cut->what, sizeof prober->asked_last);
+    memcpy(prober->now->asked_last, cut->what, sizeof prober->now->asked_last);
     snprintf(question, sizeof question, "%s%s", cut->what, cut->load ? "" : "~");
     size_t times = probe_count(prober, question, !probe->any);
     times = probe->any ? 1 : times;
@@ -430,7 +440,7 @@ static void probe_consult(struct odb_prober *prober, struct odb_probe *probe,
         cut->known = false;
     if (!cut->known) {
         answers->begin(answers->payload, cut->key, probe->what, probe->node);
-        cut->load |= strcmp(prober->loaded, cut->what) != 0;
+        cut->load |= strcmp(prober->now->loaded, cut->what) != 0;
     } else if (known.status == ODB_OK) {
         cut->outputs = known.outputs;
         known.outputs = NULL;
@@ -479,17 +489,18 @@ void odb_probe_tell(const struct odb_prober *prober, const struct odb_probe *pro
 {
     if (probe->silent || probe->aside)
         return;
-    odb_hooks_tell(&prober->hooks,
-                   (struct odb_search_event){.what = ODB_EVENT_PROBE_END,
-                                             .text = probe->what,
-                                             .node = probe->node,
-                                             .verdict = verdict,
-                                             .remaining = remaining,
-                                             .compared = &prober->compared,
-                                             .failure = prober->failure[0] ? prober->failure : NULL,
-                                             .loads = probe->loads,
-                                             .runs = probe->runs,
-                                             .seconds = probe->seconds});
+    odb_hooks_tell(
+        &prober->hooks,
+        (struct odb_search_event){.what = ODB_EVENT_PROBE_END,
+                                  .text = probe->what,
+                                  .node = probe->node,
+                                  .verdict = verdict,
+                                  .remaining = remaining,
+                                  .compared = &prober->now->compared,
+                                  .failure = prober->now->failure[0] ? prober->now->failure : NULL,
+                                  .loads = probe->loads,
+                                  .runs = probe->runs,
+                                  .seconds = probe->seconds});
 }
 
 /* Where the nodes of what is loaded stand in the debugged model, in the order of its file. Returns
@@ -723,8 +734,8 @@ static void probe_announce(struct odb_prober *prober, const struct odb_probe *pr
                                           .n_in = cut->n_in,
                                           .out = probe->values,
                                           .n_out = probe->n_values};
-    prober->compared = (struct odb_all_seen){0};
-    prober->failure[0] = '\0';
+    prober->now->compared = (struct odb_all_seen){0};
+    prober->now->failure[0] = '\0';
     odb_hooks_tell(&prober->hooks, (struct odb_search_event){.what = ODB_EVENT_PROBE_BEGIN,
                                                              .text = probe->what,
                                                              .node = probe->node,
@@ -741,8 +752,8 @@ static void probe_ask_by_pieces(struct odb_prober *prober, struct odb_probe *pro
     double start = odb_clock();
     probe->loads = probe->runs = 0;
     cut->outputs = odb_new_n(struct odb_tensor *, cut->n_names);
-    cut->status =
-        odb_probe__by_pieces(prober, probe, cut->nodes, stops, prober->pieces, made, &cut->err);
+    cut->status = odb_probe__by_pieces(prober, probe, cut->nodes, stops, prober->now->pieces, made,
+                                       &cut->err);
     for (size_t o = 0; o < cut->n_out; o++)
         cut->outputs[o] = odb_tensor_ref(made[cut->out[o].value]);
     for (size_t v = 0; v < prober->model->graph->n_values; v++)
@@ -751,7 +762,7 @@ static void probe_ask_by_pieces(struct odb_prober *prober, struct odb_probe *pro
     cut->loads = probe->loads;
     cut->runs = probe->runs;
     cut->seconds = odb_clock() - start;
-    prober->loaded[0] = '\0';
+    prober->now->loaded[0] = '\0';
 }
 
 /* Of a child that is dead; zeros among them are no end. */
@@ -772,13 +783,13 @@ static void probe_ask_own(struct odb_prober *prober, struct odb_probe *probe,
                           struct odb_probe_cut *cut)
 {
     int *stops = NULL;
-    prober->pieces =
+    prober->now->pieces =
         odb_probe_in_pieces(prober) ? odb_probe__pieces(prober, probe, cut->nodes, &stops) : 1;
-    if (prober->pieces > 1) {
+    if (prober->now->pieces > 1) {
         probe_ask_by_pieces(prober, probe, cut, stops);
     } else {
         probe_ask(cut, odb_pool_target(prober->pool));
-        snprintf(prober->loaded, sizeof prober->loaded, "%s", cut->what);
+        snprintf(prober->now->loaded, sizeof prober->now->loaded, "%s", cut->what);
         probe_spill(prober, cut);
     }
     cut->words = probe_words(odb_pool_target(prober->pool), cut->status);
@@ -816,25 +827,25 @@ static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *pro
         probe_announce(prober, probe, cut);
     if (cut->task) {
         odb_pool_wait(prober->pool, cut->task);
-        prober->loaded[0] = '\0'; /* whichever worker took it */
+        prober->now->loaded[0] = '\0'; /* whichever worker took it */
         probe_spill(prober, cut);
     } else if (cut->status == ODB_OK && cut->n_names && !cut->known && allowed) {
         probe_ask_own(prober, probe, cut);
     }
     if (!allowed) /* whatever a worker has made of it by now */
         cut->status = odb_fail(&cut->err, ODB_CANCELLED, "the budget is used up");
-    prober->loads += cut->loads;
+    prober->now->loads += cut->loads;
     probe_remember(prober, cut);
     probe_collect(prober, probe, cut);
     enum odb_status status = cut->status;
     if (status != ODB_OK && err)
         *err = cut->err;
     if (status != ODB_OK)
-        odb_error_text(&cut->err, prober->failure, sizeof prober->failure);
+        odb_error_text(&cut->err, prober->now->failure, sizeof prober->now->failure);
     if (!probe->judged)
         odb_probe_tell(prober, probe, odb_probe_verdict(status), probe->remaining);
-    free(prober->words);
-    prober->words = cut->words;
+    free(prober->now->words);
+    prober->now->words = cut->words;
     cut->words = NULL;
     probe_cut_free(cut);
     return status;
@@ -850,11 +861,11 @@ size_t odb_probe_known_again(const struct odb_prober *prober)
 {
     const struct odb_answers *answers = prober->answers;
     size_t times = 0;
-    bool known = answers && answers->n && prober->asked_last[0];
+    bool known = answers && answers->n && prober->now->asked_last[0];
     while (known) {
         struct odb_answered answer = {0};
         char key[ODB_ANSWERS_KEY];
-        snprintf(key, sizeof key, "%s~.%zu", prober->asked_last, times + 1);
+        snprintf(key, sizeof key, "%s~.%zu", prober->now->asked_last, times + 1);
         known = answers->find(answers->payload, key, &answer);
         odb_answered_dispose(&answer);
         times += known;
@@ -925,7 +936,7 @@ static enum odb_status probe_ask_account(struct odb_prober *prober, struct odb_p
     if (!key[0])
         return odb_target_account(target, account, err);
     answers->begin(answers->payload, key, "what became of the model", ODB_NO_NODE);
-    if (strcmp(prober->loaded, prober->asked_last))
+    if (strcmp(prober->now->loaded, prober->now->asked_last))
         status = probe_load_again(prober, run, err);
     if (status == ODB_OK)
         status = odb_target_account(target, account, err);
@@ -945,10 +956,10 @@ enum odb_status odb_probe_account(struct odb_prober *prober, struct odb_probe *r
     char key[ODB_ANSWERS_KEY] = "";
     enum odb_status status = ODB_OK;
     bool said = false;
-    if (prober->pieces > 1)
-        return odb_fail(err, ODB_SKIPPED, "it ran in %zu pieces", prober->pieces);
-    if (prober->answers && prober->asked_last[0]) {
-        snprintf(key, sizeof key, "%s!", prober->asked_last);
+    if (prober->now->pieces > 1)
+        return odb_fail(err, ODB_SKIPPED, "it ran in %zu pieces", prober->now->pieces);
+    if (prober->answers && prober->now->asked_last[0]) {
+        snprintf(key, sizeof key, "%s!", prober->now->asked_last);
         said = prober->answers->find(prober->answers->payload, key, &known);
     }
     if (said && known.status != ODB_OK) {

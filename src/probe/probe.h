@@ -15,6 +15,18 @@
 #include "reference/trace.h"
 #include "executor/transport/target_pool.h"
 
+/* What a prober remembers of what was asked. */
+struct odb_probing {
+    struct odb_map *asked;        /* owned: how often each question was put; NULL: none was */
+    char asked_last[65];          /* the cut that was asked for last; "": nobody remembers */
+    struct odb_all_seen compared; /* since the probe that was begun last */
+    char *words; /* owned: the last of the child that died of what was asked last; NULL: it lives */
+    char failure[400]; /* why that has no answer; "": it has one */
+    char loaded[65];   /* the cut that the target has loaded; "": not known */
+    size_t pieces;     /* that the cut which was asked for last ran in */
+    size_t loads;      /* of what was run; those of what was begun come with its run */
+};
+
 struct odb_prober {
     const struct odb_model *model; /* borrowed */
     const struct odb_trace *trace; /* borrowed; NULL: no reference (shapes are as declared) */
@@ -26,18 +38,11 @@ struct odb_prober {
     bool open; /* no fixed dimensions, though the target asks for them: the file is judged */
     const struct odb_answers *answers; /* borrowed; NULL: nobody remembers */
     const char *scope;                 /* borrowed: of odb_bisect_options */
-    struct odb_map *asked;             /* owned: how often each question was put; NULL: none was */
-    char asked_last[65];               /* the cut that was asked for last; "": nobody remembers */
-    struct odb_all_seen compared;      /* since the probe that was begun last */
-    char *words; /* owned: the last of the child that died of what was asked last; NULL: it lives */
-    char failure[400];  /* why that has no answer; "": it has one */
-    char loaded[65];    /* the cut that the target has loaded; "": not known */
-    size_t pieces;      /* that the cut which was asked for last ran in */
-    size_t loads;       /* of what was run; those of what was begun come with its run */
     bool *constant;     /* owned; [n_values] odb_trace_constant(), or NULL: a cut has these as
                            weights, for there are targets that take nothing else there */
     const bool *pinned; /* borrowed; [n_values] fed with the trace's values, whatever makes them;
                            NULL: none */
+    struct odb_probing *now; /* owned; of one with pins, that one's of which it was made */
 };
 
 struct odb_probe {
@@ -72,6 +77,9 @@ enum odb_status odb_probe_pool(struct odb_pool **out, const char *spec,
 void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
                      const struct odb_feeds *feeds, const struct odb_trace *trace,
                      struct odb_pool *pool, struct odb_search_hooks hooks);
+/* The same prober for a model whose values ([n_values], borrowed) are pinned: to the target they
+ * are one, and it remembers with the other. Nothing of it is to be disposed of. */
+struct odb_prober odb_prober_pinned(const struct odb_prober *of, const bool *pinned);
 void odb_prober_dispose(struct odb_prober *prober);
 
 /* Whether the model is more than the target may hold at once: then what is too large of it runs in

@@ -238,20 +238,21 @@ static bool samples_asks(const struct odb_culprit *culprit)
            (fatal || odb_diagnosis_accuses(culprit->kind));
 }
 
-static enum odb_status samples_confirm_node(struct bisection *b, struct odb_sample *sample,
-                                            int node, struct odb_error *err)
+static enum odb_status samples_confirm_node(const struct search_case *c, struct findings *f,
+                                            struct odb_sample *sample, int node,
+                                            struct odb_error *err)
 {
     struct alone alone = {0};
     struct odb_error why = ODB_ERROR_INIT;
     enum odb_status status = ODB_UNSUPPORTED;
-    if (alone_possible(b, node))
-        status = alone_run(b, question_alone(b, &b->prober, node, b->trace->ref), &alone, &why);
+    if (alone_possible(c, node))
+        status = alone_run(c, f, question_alone(c, c->prober, node, c->trace->ref), &alone, &why);
     bool guilty = alone.guilty || status == ODB_E_CRASH || status == ODB_E_TIMEOUT;
     if (guilty)
         odb_push(&sample->confirms, node);
     else if (status != ODB_OK || !alone.judged)
         odb_push(&sample->untestable, node);
-    alone_dispose(&alone, b->graph->nodes[node].n_out);
+    alone_dispose(&alone, c->graph->nodes[node].n_out);
     if (status == ODB_OK || !samples_fatal(status))
         return ODB_OK;
     *err = why;
@@ -263,20 +264,25 @@ static enum odb_status samples_confirm_all(struct samples_at *at, struct odb_poo
 {
     size_t n = ODB_MIN(found->culprits.n, (size_t)SAMPLES_CULPRITS);
     enum odb_status status = ODB_OK;
-    struct bisection b = {.model = at->model,
-                          .graph = at->model->graph,
-                          .feeds = at->feeds,
-                          .options = &at->options,
-                          .report = odb_report_new(at->model),
-                          .trace = at->trace,
-                          .pool = pool,
-                          .judge = {at->trace, &at->options.tolerance}};
-    odb_prober_init(&b.prober, at->model, at->feeds, at->trace, pool, at->options.hooks);
-    for (size_t c = 0; c < n && status == ODB_OK; c++)
-        if (samples_asks(&found->culprits.items[c]))
-            status = samples_confirm_node(&b, at->sample, found->culprits.items[c].node, err);
-    odb_prober_dispose(&b.prober);
-    odb_report_free(b.report);
+    struct odb_prober prober;
+    struct odb_report *report = odb_report_new(at->model);
+    struct findings f;
+    struct search_case c = {.model = at->model,
+                            .graph = at->model->graph,
+                            .feeds = at->feeds,
+                            .options = &at->options,
+                            .trace = at->trace,
+                            .pool = pool,
+                            .prober = &prober,
+                            .judge = {at->trace, &at->options.tolerance, NULL}};
+    odb_prober_init(&prober, at->model, at->feeds, at->trace, pool, at->options.hooks);
+    findings_begin(&f, &c, report);
+    for (size_t i = 0; i < n && status == ODB_OK; i++)
+        if (samples_asks(&found->culprits.items[i]))
+            status = samples_confirm_node(&c, &f, at->sample, found->culprits.items[i].node, err);
+    findings_dispose(&f);
+    odb_prober_dispose(&prober);
+    odb_report_free(report);
     return status;
 }
 

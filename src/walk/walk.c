@@ -145,7 +145,7 @@ static enum odb_status walk_judge(struct walk_stretch *s, enum odb_verdict *show
                                   struct odb_error *err)
 {
     struct odb_walk *walk = s->walk;
-    const struct odb_judge judge = {walk->trace, &walk->tolerance, &walk->prober.compared};
+    const struct odb_judge judge = {walk->trace, &walk->tolerance, &walk->prober.now->compared};
     walk->trace->phase = "replay";
     odb_hooks_phase(&walk->prober.hooks, "replay", (size_t)(s->stop - s->first));
     walk_explain(s);

@@ -654,7 +654,10 @@ static void confidence_is(enum odb_diagnosis kind, bool region, const char *alon
         [ODB_CHECK_NEIGHBOUR] = 'n', [ODB_CHECK_PINNED] = 'P', [ODB_CHECK_REFERENCE] = 's'};
     struct odb_model *model = models_take(scene_chain());
     struct odb_report *report = odb_report_new(model);
-    struct bisection b = {.model = model, .graph = model->graph, .report = report};
+    struct odb_prober prober = {0};
+    struct search_case c = {.model = model, .graph = model->graph, .prober = &prober};
+    struct findings f;
+    findings_begin(&f, &c, report);
     struct odb_culprit culprit = {.node = 2, .value = 2, .kind = kind, .segment = {2, 2 + region}};
     for (size_t i = 0; i < ODB_COUNT(letters); i++)
         culprit.checks[i] = strchr(checks, letters[i])  ? ODB_CONFIRMS
@@ -662,12 +665,13 @@ static void confidence_is(enum odb_diagnosis kind, bool region, const char *alon
                                                         : ODB_NOT_ASKED;
     report->culprits.items = &culprit;
     report->culprits.n = 1;
-    confidence_all(&b);
+    confidence_all(&c, &f);
     report->culprits.items = NULL;
     report->culprits.n = 0;
     if (culprit.confidence != confidence)
         fail_msg("%s, against %s: %s (%s)", checks, alone, odb_confidence_name(culprit.confidence),
                  culprit.confidence_reason);
+    findings_dispose(&f);
     odb_report_free(report);
     odb_model_free(model);
 }

@@ -132,7 +132,7 @@ static enum odb_status all_ask(struct all *all, struct fixture *f, const char *s
                               .n_values = all->n,
                               .outputs = all->values};
     enum odb_status status = odb_probe_run(&prober, &probe, err);
-    all->pieces = prober.pieces;
+    all->pieces = prober.now->pieces;
     all->loads = probe.loads;
     odb_prober_dispose(&prober);
     odb_pool_close(pool);

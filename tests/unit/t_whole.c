@@ -449,7 +449,10 @@ static void test_whole__evidence_decides_who_comes_first(void **state)
 {
     struct odb_model *model = models_take(scene_branches());
     struct odb_report *report = odb_report_new(model);
-    struct bisection b = {.model = model, .graph = model->graph, .report = report};
+    struct odb_prober prober = {0};
+    struct search_case c = {.model = model, .graph = model->graph, .prober = &prober};
+    struct findings f;
+    findings_begin(&f, &c, report);
     const struct odb_culprit found[] = {
         {.node = 2, .kind = ODB_KIND_FUSION, .segment = {2, 30}}, /* wide, and only found */
         {.node = 4, .kind = ODB_KIND_FUSION, .segment = {4, 5}},  /* cleared by who is in it */
@@ -462,11 +465,12 @@ static void test_whole__evidence_decides_who_comes_first(void **state)
     static const int order[] = {5, 9, 6, 31};
     for (size_t i = 0; i < ODB_COUNT(found); i++)
         odb_push(&report->culprits, found[i]);
-    rank_culprits(&b);
+    rank_culprits(&f);
     assert_int_equal(report->culprits.n, ODB_COUNT(order));
     for (size_t i = 0; i < ODB_COUNT(order); i++)
         assert_int_equal(report->culprits.items[i].node, order[i]);
     assert_int_equal(report->notes.n, 2); /* that two regions are none */
+    findings_dispose(&f);
     odb_report_free(report);
     odb_model_free(model);
     (void)state;

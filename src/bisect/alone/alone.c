@@ -23,13 +23,13 @@ void alone_dispose(struct alone *alone, int n_out)
 }
 
 /* The judge's word on what a node gave alone; shown: on its first wrong output. */
-static enum odb_status alone_judge(struct bisection *b, const struct question *q,
+static enum odb_status alone_judge(const struct search_case *c, const struct question *q,
                                    struct alone *alone, enum odb_verdict *shown,
                                    struct odb_error *err)
 {
     int node = q->probe.node;
-    const struct odb_node *n = &b->graph->nodes[node];
-    ODB_TRY(odb_judge_node(&b->judge, node, q->probe.given, alone->out, alone->reports, err));
+    const struct odb_node *n = &c->graph->nodes[node];
+    ODB_TRY(odb_judge_node(&c->judge, node, q->probe.given, alone->out, alone->reports, err));
     for (int o = 0; o < n->n_out; o++) {
         if (n->out[o] < 0)
             continue;
@@ -37,7 +37,7 @@ static enum odb_status alone_judge(struct bisection *b, const struct question *q
         alone->judged |= report->culprit || report->local_error.known || report->local_noise.known;
         alone->guilty |= report->culprit;
         odb_seen_note(
-            &q->prober->compared,
+            &q->prober->now->compared,
             &(struct odb_seen){.value = n->out[o],
                                .verdict = report->culprit ? ODB_VERDICT_FAIL : ODB_VERDICT_PASS,
                                .error = report->local_error,
@@ -50,25 +50,25 @@ static enum odb_status alone_judge(struct bisection *b, const struct question *q
 }
 
 /* Asks q, which is freed: a node alone on given inputs; and judges it. */
-enum odb_status alone_run(struct bisection *b, struct question *q, struct alone *alone,
-                          struct odb_error *err)
+enum odb_status alone_run(const struct search_case *c, struct findings *f, struct question *q,
+                          struct alone *alone, struct odb_error *err)
 {
     int node = q->probe.node;
-    const struct odb_node *n = &b->graph->nodes[node];
+    const struct odb_node *n = &c->graph->nodes[node];
     *alone = (struct alone){.tried = true,
                             .out = odb_new_n(struct odb_tensor *, n->n_out),
-                            .reports = odb_new_n(struct odb_value_report, b->graph->n_values)};
-    memcpy(alone->reports, b->report->values,
-           b->graph->n_values * sizeof *alone->reports); /* errors of the inputs, for the gain */
+                            .reports = odb_new_n(struct odb_value_report, c->graph->n_values)};
+    memcpy(alone->reports, f->values,
+           c->graph->n_values * sizeof *alone->reports); /* errors of the inputs, for the gain */
     for (int o = 0; o < n->n_out; o++)
         if (n->out[o] >= 0)
             alone->reports[n->out[o]] = (struct odb_value_report){0};
     enum odb_status status = odb_probe_run(q->prober, &q->probe, err);
     enum odb_verdict shown = odb_probe_verdict(status);
     for (size_t i = 0; i < q->probe.n_values && status == ODB_OK; i++)
-        alone->out[b->graph->values[q->list[i]].slot] = odb_tensor_ref(q->outputs[i]);
+        alone->out[c->graph->values[q->list[i]].slot] = odb_tensor_ref(q->outputs[i]);
     if (status == ODB_OK)
-        status = alone_judge(b, q, alone, &shown, err);
+        status = alone_judge(c, q, alone, &shown, err);
     odb_probe_tell(q->prober, &q->probe, shown, 0);
     question_free(q);
     return status;
@@ -76,8 +76,8 @@ enum odb_status alone_run(struct bisection *b, struct question *q, struct alone 
 
 /* --- the smallest segment --------------------------------------------------------------------- */
 
-bool alone_possible(const struct bisection *b, int node)
+bool alone_possible(const struct search_case *c, int node)
 {
-    return case_output_of(b, node) >= 0 && !b->trace->why[node] &&
-           !odb_cpu_random(b->trace->cpu, node) && !(b->beyond && b->beyond[node]);
+    return case_output_of(c, node) >= 0 && !c->trace->why[node] &&
+           !odb_cpu_random(c->trace->cpu, node) && !(c->beyond && c->beyond[node]);
 }

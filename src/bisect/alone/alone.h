@@ -23,11 +23,11 @@ struct alone {
 
 /* Asks q, which is freed: a node alone on given inputs; and judges it. The status is the probe's;
  * out is the caller's to dispose of, whatever it is. */
-enum odb_status alone_run(struct bisection *b, struct question *q, struct alone *out,
-                          struct odb_error *err) ODB_MUST_USE;
+enum odb_status alone_run(const struct search_case *c, struct findings *f, struct question *q,
+                          struct alone *out, struct odb_error *err) ODB_MUST_USE;
 /* Whether it can be asked: it has an output, the reference has that too, and draws nothing; and it
  * was not left out of what the target is asked for. */
-bool alone_possible(const struct bisection *b, int node);
+bool alone_possible(const struct search_case *c, int node);
 void alone_dispose(struct alone *alone, int n_out); /* all zero is fine */
 
 #endif

@@ -198,50 +198,51 @@ static bool held_copies(const struct odb_tensor *a, const struct odb_tensor *b)
 }
 
 /* Its node reads it, or a copy of it: whoever lets that through has not met another's memory. */
-static bool held_is_read(const struct bisection *b, int value, const struct odb_tensor *other)
+static bool held_is_read(const struct search_case *c, const struct findings *f, int value,
+                         const struct odb_tensor *other)
 {
-    int producer = b->graph->values[value].producer;
-    const struct odb_node *node = producer == ODB_NO_NODE ? NULL : &b->graph->nodes[producer];
+    int producer = c->graph->values[value].producer;
+    const struct odb_node *node = producer == ODB_NO_NODE ? NULL : &c->graph->nodes[producer];
     for (size_t i = 0; node && i < odb_node_n_reads(node); i++) {
         int v = odb_node_reads(node, i);
         if (v >= 0 &&
-            (held_copies(b->given[v], other) || held_copies(odb_trace_value(b->trace, v), other)))
+            (held_copies(f->given[v], other) || held_copies(odb_trace_value(c->trace, v), other)))
             return true;
     }
     return false;
 }
 
 /* One that the wrong value may hold. */
-static bool held_try(const struct bisection *b, int value, const struct held_wrong *w, int other,
-                     struct odb_held *out)
+static bool held_try(const struct search_case *c, const struct findings *f, int value,
+                     const struct held_wrong *w, int other, struct odb_held *out)
 {
-    const struct odb_tensor *ref = b->trace->ref[other], *given = b->given[other];
-    const struct odb_value_report *report = &b->report->values[other];
+    const struct odb_tensor *ref = c->trace->ref[other], *given = f->given[other];
+    const struct odb_value_report *report = &f->values[other];
     double noise = report->noise.known ? report->noise.v : 0;
     size_t at;
     bool right = !odb_verdict_is_bad(report->verdict); /* else it may be what follows from it */
     bool is = right && held_can(given, w->t->dtype) && held_is(w, given, true, 0, &at);
     if (!is && held_can(ref, w->t->dtype))
         is = held_is(w, ref, false, noise, &at);
-    if (!is || held_is_read(b, value, held_can(ref, w->t->dtype) ? ref : given))
+    if (!is || held_is_read(c, f, value, held_can(ref, w->t->dtype) ? ref : given))
         return false;
     *out = (struct odb_held){.known = true, .of = other, .first = w->first, .n = w->n};
     return true;
 }
 
-bool held_find(const struct bisection *b, int value, const struct odb_tensor *t,
-               struct odb_held *out)
+bool held_find(const struct search_case *c, const struct findings *f, int value,
+               const struct odb_tensor *t, struct odb_held *out)
 {
     *out = (struct odb_held){0};
     if (!held_looks(t))
         return false;
-    struct held_wrong w = held_wrong_of(t, b->trace->ref[value]);
+    struct held_wrong w = held_wrong_of(t, c->trace->ref[value]);
     bool found = false, enough = held_weigh(&w) >= HELD_BITS;
-    for (size_t o = 0; o < b->n_outputs && enough && !found; o++)
-        found = b->outputs[o] != value && held_try(b, value, &w, b->outputs[o], out);
-    for (size_t v = 0; v < b->graph->n_values && enough && !found; v++)
-        if ((int)v != value && !b->graph->values[v].is_output && !b->graph->values[v].init)
-            found = held_try(b, value, &w, (int)v, out);
+    for (size_t o = 0; o < c->n_outputs && enough && !found; o++)
+        found = c->outputs[o] != value && held_try(c, f, value, &w, c->outputs[o], out);
+    for (size_t v = 0; v < c->graph->n_values && enough && !found; v++)
+        if ((int)v != value && !c->graph->values[v].is_output && !c->graph->values[v].init)
+            found = held_try(c, f, value, &w, (int)v, out);
     out->of_all = t->count;
     free(w.wrong);
     return found;
@@ -250,37 +251,38 @@ bool held_find(const struct bisection *b, int value, const struct odb_tensor *t,
 /* --- outputs that changed places -------------------------------------------------------------- */
 
 /* Whether an output that is wrong is another one, by the tolerance; and how much that says. */
-static enum odb_status held_is_output(const struct bisection *b, size_t output, size_t other,
-                                      double *bits, struct odb_error *err)
+static enum odb_status held_is_output(const struct search_case *c, const struct findings *f,
+                                      size_t output, size_t other, double *bits,
+                                      struct odb_error *err)
 {
-    const struct odb_tensor *t = b->plain[output];
-    struct odb_judge judge = {b->trace, &b->options->tolerance, NULL};
+    const struct odb_tensor *t = f->plain[output];
+    struct odb_judge judge = {c->trace, &c->options->tolerance, NULL};
     struct odb_value_report report = {0};
-    int value = b->outputs[output];
+    int value = c->outputs[output];
     *bits = 0;
-    const struct odb_tensor *ref = b->trace->ref[b->outputs[other]];
+    const struct odb_tensor *ref = c->trace->ref[c->outputs[other]];
     if (output == other || !held_looks(t) || !held_can(ref, t->dtype))
         return ODB_OK;
-    if (!odb_verdict_is_bad(b->verdicts[other].verdict) && held_is_read(b, value, ref))
+    if (!odb_verdict_is_bad(f->verdicts[other].verdict) && held_is_read(c, f, value, ref))
         return ODB_OK; /* its own node has let it through */
-    ODB_TRY(odb_judge_value(&judge, b->outputs[other], t, &report, err));
+    ODB_TRY(odb_judge_value(&judge, c->outputs[other], t, &report, err));
     if (report.verdict != ODB_VERDICT_PASS)
         return ODB_OK;
-    struct held_wrong w = held_wrong_of(t, b->trace->ref[value]);
+    struct held_wrong w = held_wrong_of(t, c->trace->ref[value]);
     *bits = held_weigh(&w);
     free(w.wrong);
     return ODB_OK;
 }
 
 /* holds [n_outputs]: whose values an output has, by index among them; -1: its own, or nobody's. */
-static enum odb_status held_outputs(const struct bisection *b, int *holds, double *bits,
-                                    struct odb_error *err)
+static enum odb_status held_outputs(const struct search_case *c, const struct findings *f,
+                                    int *holds, double *bits, struct odb_error *err)
 {
-    for (size_t o = 0; o < b->n_outputs; o++) {
+    for (size_t o = 0; o < c->n_outputs; o++) {
         holds[o] = -1;
-        for (size_t k = 0; k < b->n_outputs && odb_verdict_is_bad(b->verdicts[o].verdict); k++) {
+        for (size_t k = 0; k < c->n_outputs && odb_verdict_is_bad(f->verdicts[o].verdict); k++) {
             double agree;
-            ODB_TRY(held_is_output(b, o, k, &agree, err));
+            ODB_TRY(held_is_output(c, f, o, k, &agree, err));
             if (agree <= bits[o])
                 continue;
             bits[o] = agree;
@@ -303,59 +305,60 @@ static bool held_believed(const int *holds, const double *bits, size_t n, size_t
 }
 
 /* Whether the node that makes an output is wrong by itself: then it makes the other's values. */
-static enum odb_status held_wrong_alone(struct bisection *b, int node, bool *wrong,
-                                        struct odb_error *err)
+static enum odb_status held_wrong_alone(const struct search_case *c, struct findings *f, int node,
+                                        bool *wrong, struct odb_error *err)
 {
     struct alone alone = {0};
     *wrong = false;
-    if (b->prober.recorded || !alone_possible(b, node))
+    if (c->prober->recorded || !alone_possible(c, node))
         return ODB_OK;
     enum odb_status status =
-        alone_run(b, question_alone(b, &b->prober, node, b->trace->ref), &alone, err);
+        alone_run(c, f, question_alone(c, c->prober, node, c->trace->ref), &alone, err);
     *wrong = status == ODB_OK && alone.guilty;
-    alone_dispose(&alone, b->graph->nodes[node].n_out);
+    alone_dispose(&alone, c->graph->nodes[node].n_out);
     return status == ODB_CANCELLED ? status : ODB_OK;
 }
 
 /* One culprit for the output and those that its values lead to. */
-static enum odb_status held_accuse(struct bisection *b, const int *holds, size_t first,
-                                   struct odb_error *err)
+static enum odb_status held_accuse(const struct search_case *c, struct findings *f,
+                                   const int *holds, size_t first, struct odb_error *err)
 {
-    int value = b->outputs[first], node = b->graph->values[value].producer;
-    size_t count = b->plain[first]->count;
+    int value = c->outputs[first], node = c->graph->values[value].producer;
+    size_t count = f->plain[first]->count;
     bool wrong;
-    ODB_TRY(held_wrong_alone(b, node, &wrong, err));
+    ODB_TRY(held_wrong_alone(c, f, node, &wrong, err));
     if (wrong)
         return ODB_OK;
     for (int o = (int)first; o >= 0 && holds[o] >= 0; o = holds[o]) {
-        if (b->exchanged[b->outputs[o]] != ODB_NO_VALUE)
+        if (f->exchanged[c->outputs[o]] != ODB_NO_VALUE)
             break;
-        b->exchanged[b->outputs[o]] = b->outputs[holds[o]];
+        f->exchanged[c->outputs[o]] = c->outputs[holds[o]];
     }
-    struct odb_culprit *culprit = findings_accuse(b, node, value, ODB_KIND_EXCHANGED);
-    culprit->held = (struct odb_held){true, b->outputs[holds[first]], 0, count, count};
-    if (!b->prober.recorded)
+    struct odb_culprit *culprit = findings_accuse(f, node, value, ODB_KIND_EXCHANGED);
+    culprit->held = (struct odb_held){true, c->outputs[holds[first]], 0, count, count};
+    if (!c->prober->recorded)
         culprit->checks[ODB_CHECK_ALONE] = ODB_CONTRADICTS;
     culprit->reaches_output = true;
     return ODB_OK;
 }
 
-enum odb_status held_exchanged(struct bisection *b, struct odb_error *err)
+enum odb_status held_exchanged(const struct search_case *c, struct findings *f,
+                               struct odb_error *err)
 {
-    int *holds = odb_new_n(int, b->n_outputs + 1);
-    double *bits = odb_new_n(double, b->n_outputs + 1);
-    enum odb_status status = held_outputs(b, holds, bits, err);
+    int *holds = odb_new_n(int, c->n_outputs + 1);
+    double *bits = odb_new_n(double, c->n_outputs + 1);
+    enum odb_status status = held_outputs(c, f, holds, bits, err);
     size_t n = 0;
-    for (size_t o = 0; o < b->n_outputs && status == ODB_OK; o++) {
-        if (holds[o] < 0 || b->exchanged[b->outputs[o]] != ODB_NO_VALUE ||
-            !held_believed(holds, bits, b->n_outputs, o))
+    for (size_t o = 0; o < c->n_outputs && status == ODB_OK; o++) {
+        if (holds[o] < 0 || f->exchanged[c->outputs[o]] != ODB_NO_VALUE ||
+            !held_believed(holds, bits, c->n_outputs, o))
             continue;
-        if (!n++ && !b->prober.recorded)
-            findings_step_begin(b, "outputs");
-        status = held_accuse(b, holds, o, err);
+        if (!n++ && !c->prober->recorded)
+            findings_step_begin(f, "outputs");
+        status = held_accuse(c, f, holds, o, err);
     }
-    if (n && status == ODB_OK && !b->prober.recorded)
-        findings_step_end(b, "outputs",
+    if (n && status == ODB_OK && !c->prober->recorded)
+        findings_step_end(f, "outputs",
                           "who makes an output that holds the values of another one, alone");
     free(bits);
     free(holds);
@@ -364,26 +367,27 @@ enum odb_status held_exchanged(struct bisection *b, struct odb_error *err)
 
 /* --- memory that was used again --------------------------------------------------------------- */
 
-void held_look(struct bisection *b)
+void held_look(const struct search_case *c, struct findings *f)
 {
-    for (size_t c = 0; c < b->report->culprits.n && c < HELD_LOOKS; c++) {
-        struct odb_culprit *culprit = &b->report->culprits.items[c];
+    for (size_t i = 0; i < f->report->culprits.n && i < HELD_LOOKS; i++) {
+        struct odb_culprit *culprit = findings_culprit(f, i);
         struct odb_held held;
         if (culprit->held.known || culprit->value < 0 || !odb_diagnosis_accuses(culprit->kind) ||
             culprit->of_reference)
             continue;
-        const struct odb_tensor *t = b->given[culprit->value];
-        if (held_find(b, culprit->value, t ? t : b->report->given[culprit->value], &held))
+        const struct odb_tensor *t = f->given[culprit->value];
+        if (held_find(c, f, culprit->value, t ? t : f->shown[culprit->value], &held))
             culprit->held = held;
     }
 }
 
-bool held_overwritten(const struct bisection *b, struct odb_culprit *culprit)
+bool held_overwritten(const struct search_case *c, const struct findings *f,
+                      struct odb_culprit *culprit)
 {
     struct odb_held held;
-    const struct odb_tensor *t = culprit->value < 0 ? NULL : b->given[culprit->value];
-    t = t || culprit->value < 0 ? t : b->report->given[culprit->value];
-    if (!held_find(b, culprit->value, t, &held))
+    const struct odb_tensor *t = culprit->value < 0 ? NULL : f->given[culprit->value];
+    t = t || culprit->value < 0 ? t : f->shown[culprit->value];
+    if (!held_find(c, f, culprit->value, t, &held))
         return false;
     culprit->held = held;
     culprit->kind = ODB_KIND_OVERWRITTEN;

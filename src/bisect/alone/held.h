@@ -15,16 +15,18 @@
 
 /* Whose numbers the wrong value has, which the target gave as t: those of another output, else of
  * an input or a value that a node makes, but of none that its own node reads. False: nobody's. */
-bool held_find(const struct bisection *b, int value, const struct odb_tensor *t,
-               struct odb_held *out);
+bool held_find(const struct search_case *c, const struct findings *f, int value,
+               const struct odb_tensor *t, struct odb_held *out);
 
 /* After the plain run: outputs that are wrong and hold the values of others. Accuses one culprit
  * for each set of them, unless the node that makes the output is wrong alone as well. */
-enum odb_status held_exchanged(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+enum odb_status held_exchanged(const struct search_case *c, struct findings *f,
+                               struct odb_error *err) ODB_MUST_USE;
 
 /* A culprit that is right alone: sets its kind where it holds another value. True: so it was. */
-bool held_overwritten(const struct bisection *b, struct odb_culprit *culprit);
+bool held_overwritten(const struct search_case *c, const struct findings *f,
+                      struct odb_culprit *culprit);
 /* Whoever makes wrong values himself may have them from somewhere: notes whose they are. */
-void held_look(struct bisection *b);
+void held_look(const struct search_case *c, struct findings *f);
 
 #endif

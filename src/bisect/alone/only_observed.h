@@ -8,7 +8,7 @@
 #include "bisect/findings.h"
 
 /* Whether a node that is wrong where its output is read is right where it is not. */
-enum odb_status observed_only(struct bisection *b, int node, bool *only,
+enum odb_status observed_only(const struct search_case *c, struct findings *f, int node, bool *only,
                               struct odb_error *err) ODB_MUST_USE;
 
 #endif

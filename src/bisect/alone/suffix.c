@@ -20,6 +20,7 @@
 #include "bisect/node_dag.h"
 #include "bisect/decided.h"
 #include "bisect/failure.h"
+#include "bisect/repeat.h"
 #include "search/search.h"
 #include "bisect/search_case.h"
 #include "reference/trace.h"
@@ -33,24 +34,24 @@ int suffix_turn(const struct suffix *s, int node)
 }
 
 /* Whether all that a node makes hangs on weights alone: it goes along with whoever reads it. */
-static bool suffix_is_weight(const struct bisection *b, int node)
+static bool suffix_is_weight(const struct search_case *c, int node)
 {
-    int value = case_output_of(b, node);
-    return value >= 0 && b->prober.constant && b->prober.constant[value];
+    int value = case_output_of(c, node);
+    return value >= 0 && c->prober->constant && c->prober->constant[value];
 }
 
-void suffix_add_weights(const struct bisection *b, bool *nodes)
+void suffix_add_weights(const struct search_case *c, bool *nodes)
 {
-    if (b->prober.constant)
-        odb_trace_add_weights(b->trace, b->prober.constant, nodes);
+    if (c->prober->constant)
+        odb_trace_add_weights(c->trace, c->prober->constant, nodes);
 }
 
-int suffix_first_weight(const struct bisection *b, int node)
+int suffix_first_weight(const struct search_case *c, int node)
 {
-    bool *nodes = odb_new_n(bool, b->graph->n_nodes);
+    bool *nodes = odb_new_n(bool, c->graph->n_nodes);
     int first = 0;
     nodes[node] = true;
-    suffix_add_weights(b, nodes);
+    suffix_add_weights(c, nodes);
     while (!nodes[first])
         first++;
     free(nodes);
@@ -64,20 +65,21 @@ static bool *suffix_suspects(const struct suffix *s)
     size_t n = s->dag.n;
     bool *suspects = odb_xmemdup(s->up, n * sizeof *s->up);
     for (size_t i = 0; i < n; i++)
-        suspects[i] = s->up[i] && !suffix_is_weight(s->b, suffix_turn(s, (int)i));
+        suspects[i] = s->up[i] && !suffix_is_weight(s->c, suffix_turn(s, (int)i));
     if (!odb_count_marks(suspects, n)) /* the value is itself a weight */
         memcpy(suspects, s->up, n * sizeof *suspects);
     return suspects;
 }
 
-struct suffix suffix_new(struct bisection *b, int value, struct failure *failure)
+struct suffix suffix_new(const struct search_case *c, struct findings *f, int value,
+                         struct failure *failure)
 {
-    size_t n = b->graph->n_nodes;
-    struct odb_dag dag = odb_dag_of(b->graph, b->drawn);
-    struct suffix s = {b, value, odb_dag_reverse(&dag), odb_new_n(bool, n), NULL, failure};
+    size_t n = c->graph->n_nodes;
+    struct odb_dag dag = odb_dag_of(c->graph, c->drawn);
+    struct suffix s = {c, f, value, odb_dag_reverse(&dag), odb_new_n(bool, n), NULL, failure};
     bool *up = odb_new_n(bool, n);
     odb_dag_dispose(&dag);
-    odb_graph_ancestors(b->graph, &value, 1, b->drawn, up);
+    odb_graph_ancestors(c->graph, &value, 1, c->drawn, up);
     for (int i = 0; i < (int)n; i++)
         s.up[suffix_turn(&s, i)] = up[i];
     s.suspects = suffix_suspects(&s);
@@ -112,8 +114,8 @@ static enum odb_status suffix_judge(void *payload, const struct odb_probe *probe
 {
     const struct suffix *s = payload;
     struct odb_value_report report = {0};
-    ODB_TRY(odb_judge_value(&s->b->judge, s->value, probe->outputs[0], &report, err));
-    if (decided_allows(s->b, s->value, &report))
+    ODB_TRY(odb_judge_value(&s->c->judge, s->value, probe->outputs[0], &report, err));
+    if (decided_allows(s->c, s->f, s->value, &report))
         report.verdict = ODB_VERDICT_PASS;
     enum odb_answer answer = failure_shown(s->failure, probe->node, &report, probe->outputs[0]);
     *shown = answer == ODB_ANSWER_BAD    ? report.verdict
@@ -126,16 +128,16 @@ static enum odb_status suffix_ask(void *payload, const struct odb_cut *cut,
                                   struct odb_evidence *evidence, struct odb_error *err)
 {
     struct suffix *s = payload;
-    struct bisection *b = s->b;
+    const struct search_case *c = s->c;
     int first = suffix_turn(s, cut->nodes[cut->n - 1]);
     struct odb_probed probed;
     struct odb_tensor *output = NULL;
     char what[240];
     bool *nodes = suffix_from(s, cut->nodes, cut->n);
-    suffix_add_weights(b, nodes);
+    suffix_add_weights(c, nodes);
     struct odb_probe probe = {.asked = ODB_ASKED_SUFFIX,
-                              .what = odb_probe_title(b->graph, "suffix from", first,
-                                                      b->graph->values[s->value].producer, what,
+                              .what = odb_probe_title(c->graph, "suffix from", first,
+                                                      c->graph->values[s->value].producer, what,
                                                       sizeof what),
                               .node = first,
                               .nodes = nodes,
@@ -144,11 +146,11 @@ static enum odb_status suffix_ask(void *payload, const struct odb_cut *cut,
                               .outputs = &output,
                               .judged = true,
                               .remaining = odb_count_marks(s->suspects, s->dag.n)};
-    enum odb_status status = odb_probe_ask(&b->prober, &probe, suffix_judge, s, &probed, err);
+    enum odb_status status = odb_probe_ask(c->prober, &probe, suffix_judge, s, &probed, err);
     if (probed.had == ODB_E_CRASH || probed.had == ODB_E_TIMEOUT)
         failure_died(s->failure, first, probed.had);
     evidence[0].answer = question_answer(probed.verdict);
-    odb_probe_drop(&b->prober, &probe);
+    odb_probe_drop(c->prober, &probe);
     free(nodes);
     return status;
 }
@@ -176,7 +178,7 @@ enum odb_status suffix_search(struct suffix *s, const double *suspicion,
 {
     struct odb_oracle oracle = {.ask = suffix_ask, .payload = s};
     struct odb_search_options options = {.joint = true,
-                                         .flaky = s->b->unsteady && !s->apart,
+                                         .flaky = repeat_unsteady(s->f) && !s->apart,
                                          .suspicion = suspicion,
                                          .spare = suspicion ? SUFFIX_SPARE : 0};
     return odb_search(&s->dag, s->suspects, &oracle, &options, result, err);
@@ -204,25 +206,26 @@ static enum odb_status suffix_ask_left(struct suffix *s, struct odb_search_resul
  * cut with none of these in it is fed with the reference's values, and has one answer. */
 static void suffix_leave_racers(struct suffix *s)
 {
-    const struct bisection *b = s->b;
+    const struct search_case *c = s->c;
+    const struct findings *f = s->f;
     bool *up = odb_new_n(bool, s->dag.n);
-    for (size_t c = 0; c < b->report->culprits.n; c++) {
-        int node = b->report->culprits.items[c].node, value = case_output_of(b, node);
-        if (b->report->culprits.items[c].kind != ODB_KIND_NONDETERMINISTIC || value < 0)
+    for (size_t i = 0; i < f->report->culprits.n; i++) {
+        int node = f->report->culprits.items[i].node, value = case_output_of(c, node);
+        if (f->report->culprits.items[i].kind != ODB_KIND_NONDETERMINISTIC || value < 0)
             continue;
         s->apart = true;
-        odb_graph_ancestors(b->graph, &value, 1, b->drawn, up);
+        odb_graph_ancestors(c->graph, &value, 1, c->drawn, up);
         for (int n = 0; n < (int)s->dag.n; n++)
             s->suspects[suffix_turn(s, n)] &= !up[n];
     }
     free(up);
 }
 
-enum odb_status suffix_fails_apart(struct bisection *b, int value, bool *fails,
-                                   struct odb_error *err)
+enum odb_status suffix_fails_apart(const struct search_case *c, struct findings *f, int value,
+                                   bool *fails, struct odb_error *err)
 {
-    struct failure failure = failure_at(b, value, &b->report->values[value], b->given[value]);
-    struct suffix s = suffix_new(b, value, &failure);
+    struct failure failure = failure_at(c, f, value, &f->values[value], f->given[value]);
+    struct suffix s = suffix_new(c, f, value, &failure);
     struct odb_search_result result = {0};
     suffix_leave_racers(&s);
     enum odb_status status = suffix_ask_left(&s, &result, err);
@@ -231,16 +234,17 @@ enum odb_status suffix_fails_apart(struct bisection *b, int value, bool *fails,
     return status;
 }
 
-enum odb_status suffix_lead(struct bisection *b, int value, int *node, struct odb_error *err)
+enum odb_status suffix_lead(const struct search_case *c, struct findings *f, int value, int *node,
+                            struct odb_error *err)
 {
-    struct failure failure = failure_at(b, value, &b->report->values[value], b->given[value]);
-    struct suffix s = suffix_new(b, value, &failure);
-    int producer = b->graph->values[value].producer, maker = suffix_turn(&s, producer);
+    struct failure failure = failure_at(c, f, value, &f->values[value], f->given[value]);
+    struct suffix s = suffix_new(c, f, value, &failure);
+    int producer = c->graph->values[value].producer, maker = suffix_turn(&s, producer);
     double *closeness = suffix_closeness(&s, maker);
     struct odb_search_result result;
     *node = ODB_NO_NODE;
     /* It is right alone, fed with its weights; whoever makes them may be what it takes. */
-    s.suspects[maker] = suffix_first_weight(b, producer) != producer;
+    s.suspects[maker] = suffix_first_weight(c, producer) != producer;
     suffix_leave_racers(&s);
     enum odb_status status = suffix_search(&s, closeness, &result, err);
     if (status == ODB_OK)
@@ -249,7 +253,7 @@ enum odb_status suffix_lead(struct bisection *b, int value, int *node, struct od
         if (s.suspects[i])
             *node = suffix_turn(&s, i); /* the last here is the first of them */
     if (*node == producer)
-        *node = suffix_first_weight(b, producer);
+        *node = suffix_first_weight(c, producer);
     free(closeness);
     suffix_dispose(&s);
     return status;

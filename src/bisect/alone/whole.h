@@ -12,17 +12,19 @@
  * often (repeat_doubt()), and, where it repeats itself, looks for the smallest stretch of nodes
  * with this one that fails, all outputs that it makes kept: what is at fault need not lead to what
  * it spoils. Sets kind, segment, verified and what passes. */
-enum odb_status whole_culprit(struct bisection *b, struct odb_culprit *culprit,
-                              struct odb_error *err) ODB_MUST_USE;
+enum odb_status whole_culprit(const struct search_case *c, struct findings *f,
+                              struct odb_culprit *culprit, struct odb_error *err) ODB_MUST_USE;
 
 /* A region of so many nodes, all that leads from its first to its last, fails. Where that is wide,
  * the stretch of the model's order from the one to the other is cut down as far as it fails still:
  * what is at fault may be two nodes in it that do not lead to each other. */
-enum odb_status whole_region(struct bisection *b, struct odb_culprit *culprit, size_t nodes,
+enum odb_status whole_region(const struct search_case *c, struct findings *f,
+                             struct odb_culprit *culprit, size_t nodes,
                              struct odb_error *err) ODB_MUST_USE;
 
 /* An output is wrong, and nothing that it depends on fails, fed with the reference's values and
  * unobserved: the same for whoever brings it about. Accuses. */
-enum odb_status whole_output(struct bisection *b, int value, struct odb_error *err) ODB_MUST_USE;
+enum odb_status whole_output(const struct search_case *c, struct findings *f, int value,
+                             struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -101,11 +101,12 @@ static void bodies_adopt(struct bodies *s, const char *step, const struct odb_re
 }
 
 /* Searches the body. */
-static enum odb_status bodies_dive(struct bodies *s, const struct odb_body_case *c, int64_t turn,
+static enum odb_status bodies_dive(struct bodies *s, const struct odb_body_case *bc, int64_t turn,
                                    struct odb_error *err)
 {
-    struct bisection *b = s->b;
-    struct odb_bisect_options inner = *b->options;
+    const struct search_case *c = s->c;
+    struct findings *f = s->f;
+    struct odb_bisect_options inner = *c->options;
     struct odb_error why = ODB_ERROR_INIT;
     struct odb_report *report = NULL;
     enum odb_precision precision;
@@ -120,18 +121,16 @@ static enum odb_status bodies_dive(struct bodies *s, const struct odb_body_case 
     char *scope = odb_xasprintf("%s%s/", inner.scope ? inner.scope : "", step);
     inner.scope = scope;
     inner.hooks = s->hooks;
-    enum odb_status status = s->search(&report, c->model, c->feeds, &inner, &why);
+    enum odb_status status = s->search(&report, bc->model, bc->feeds, &inner, &why);
     if (report) {
-        b->inside.loads += report->target_loads;
-        b->inside.runs += report->target_runs;
-        b->inside_seconds += report->target_seconds;
+        findings_spent_inside(f, report);
         if (report->culprits.n || status == ODB_OK)
             bodies_adopt(s, step, report);
     }
     if (status == ODB_CANCELLED)
         *err = why;
     else if (status != ODB_OK)
-        odb_report_warn(b->report, "the search inside %s did not end: %.300s", step, why.what);
+        findings_warn(f, "the search inside %s did not end: %.300s", step, why.what);
     odb_report_free(report);
     free(scope);
     free(step);
@@ -147,13 +146,13 @@ static enum odb_status bodies_give_up(struct bodies *s, enum odb_status status,
         *err = *why;
         return status;
     }
-    odb_report_warn(s->b->report, "%s cannot be run by itself: %.300s", s->where, why->what);
+    findings_warn(s->f, "%s cannot be run by itself: %.300s", s->where, why->what);
     return ODB_OK;
 }
 
 enum odb_status bodies_try(struct bodies *s, int64_t turn, const char *say, struct odb_error *err)
 {
-    struct odb_body_case c;
+    struct odb_body_case bc;
     struct odb_error why = ODB_ERROR_INIT;
     enum odb_verdict verdict = ODB_VERDICT_UNTESTABLE;
     if (s->done || turn < 0 || (size_t)turn >= s->turns || s->tried[turn])
@@ -161,17 +160,18 @@ enum odb_status bodies_try(struct bodies *s, int64_t turn, const char *say, stru
     s->tried[turn] = true;
     s->n_tried++;
     enum odb_status status =
-        odb_body_case_open(&c, s->b->trace, s->given, s->node->index, &s->body, turn, &why);
+        odb_body_case_open(&bc, s->c->trace, s->given, s->node->index, &s->body, turn, &why);
     if (status != ODB_OK) {
-        odb_body_case_dispose(&c);
+        odb_body_case_dispose(&bc);
         return bodies_give_up(s, status, &why, err);
     }
     free(s->where);
     s->where = bodies_step(s->node, &s->body, turn);
-    int *values = odb_new_n(int, c.model->graph->n_outputs + 1);
-    size_t n = bodies_made(c.model->graph, values);
+    int *values = odb_new_n(int, bc.model->graph->n_outputs + 1);
+    size_t n = bodies_made(bc.model->graph, values);
     if (n)
-        status = bodies_ask(s, c.model, c.feeds, values, n, "the body alone", NULL, &verdict, err);
+        status =
+            bodies_ask(s, bc.model, bc.feeds, values, n, "the body alone", NULL, &verdict, err);
     else
         verdict = ODB_VERDICT_PASS; /* it hands on what it is given */
     free(values);
@@ -179,9 +179,9 @@ enum odb_status bodies_try(struct bodies *s, int64_t turn, const char *say, stru
     s->n_right += s->right[turn];
     if (status == ODB_OK && bodies_bad(s, verdict)) {
         odb_buf_puts(&s->words, say);
-        status = bodies_dive(s, &c, turn, err);
+        status = bodies_dive(s, &bc, turn, err);
     }
-    odb_body_case_dispose(&c);
+    odb_body_case_dispose(&bc);
     return status;
 }
 
@@ -189,17 +189,17 @@ enum odb_status bodies_try(struct bodies *s, int64_t turn, const char *say, stru
 
 static enum odb_status bodies_function(struct bodies *s, struct odb_error *err)
 {
-    struct odb_body_case c;
+    struct odb_body_case bc;
     struct odb_error why = ODB_ERROR_INIT;
-    enum odb_status status =
-        odb_body_case_open(&c, s->b->trace, s->given, s->node->index, &s->body, ODB_ANY_TURN, &why);
+    enum odb_status status = odb_body_case_open(&bc, s->c->trace, s->given, s->node->index,
+                                                &s->body, ODB_ANY_TURN, &why);
     if (status != ODB_OK) {
-        odb_body_case_dispose(&c);
+        odb_body_case_dispose(&bc);
         return bodies_give_up(s, status, &why, err);
     }
     odb_buf_puts(&s->words, "It calls a function of the model, whose body was searched. ");
-    status = bodies_dive(s, &c, ODB_ANY_TURN, err);
-    odb_body_case_dispose(&c);
+    status = bodies_dive(s, &bc, ODB_ANY_TURN, err);
+    odb_body_case_dispose(&bc);
     return status;
 }
 
@@ -209,7 +209,7 @@ static enum odb_status bodies_control(struct bodies *s, struct odb_error *err)
     struct odb_error why = ODB_ERROR_INIT;
     enum odb_verdict verdict;
     enum odb_status status =
-        bodies_run(s->b->trace, s->given, s->node->index, NULL, &r, s->ref, &why);
+        bodies_run(s->c->trace, s->given, s->node->index, NULL, &r, s->ref, &why);
     if (status == ODB_CANCELLED)
         return bodies_give_up(s, status, &why, err);
     if (status != ODB_OK || !r.turns || !odb_body_find(s->node, r.attr, &s->body))
@@ -236,18 +236,20 @@ static size_t bodies_states(const struct odb_node *node)
     return (size_t)ODB_MAX(ODB_MIN(n, node->n_out), 0);
 }
 
-static enum odb_status bodies_enter(struct bisection *b, bodies_search_fn *search,
-                                    struct odb_culprit *culprit, struct odb_error *err)
+static enum odb_status bodies_enter(const struct search_case *c, struct findings *f,
+                                    bodies_search_fn *search, struct odb_culprit *culprit,
+                                    struct odb_error *err)
 {
-    const struct odb_node *node = &b->graph->nodes[culprit->node];
-    struct bodies s = {.b = b,
+    const struct odb_node *node = &c->graph->nodes[culprit->node];
+    struct bodies s = {.c = c,
+                       .f = f,
                        .search = search,
                        .culprit = culprit,
                        .node = node,
-                       .given = b->given,
+                       .given = f->given,
                        .words = ODB_BUF_INIT};
     char label[200];
-    s.hooks = odb_hooks_within(&b->options->hooks, bodies_event, bodies_cancelled, &s);
+    s.hooks = odb_hooks_within(&c->options->hooks, bodies_event, bodies_cancelled, &s);
     s.where = odb_xstrdup(odb_node_label(node, label, sizeof label));
     s.n_out = (size_t)node->n_out;
     s.n_state = bodies_states(node);
@@ -266,31 +268,31 @@ static enum odb_status bodies_enter(struct bisection *b, bodies_search_fn *searc
     free(s.tried);
     free(s.right);
     free(s.where);
-    odb_pool_set_cancel(b->pool, b->options->hooks.cancelled, b->options->hooks.payload);
+    odb_pool_set_cancel(c->pool, c->options->hooks.cancelled, c->options->hooks.payload);
     return status;
 }
 
 /* --- all culprits ----------------------------------------------------------------------------- */
 
-enum odb_status bodies_enter_all(struct bisection *b, bodies_search_fn *search,
-                                 struct odb_error *err)
+enum odb_status bodies_enter_all(const struct search_case *c, struct findings *f,
+                                 bodies_search_fn *search, struct odb_error *err)
 {
     size_t entered = 0;
     enum odb_status status = ODB_OK;
-    if (b->options->no_enter || b->options->recorded || b->prober.recorded || !b->pool)
+    if (c->options->no_enter || c->options->recorded || c->prober->recorded || !c->pool)
         return ODB_OK;
-    for (size_t c = 0; c < b->report->culprits.n && entered < BODIES_MOST; c++) {
-        struct odb_culprit *culprit = &b->report->culprits.items[c];
+    for (size_t i = 0; i < f->report->culprits.n && entered < BODIES_MOST; i++) {
+        struct odb_culprit *culprit = findings_culprit(f, i);
         bool death = culprit->kind == ODB_KIND_CRASH || culprit->kind == ODB_KIND_HANG;
         if (!culprit->verified || culprit->of_reference ||
             culprit->segment[0] != culprit->segment[1] ||
             !(death || odb_diagnosis_accuses(culprit->kind)) ||
-            !odb_node_has_body(&b->graph->nodes[culprit->node]))
+            !odb_node_has_body(&c->graph->nodes[culprit->node]))
             continue;
         entered++;
-        findings_step_begin(b, "inside");
-        status = bodies_enter(b, search, culprit, err);
-        findings_step_end(b, "inside", "the bodies of node %d", culprit->node);
+        findings_step_begin(f, "inside");
+        status = bodies_enter(c, f, search, culprit, err);
+        findings_step_end(f, "inside", "the bodies of node %d", culprit->node);
         if (status != ODB_OK)
             break;
     }

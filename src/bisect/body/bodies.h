@@ -14,7 +14,7 @@ typedef enum odb_status bodies_search_fn(struct odb_report **out, const struct o
                                          struct odb_error *err);
 
 /* Goes on inside culprits that have bodies. */
-enum odb_status bodies_enter_all(struct bisection *b, bodies_search_fn *search,
-                                 struct odb_error *err) ODB_MUST_USE;
+enum odb_status bodies_enter_all(const struct search_case *c, struct findings *f,
+                                 bodies_search_fn *search, struct odb_error *err) ODB_MUST_USE;
 
 #endif

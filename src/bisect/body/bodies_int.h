@@ -16,7 +16,8 @@
 
 /* One culprit with bodies. */
 struct bodies {
-    struct bisection *b;
+    const struct search_case *c; /* borrowed */
+    struct findings *f;          /* borrowed */
     bodies_search_fn *search;    /* what searches a body */
     struct odb_culprit *culprit; /* borrowed: the report */
     const struct odb_node *node;

@@ -34,13 +34,13 @@ void bodies_event(void *payload, const struct odb_search_event *event)
     }
     if (outer.node != ODB_NO_NODE || probe)
         outer.node = s->node->index;
-    odb_hooks_tell(&s->b->options->hooks, outer);
+    odb_hooks_tell(&s->c->options->hooks, outer);
 }
 
 bool bodies_cancelled(void *payload)
 {
     const struct bodies *s = payload;
-    const struct odb_search_hooks *hooks = &s->b->options->hooks;
+    const struct odb_search_hooks *hooks = &s->c->options->hooks;
     return hooks->cancelled && hooks->cancelled(hooks->payload);
 }
 
@@ -57,7 +57,7 @@ static enum odb_status bodies_trace(struct bodies *s, const struct odb_model *mo
                                     struct odb_error *err)
 {
     struct odb_trace_options how;
-    ODB_TRY(odb_bisect_trace_options(s->b->options, &how, err));
+    ODB_TRY(odb_bisect_trace_options(s->c->options, &how, err));
     how.reference_from = how.golden_from = NULL; /* an executor was not asked about bodies */
     how.golden_is_reference = false;
     how.hooks = s->hooks;
@@ -83,8 +83,8 @@ enum odb_status bodies_ask(struct bodies *s, const struct odb_model *model,
     struct odb_probed probed = {.verdict = ODB_VERDICT_UNTESTABLE};
     enum odb_status status = bodies_trace(s, model, feeds, &trace, &why);
     if (status == ODB_OK) {
-        struct odb_judge judge = {trace, &s->b->options->tolerance, &prober.compared};
-        odb_prober_init(&prober, model, feeds, trace, s->b->pool, s->hooks);
+        odb_prober_init(&prober, model, feeds, trace, s->c->pool, s->hooks);
+        struct odb_judge judge = {trace, &s->c->options->tolerance, &prober.now->compared};
         status = odb_probe_ask(&prober, &probe, odb_probe_judge, &judge, &probed, &why);
         for (size_t i = 0; i < n && outputs; i++)
             outputs[i] = had[i] ? odb_tensor_ref(had[i]) : NULL;
@@ -113,7 +113,7 @@ size_t bodies_made(const struct odb_graph *graph, int *list)
 
 enum odb_status bodies_owner(struct bodies *s, struct odb_error *err)
 {
-    const struct odb_trace *trace = s->b->trace;
+    const struct odb_trace *trace = s->c->trace;
     struct odb_buf bytes = ODB_BUF_INIT;
     ODB_TRY(odb_body_owner(trace->model, s->node->index, BODIES_TRIPS, &bytes, err));
     enum odb_status status = odb_model_open_bytes(&s->owner, bytes.data, bytes.len, NULL,
@@ -176,9 +176,9 @@ enum odb_status bodies_owner_feeds(const struct bodies *s, int64_t k, struct odb
     struct odb_feeds *feeds = *out = odb_feeds_new(s->owner);
     for (size_t i = 0; i < n && status == ODB_OK; i++) {
         const char *name = graph->values[list[i]].name;
-        const struct odb_value *outer = odb_graph_value(s->b->graph, name);
+        const struct odb_value *outer = odb_graph_value(s->c->graph, name);
         const struct odb_tensor *t =
-            outer ? bodies_value(s->b->trace, s->given, outer->index) : NULL;
+            outer ? bodies_value(s->c->trace, s->given, outer->index) : NULL;
         int input = 0;
         while (outer && input < s->node->n_in && s->node->in[input] != outer->index)
             input++;

@@ -152,10 +152,10 @@ static enum odb_status bodies_trips(struct bodies *s, size_t *trips, struct odb_
     /* Nothing is stacked: whose state is it? One turn more than there should be is looked at too.
      */
     const struct odb_tensor *m =
-        s->node->in[0] < 0 ? NULL : bodies_value(s->b->trace, s->given, s->node->in[0]);
+        s->node->in[0] < 0 ? NULL : bodies_value(s->c->trace, s->given, s->node->in[0]);
     ODB_TRY_OUT(odb_tensor_new(&more, ODB_I64, m ? m->rank : 0, (const int64_t[]){1}, err));
     odb_store_i64(ODB_I64, more->data, 0, (int64_t)s->turns + 1);
-    if (bodies_run(s->b->trace, s->given, s->node->index, more, &r, outs, &ignored) == ODB_OK &&
+    if (bodies_run(s->c->trace, s->given, s->node->index, more, &r, outs, &ignored) == ODB_OK &&
         r.n_like == 1)
         *trips = r.like;
     odb_tensor_unref(more);
@@ -250,7 +250,7 @@ enum odb_status bodies_turns(struct bodies *s, struct odb_error *err)
 
 enum odb_status bodies_branch(struct bodies *s, struct odb_error *err)
 {
-    const struct odb_tensor *cond = bodies_value(s->b->trace, s->given, s->node->in[0]);
+    const struct odb_tensor *cond = bodies_value(s->c->trace, s->given, s->node->in[0]);
     struct odb_tensor **outs = odb_new_n(struct odb_tensor *, s->n_out + 1), *other = NULL;
     struct bodies_record r = {.wanted = ODB_ANY_TURN};
     struct odb_error ignored = ODB_ERROR_INIT;
@@ -258,7 +258,7 @@ enum odb_status bodies_branch(struct bodies *s, struct odb_error *err)
     if (cond && odb_tensor_clone(&other, cond, &ignored) == ODB_OK) {
         odb_store_i64(ODB_BOOL, other->data, 0, !truth);
         same =
-            bodies_run(s->b->trace, s->given, s->node->index, other, &r, outs, &ignored) == ODB_OK;
+            bodies_run(s->c->trace, s->given, s->node->index, other, &r, outs, &ignored) == ODB_OK;
     }
     for (size_t o = 0; o < s->n_out && same; o++) {
         same = s->node->out[o] < 0 || bodies_alike(s->had[o], outs[o], s->noise);
@@ -268,7 +268,7 @@ enum odb_status bodies_branch(struct bodies *s, struct odb_error *err)
     odb_tensor_unref(other);
     if (same && differs) {
         odb_buf_printf(&s->words, "The target takes the other branch: the condition, ");
-        odb_buf_put_shown(&s->words, s->b->graph->values[s->node->in[0]].name);
+        odb_buf_put_shown(&s->words, s->c->graph->values[s->node->in[0]].name);
         odb_buf_printf(&s->words,
                        ", is %s in both, and what the target gives is what the %s branch gives. ",
                        truth ? "true" : "false", truth ? "else" : "then");

@@ -88,66 +88,67 @@ static enum odb_confidence confidence_of_fault(const struct odb_culprit *c, bool
     return ODB_CONFIDENCE_MEDIUM;
 }
 
-static enum odb_confidence confidence_of_spread(const struct bisection *b,
-                                                const struct odb_culprit *c, const char **why)
+static enum odb_confidence confidence_of_spread(const struct findings *f,
+                                                const struct odb_culprit *who, const char **why)
 {
     double sum = 0;
-    for (size_t i = 0; i < b->report->contributions.n; i++)
-        sum += b->report->contributions.items[i].share;
-    if (confidence_is(c, ODB_CHECK_REFERENCE)) {
+    for (size_t i = 0; i < f->report->contributions.n; i++)
+        sum += f->report->contributions.items[i].share;
+    if (confidence_is(who, ODB_CHECK_REFERENCE)) {
         *why = "the reference makes as much of the same error";
         return ODB_CONFIDENCE_HIGH;
     }
-    if (c->kind == ODB_KIND_ACCUMULATED && sum > 0.5) {
+    if (who->kind == ODB_KIND_ACCUMULATED && sum > 0.5) {
         *why =
             "the errors of the nodes before it, carried to the output, explain most of its error";
         return ODB_CONFIDENCE_MEDIUM;
     }
     *why = "the operator is right about its own inputs, and no more is known";
-    return c->numbers.local_noise.known ? ODB_CONFIDENCE_MEDIUM : ODB_CONFIDENCE_LOW;
+    return who->numbers.local_noise.known ? ODB_CONFIDENCE_MEDIUM : ODB_CONFIDENCE_LOW;
 }
 
-static void confidence_set(const struct bisection *b, struct odb_culprit *c, bool flips)
+static void confidence_set(const struct search_case *c, const struct findings *f,
+                           struct odb_culprit *who, bool flips)
 {
-    const char *why = confidence_against(c, flips);
+    const char *why = confidence_against(who, flips);
     if (why) {
-        c->confidence = ODB_CONFIDENCE_LOW;
-    } else if (c->kind == ODB_KIND_AMPLIFIED || c->kind == ODB_KIND_ACCUMULATED) {
-        c->confidence = confidence_of_spread(b, c, &why);
-    } else if (c->kind == ODB_KIND_OVERFLOW) {
-        c->confidence = c->verified ? ODB_CONFIDENCE_HIGH : ODB_CONFIDENCE_MEDIUM;
-        why = c->verified ? "what it has there is enough to spoil an output of the reference's run"
-                          : "it takes several such values to spoil an output";
-    } else if (c->kind == ODB_KIND_EXCHANGED || c->kind == ODB_KIND_OVERWRITTEN) {
-        c->confidence = ODB_CONFIDENCE_HIGH;
+        who->confidence = ODB_CONFIDENCE_LOW;
+    } else if (who->kind == ODB_KIND_AMPLIFIED || who->kind == ODB_KIND_ACCUMULATED) {
+        who->confidence = confidence_of_spread(f, who, &why);
+    } else if (who->kind == ODB_KIND_OVERFLOW) {
+        who->confidence = who->verified ? ODB_CONFIDENCE_HIGH : ODB_CONFIDENCE_MEDIUM;
+        why = who->verified
+                  ? "what it has there is enough to spoil an output of the reference's run"
+                  : "it takes several such values to spoil an output";
+    } else if (who->kind == ODB_KIND_EXCHANGED || who->kind == ODB_KIND_OVERWRITTEN) {
+        who->confidence = ODB_CONFIDENCE_HIGH;
         why = "more numbers agree than luck brings about";
-    } else if (c->kind == ODB_KIND_WHOLE) {
-        bool all = c->segment[0] == 0 && c->segment[1] == (int)b->graph->n_nodes - 1;
-        c->confidence = ODB_CONFIDENCE_MEDIUM;
+    } else if (who->kind == ODB_KIND_WHOLE) {
+        bool all = who->segment[0] == 0 && who->segment[1] == (int)c->graph->n_nodes - 1;
+        who->confidence = ODB_CONFIDENCE_MEDIUM;
         why = !all ? "a part of the model fails, and the node alone does not"
                    : "nothing but the whole model fails; equal runs of it do so alike";
-    } else if (c->kind == ODB_KIND_NONDETERMINISTIC) {
-        bool found = b->report->repeats.first_node == c->node;
-        c->confidence = found ? ODB_CONFIDENCE_HIGH : ODB_CONFIDENCE_MEDIUM;
+    } else if (who->kind == ODB_KIND_NONDETERMINISTIC) {
+        bool found = f->report->repeats.first_node == who->node;
+        who->confidence = found ? ODB_CONFIDENCE_HIGH : ODB_CONFIDENCE_MEDIUM;
         why = found ? "equal inputs gave other bits there, and nowhere before"
                     : "verdicts of equal runs differ; where it begins could not be seen";
-    } else if (c->of_reference) {
-        bool known = c->third_opinion == ODB_OPINION_TARGET;
-        c->confidence = known ? ODB_CONFIDENCE_MEDIUM : ODB_CONFIDENCE_LOW;
+    } else if (who->of_reference) {
+        bool known = who->third_opinion == ODB_OPINION_TARGET;
+        who->confidence = known ? ODB_CONFIDENCE_MEDIUM : ODB_CONFIDENCE_LOW;
         why = known ? "the CPU's operator sides with the target"
                     : "the CPU's operator is against the reference, and nobody stands with it";
     } else {
-        c->confidence = confidence_of_fault(c, b->prober.recorded, &why);
+        who->confidence = confidence_of_fault(who, c->prober->recorded, &why);
     }
-    snprintf(c->confidence_reason, sizeof c->confidence_reason, "%s", why);
+    snprintf(who->confidence_reason, sizeof who->confidence_reason, "%s", why);
 }
 
-void confidence_all(const struct bisection *b)
+void confidence_all(const struct search_case *c, struct findings *f)
 {
-    struct odb_culprit *culprits = b->report->culprits.items;
     bool flips = false;
-    for (size_t c = 0; c < b->report->culprits.n; c++)
-        flips |= culprits[c].kind == ODB_KIND_NONDETERMINISTIC;
-    for (size_t c = 0; c < b->report->culprits.n; c++)
-        confidence_set(b, &culprits[c], flips);
+    for (size_t i = 0; i < f->report->culprits.n; i++)
+        flips |= f->report->culprits.items[i].kind == ODB_KIND_NONDETERMINISTIC;
+    for (size_t i = 0; i < f->report->culprits.n; i++)
+        confidence_set(c, f, findings_culprit(f, i), flips);
 }

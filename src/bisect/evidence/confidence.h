@@ -8,6 +8,6 @@
 #include "bisect/findings.h"
 
 /* Sets confidence and its reason of all culprits, by the rules at the top of confidence.c. */
-void confidence_all(const struct bisection *b);
+void confidence_all(const struct search_case *c, struct findings *f);
 
 #endif

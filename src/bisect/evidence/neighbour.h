@@ -8,7 +8,7 @@
 #include "bisect/findings.h"
 
 /* Runs a culprit together with a neighbour, so that its inputs or outputs are not read. */
-enum odb_status neighbour_ask(struct bisection *b, struct odb_culprit *culprit,
-                              struct odb_error *err) ODB_MUST_USE;
+enum odb_status neighbour_ask(const struct search_case *c, struct findings *f,
+                              struct odb_culprit *culprit, struct odb_error *err) ODB_MUST_USE;
 
 #endif

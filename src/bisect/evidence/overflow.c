@@ -24,11 +24,12 @@
 #define OVERFLOW_MOST 16 /* values that are put into the reference's run */
 
 struct overflow {
-    struct bisection *b;
-    struct odb_tensor **given; /* borrowed tensors; [n_values] the target's where it was had, else
-                                  what computing in the expected type gives; NULL: neither */
-    bool *beyond;              /* owned; [n_values] not finite where the reference is */
-    ODB_VEC(int) origins;      /* values that begin it, in order */
+    const struct search_case *c; /* borrowed */
+    struct findings *f;          /* borrowed */
+    struct odb_tensor **given;   /* borrowed tensors; [n_values] the target's where it was had, else
+                                    what computing in the expected type gives; NULL: neither */
+    bool *beyond;                /* owned; [n_values] not finite where the reference is */
+    ODB_VEC(int) origins;        /* values that begin it, in order */
 };
 
 static enum odb_dtype overflow_type(const struct odb_trace *trace)
@@ -50,13 +51,14 @@ static size_t overflow_count(const struct odb_tensor *t, const struct odb_tensor
  * where the expected type leaves its range, too. */
 static void overflow_fill(struct overflow *x, int value)
 {
-    const struct bisection *b = x->b;
+    const struct search_case *c = x->c;
+    const struct findings *f = x->f;
     struct odb_segment s;
-    odb_segment_init(&s, b->trace, value, b->given);
-    for (size_t v = 0; v < b->graph->n_values; v++) {
-        int producer = b->graph->values[v].producer;
+    odb_segment_init(&s, c->trace, value, f->given);
+    for (size_t v = 0; v < c->graph->n_values; v++) {
+        int producer = c->graph->values[v].producer;
         if (producer != ODB_NO_NODE && s.nodes[producer] && !x->given[v])
-            x->given[v] = b->trace->expected[v];
+            x->given[v] = c->trace->expected[v];
     }
     odb_segment_dispose(&s);
 }
@@ -64,34 +66,35 @@ static void overflow_fill(struct overflow *x, int value)
 /* The target's values; what it was not asked for is what the expected type makes of it. */
 static void overflow_gather(struct overflow *x)
 {
-    const struct bisection *b = x->b;
-    size_t n = b->graph->n_values;
+    const struct search_case *c = x->c;
+    const struct findings *f = x->f;
+    size_t n = c->graph->n_values;
     for (size_t v = 0; v < n; v++)
-        x->given[v] = b->given[v] || b->prober.recorded ? b->given[v] : b->trace->expected[v];
-    for (size_t v = 0; v < n && b->prober.recorded; v++)
-        if (b->given[v] && overflow_count(b->given[v], b->trace->ref[v]))
+        x->given[v] = f->given[v] || c->prober->recorded ? f->given[v] : c->trace->expected[v];
+    for (size_t v = 0; v < n && c->prober->recorded; v++)
+        if (f->given[v] && overflow_count(f->given[v], c->trace->ref[v]))
             overflow_fill(x, (int)v);
     for (size_t v = 0; v < n; v++)
-        x->beyond[v] = b->graph->values[v].producer != ODB_NO_NODE && !b->drawn[v] &&
-                       overflow_count(x->given[v], b->trace->ref[v]) > 0;
+        x->beyond[v] = c->graph->values[v].producer != ODB_NO_NODE && !c->drawn[v] &&
+                       overflow_count(x->given[v], c->trace->ref[v]) > 0;
 }
 
 /* A node is wrong, or stands behind one that is: what leaves the range there may follow from that,
  * unless the expected type does it as well. */
-static bool overflow_follows(const struct bisection *b, int value)
+static bool overflow_follows(const struct search_case *c, const struct findings *f, int value)
 {
-    return b->report->values[value].culprit ||
-           (findings_explain(b, value) && !b->trace->expected[value]);
+    return f->values[value].culprit || (findings_explain(f, value) && !c->trace->expected[value]);
 }
 
 /* Who begins it: what the value is made of is finite as far as it was had. What was not had hands
  * on what it is made of. */
 static void overflow_find(struct overflow *x)
 {
-    const struct bisection *b = x->b;
-    bool *reached = odb_new_n(bool, b->graph->n_values);
-    for (size_t n = 0; n < b->graph->n_nodes; n++) {
-        const struct odb_node *node = &b->graph->nodes[n];
+    const struct search_case *c = x->c;
+    const struct findings *f = x->f;
+    bool *reached = odb_new_n(bool, c->graph->n_values);
+    for (size_t n = 0; n < c->graph->n_nodes; n++) {
+        const struct odb_node *node = &c->graph->nodes[n];
         bool inherits = false;
         int first = ODB_NO_VALUE;
         for (size_t i = 0; i < odb_node_n_reads(node); i++)
@@ -103,7 +106,7 @@ static void overflow_find(struct overflow *x)
             reached[v] = x->beyond[v] || (inherits && !x->given[v]);
             first = x->beyond[v] && first < 0 ? v : first;
         }
-        if (first >= 0 && !inherits && !overflow_follows(b, first))
+        if (first >= 0 && !inherits && !overflow_follows(c, f, first))
             odb_push(&x->origins, first);
     }
     free(reached);
@@ -113,43 +116,45 @@ static void overflow_find(struct overflow *x)
 static enum odb_status overflow_ask(const struct overflow *x, size_t output, const int *values,
                                     size_t n, bool *spoils, struct odb_error *err)
 {
-    struct bisection *b = x->b;
-    int v = b->outputs[output];
-    struct failure f = failure_at(b, v, &b->verdicts[output], b->plain[output]);
+    const struct search_case *c = x->c;
+    struct findings *f = x->f;
+    int v = c->outputs[output];
+    struct failure fail = failure_at(c, f, v, &f->verdicts[output], f->plain[output]);
     struct odb_value_report report;
     for (size_t i = 0; i < n; i++)
         if (values[i] == v) {
             *spoils = true;
             return ODB_OK;
         }
-    ODB_TRY(failure_carried(&f, values, n, x->given, &report, err));
+    ODB_TRY(failure_carried(&fail, values, n, x->given, &report, err));
     *spoils = report.verdict == ODB_VERDICT_NAN;
     return ODB_OK;
 }
 
 static void overflow_accuse(struct overflow *x, int value, bool verified)
 {
-    struct bisection *b = x->b;
-    struct odb_value_report *report = &b->report->values[value];
-    int node = b->graph->values[value].producer;
-    for (size_t c = 0; c < b->report->culprits.n; c++)
-        if (b->report->culprits.items[c].kind == ODB_KIND_OVERFLOW &&
-            b->report->culprits.items[c].value == value)
+    const struct search_case *c = x->c;
+    struct findings *f = x->f;
+    struct odb_value_report report = f->values[value];
+    int node = c->graph->values[value].producer;
+    for (size_t i = 0; i < f->report->culprits.n; i++)
+        if (f->report->culprits.items[i].kind == ODB_KIND_OVERFLOW &&
+            f->report->culprits.items[i].value == value)
             return;
-    if (b->given[value]) {
-        report->verdict = ODB_VERDICT_NAN;
-        snprintf(report->reason, sizeof report->reason, "leaves the range of %s",
-                 odb_dtype_info(overflow_type(b->trace))->name);
-        findings_tell(b, value);
+    if (f->given[value]) {
+        report.verdict = ODB_VERDICT_NAN;
+        snprintf(report.reason, sizeof report.reason, "leaves the range of %s",
+                 odb_dtype_info(overflow_type(c->trace))->name);
+        findings_value(f, value, &report);
     }
-    struct odb_culprit *culprit = findings_accuse(b, node, value, ODB_KIND_OVERFLOW);
-    odb_specials_count(&culprit->specials, x->given[value], b->trace->ref[value]);
+    struct odb_culprit *culprit = findings_accuse(f, node, value, ODB_KIND_OVERFLOW);
+    odb_specials_count(&culprit->specials, x->given[value], c->trace->ref[value]);
     culprit->reaches_output = true;
     culprit->verified = verified;
     culprit->checks[ODB_CHECK_PINNED] = verified ? ODB_CONFIRMS : ODB_NOT_ASKED;
-    if (b->given[value] && b->prober.recorded) {
+    if (f->given[value] && c->prober->recorded) {
         struct odb_segment s;
-        odb_segment_init(&s, b->trace, value, b->given);
+        odb_segment_init(&s, c->trace, value, f->given);
         culprit->segment[0] = s.first;
         culprit->segment[1] = s.last;
         odb_segment_dispose(&s);
@@ -159,14 +164,14 @@ static void overflow_accuse(struct overflow *x, int value, bool verified)
 /* One by one; where none of them spoils the output by itself, all together. */
 static enum odb_status overflow_explain(struct overflow *x, size_t output, struct odb_error *err)
 {
-    struct bisection *b = x->b;
-    bool *up = odb_new_n(bool, b->graph->n_nodes), spoils = false, any = false;
+    const struct search_case *c = x->c;
+    bool *up = odb_new_n(bool, c->graph->n_nodes), spoils = false, any = false;
     int *before = odb_new_n(int, x->origins.n + 1);
     size_t n = 0;
     enum odb_status status = ODB_OK;
-    odb_graph_ancestors(b->graph, &b->outputs[output], 1, b->drawn, up);
+    odb_graph_ancestors(c->graph, &c->outputs[output], 1, c->drawn, up);
     for (size_t i = 0; i < x->origins.n; i++)
-        if (up[b->graph->values[x->origins.items[i]].producer])
+        if (up[c->graph->values[x->origins.items[i]].producer])
             before[n++] = x->origins.items[i];
     for (size_t i = 0; i < n && i < OVERFLOW_MOST && status == ODB_OK; i++) {
         status = overflow_ask(x, output, &before[i], 1, &spoils, err);
@@ -183,25 +188,26 @@ static enum odb_status overflow_explain(struct overflow *x, size_t output, struc
     return status;
 }
 
-enum odb_status overflow_look(struct bisection *b, struct odb_error *err)
+enum odb_status overflow_look(const struct search_case *c, struct findings *f,
+                              struct odb_error *err)
 {
-    struct overflow x = {.b = b};
+    struct overflow x = {.c = c, .f = f};
     enum odb_status status = ODB_OK;
-    if (b->trace->expect == ODB_PREC_NATIVE || b->prober.pinned)
+    if (c->trace->expect == ODB_PREC_NATIVE || c->pinned)
         return ODB_OK;
-    for (size_t o = 0; o < b->n_outputs && status == ODB_OK; o++) {
-        if (b->verdicts[o].verdict != ODB_VERDICT_NAN)
+    for (size_t o = 0; o < c->n_outputs && status == ODB_OK; o++) {
+        if (f->verdicts[o].verdict != ODB_VERDICT_NAN)
             continue;
         if (!x.given) {
-            x.given = odb_new_n(struct odb_tensor *, b->graph->n_values);
-            x.beyond = odb_new_n(bool, b->graph->n_values);
+            x.given = odb_new_n(struct odb_tensor *, c->graph->n_values);
+            x.beyond = odb_new_n(bool, c->graph->n_values);
             overflow_gather(&x);
             overflow_find(&x);
         }
         status = overflow_explain(&x, o, err);
     }
-    if (b->prober.recorded) /* of which no more is asked */
-        confidence_all(b);
+    if (c->prober->recorded) /* of which no more is asked */
+        confidence_all(c, f);
     free(x.given);
     free(x.beyond);
     free(x.origins.items);
@@ -221,38 +227,39 @@ static double overflow_largest(const struct odb_tensor *t)
 }
 
 /* Of what the node makes, or reads, the reference's largest number. */
-static double overflow_reach(const struct bisection *b, const struct odb_culprit *c, bool reads)
+static double overflow_reach(const struct search_case *c, const struct odb_culprit *who, bool reads)
 {
-    const struct odb_node *node = &b->graph->nodes[c->node];
-    double most = reads ? 0 : overflow_largest(b->trace->ref[c->value]);
+    const struct odb_node *node = &c->graph->nodes[who->node];
+    double most = reads ? 0 : overflow_largest(c->trace->ref[who->value]);
     for (int i = 0; i < node->n_in && reads; i++) {
         int v = node->in[i];
-        const struct odb_tensor *t = v < 0 ? NULL : odb_trace_value(b->trace, v);
+        const struct odb_tensor *t = v < 0 ? NULL : odb_trace_value(c->trace, v);
         if (t && odb_tensor_real(t) != ODB_UNDEFINED)
             most = fmax(most, overflow_largest(t));
     }
     return most;
 }
 
-void overflow_put(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+void overflow_put(const struct search_case *c, const struct findings *f,
+                  const struct odb_culprit *who, struct odb_buf *out)
 {
-    const struct odb_dtype_info *type = odb_dtype_info(overflow_type(b->trace));
-    const struct odb_tensor *ref = b->trace->ref[c->value];
-    double made = overflow_reach(b, c, false), read = overflow_reach(b, c, true);
+    const struct odb_dtype_info *type = odb_dtype_info(overflow_type(c->trace));
+    const struct odb_tensor *ref = c->trace->ref[who->value];
+    double made = overflow_reach(c, who, false), read = overflow_reach(c, who, true);
     double far = made > type->max ? made : read;
-    const char *how = b->given[c->value] ? "" : ", computed in that type,";
-    if (c->segment[0] == c->segment[1]) {
-        odb_node_put(b->graph, c->node, out);
+    const char *how = f->given[who->value] ? "" : ", computed in that type,";
+    if (who->segment[0] == who->segment[1]) {
+        odb_node_put(c->graph, who->node, out);
     } else {
         odb_buf_puts(out, "The region from ");
-        odb_node_put(b->graph, c->segment[0], out);
+        odb_node_put(c->graph, who->segment[0], out);
         odb_buf_puts(out, " to ");
-        odb_node_put(b->graph, c->segment[1], out);
+        odb_node_put(c->graph, who->segment[1], out);
     }
     odb_buf_printf(out, " leaves the range of %s: ", type->name);
-    odb_buf_put_shown(out, b->graph->values[c->value].name);
+    odb_buf_put_shown(out, c->graph->values[who->value].name);
     odb_buf_printf(out, "%s is not finite at %zu of %zu places where the reference is, ", how,
-                   c->specials.nan_target + c->specials.inf_target, ref->count);
+                   who->specials.nan_target + who->specials.inf_target, ref->count);
     if (far > type->max)
         odb_buf_printf(out, "and %s reaches %.3g there, %.3g times the largest number of %s, %g. ",
                        made > type->max ? "it" : "what it is made of", far, far / type->max,
@@ -263,14 +270,14 @@ void overflow_put(const struct bisection *b, const struct odb_culprit *c, struct
                        "than %.3g: what is computed on the way leaves the range, or a divisor "
                        "becomes 0. ",
                        made, read);
-    odb_buf_puts(out, c->verified
+    odb_buf_puts(out, who->verified
                           ? "Put into the reference's run, what stands there makes an output NaN "
                             "or infinite, so that is enough. "
                           : "Put into the reference's run, such values spoil an output together, "
                             "and none of them alone. ");
-    if (b->trace->expect != ODB_PREC_TF32)
+    if (c->trace->expect != ODB_PREC_TF32)
         odb_buf_printf(out,
                        "`onnxdbg precision MODEL --to %s` finds the nodes that have to stay in "
                        "float32. ",
-                       b->options->expect);
+                       c->options->expect);
 }

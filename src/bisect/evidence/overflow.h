@@ -10,9 +10,10 @@
 /* Outputs that are NaN or infinite where the reference is finite, as they are where everything is
  * computed in the type that is expected: accuses the values that leave its range, of which that
  * comes. Outputs that nothing on the way explains so are left as they are. */
-enum odb_status overflow_look(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+enum odb_status overflow_look(const struct search_case *c, struct findings *f,
+                              struct odb_error *err) ODB_MUST_USE;
 /* Words on such a culprit. */
-void overflow_put(const struct bisection *b, const struct odb_culprit *culprit,
-                  struct odb_buf *out);
+void overflow_put(const struct search_case *c, const struct findings *f,
+                  const struct odb_culprit *culprit, struct odb_buf *out);
 
 #endif

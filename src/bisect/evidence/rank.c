@@ -12,25 +12,27 @@
 #include "report/report.h"
 
 /* Lower comes first. */
-static int rank_of(const struct bisection *b, const struct odb_culprit *c)
+static int rank_of(const struct findings *f, const struct odb_culprit *who)
 {
-    bool found = c->kind == ODB_KIND_NONDETERMINISTIC && b->report->repeats.first_node == c->node;
-    bool held = c->kind == ODB_KIND_EXCHANGED || c->kind == ODB_KIND_OVERWRITTEN;
-    bool confirmed = c->verified || c->of_reference || found || held ||
-                     c->checks[ODB_CHECK_PINNED] == ODB_CONFIRMS;
-    return confirmed ? 0 : odb_culprit_is_region(c) ? 2 : 1;
+    bool found =
+        who->kind == ODB_KIND_NONDETERMINISTIC && f->report->repeats.first_node == who->node;
+    bool held = who->kind == ODB_KIND_EXCHANGED || who->kind == ODB_KIND_OVERWRITTEN;
+    bool confirmed = who->verified || who->of_reference || found || held ||
+                     who->checks[ODB_CHECK_PINNED] == ODB_CONFIRMS;
+    return confirmed ? 0 : odb_culprit_is_region(who) ? 2 : 1;
 }
 
 /* What a culprit says is said by another one as well. */
-static bool rank_is_twice(const struct bisection *b, const struct odb_culprit *c,
+static bool rank_is_twice(const struct findings *f, const struct odb_culprit *who,
                           const struct odb_culprit *other)
 {
-    bool racer = c->kind == ODB_KIND_NONDETERMINISTIC && other->kind == ODB_KIND_NONDETERMINISTIC &&
-                 b->report->repeats.first_node == other->node; /* where it begins is known */
-    bool same = c->kind == other->kind && c->node == other->node &&
-                c->segment[0] == other->segment[0] && c->segment[1] == other->segment[1] &&
-                c->path == NULL && other->path == NULL;
-    return same || (racer && !c->verified);
+    bool racer = who->kind == ODB_KIND_NONDETERMINISTIC &&
+                 other->kind == ODB_KIND_NONDETERMINISTIC &&
+                 f->report->repeats.first_node == other->node; /* where it begins is known */
+    bool same = who->kind == other->kind && who->node == other->node &&
+                who->segment[0] == other->segment[0] && who->segment[1] == other->segment[1] &&
+                who->path == NULL && other->path == NULL;
+    return same || (racer && !who->verified);
 }
 
 /* A region that is as far as a search came, with somebody in it who fails by himself; or one that
@@ -44,40 +46,32 @@ static bool rank_is_cleared(const struct odb_culprit *c, const struct odb_culpri
            c->checks[ODB_CHECK_REGION] == ODB_CONTRADICTS || c->spoils == ODB_CONTRADICTS;
 }
 
-static void rank_drop(struct bisection *b, size_t index)
+static void rank_clear(struct findings *f)
 {
-    struct odb_culprit *items = b->report->culprits.items;
-    odb_culprit_dispose(&items[index]);
-    memmove(&items[index], &items[index + 1], (--b->report->culprits.n - index) * sizeof *items);
-}
-
-static void rank_clear(struct bisection *b)
-{
-    struct odb_culprit *items = b->report->culprits.items;
-    for (size_t c = b->report->culprits.n; c-- > 0;)
-        for (size_t o = 0; o < b->report->culprits.n; o++) {
-            if (o == c ||
-                !(rank_is_twice(b, &items[c], &items[o]) || rank_is_cleared(&items[c], &items[o])))
+    const struct odb_culprit *items = f->report->culprits.items;
+    for (size_t i = f->report->culprits.n; i-- > 0;)
+        for (size_t o = 0; o < f->report->culprits.n; o++) {
+            if (o == i ||
+                !(rank_is_twice(f, &items[i], &items[o]) || rank_is_cleared(&items[i], &items[o])))
                 continue;
-            if (odb_culprit_is_region(&items[c]))
-                odb_report_note(b->report,
-                                "the region from #%d to #%d is not accused: #%d fails "
-                                "by itself, and nothing else speaks against it",
-                                items[c].segment[0], items[c].segment[1], items[o].node);
-            rank_drop(b, c);
+            if (odb_culprit_is_region(&items[i]))
+                findings_note(f,
+                              "the region from #%d to #%d is not accused: #%d fails "
+                              "by itself, and nothing else speaks against it",
+                              items[i].segment[0], items[i].segment[1], items[o].node);
+            findings_drop(f, i);
             break;
         }
 }
 
-void rank_culprits(struct bisection *b)
+void rank_culprits(struct findings *f)
 {
-    struct odb_culprit *items = b->report->culprits.items;
-    rank_clear(b);
-    for (size_t i = 1; i < b->report->culprits.n; i++) { /* few, and mostly in order */
-        struct odb_culprit c = items[i];
+    rank_clear(f);
+    for (size_t i = 1; i < f->report->culprits.n; i++) { /* few, and mostly in order */
+        struct odb_culprit *items = findings_culprit(f, 0), moved = items[i];
         size_t at = i;
-        for (; at > 0 && rank_of(b, &items[at - 1]) > rank_of(b, &c); at--)
+        for (; at > 0 && rank_of(f, &items[at - 1]) > rank_of(f, &moved); at--)
             items[at] = items[at - 1];
-        items[at] = c;
+        items[at] = moved;
     }
 }

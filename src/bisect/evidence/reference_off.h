@@ -9,14 +9,18 @@
 
 /* Replays the operators on the inputs of the executor that gave the reference, if one did and it
  * was not done before. */
-enum odb_status reference_hear(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
-void reference_hear_dispose(struct bisection *b);
+enum odb_status reference_hear(const struct search_case *c, struct findings *f,
+                               struct odb_error *err) ODB_MUST_USE;
+/* Its word on a value; NULL: nobody was heard. */
+const struct odb_value_report *reference_told(const struct findings *f, int value);
+void reference_dispose(struct findings *f);
 /* Acquits the target where the reference is off from the CPU's operator as well, and agrees. */
-enum odb_status reference_weigh(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+enum odb_status reference_weigh(const struct search_case *c, struct findings *f,
+                                struct odb_error *err) ODB_MUST_USE;
 /* Whether a value is wrong because the reference is off there, and the target is not. Known after
  * reference_hear(). */
-bool reference_off(const struct bisection *b, int value);
+bool reference_off(const struct findings *f, int value);
 /* Makes the reference of the culprit whom it accuses. */
-void reference_blame(struct bisection *b, struct odb_culprit *culprit);
+void reference_blame(const struct search_case *c, struct findings *f, struct odb_culprit *culprit);
 
 #endif

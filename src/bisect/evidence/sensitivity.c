@@ -20,13 +20,13 @@
 #define SENSITIVITY_RUNS 3
 
 /* The reference's values of a node's inputs; false when one is missing. Borrowed. */
-static bool sensitivity_inputs(const struct bisection *b, const struct odb_node *node,
+static bool sensitivity_inputs(const struct search_case *c, const struct odb_node *node,
                                struct odb_tensor **in)
 {
     for (int i = 0; i < node->n_in; i++) {
         if (node->in[i] < 0)
             continue;
-        in[i] = (struct odb_tensor *)odb_trace_value(b->trace, node->in[i]);
+        in[i] = (struct odb_tensor *)odb_trace_value(c->trace, node->in[i]);
         if (!in[i])
             return false;
     }
@@ -34,16 +34,16 @@ static bool sensitivity_inputs(const struct bisection *b, const struct odb_node 
 }
 
 /* Output value of its node on these inputs; NULL: it cannot be run. Owned by the caller. */
-static struct odb_tensor *sensitivity_replay(const struct bisection *b, int value,
+static struct odb_tensor *sensitivity_replay(const struct search_case *c, int value,
                                              enum odb_precision precision,
                                              struct odb_tensor *const *in,
                                              struct odb_tensor *const *captured)
 {
-    const struct odb_value *v = &b->graph->values[value];
-    const struct odb_node *node = &b->graph->nodes[v->producer];
+    const struct odb_value *v = &c->graph->values[value];
+    const struct odb_node *node = &c->graph->nodes[v->producer];
     struct odb_error ignored = ODB_ERROR_INIT;
     struct odb_tensor **out = odb_new_n(struct odb_tensor *, node->n_out), *found = NULL;
-    if (odb_cpu_node(b->trace->cpu, node->index, precision, b->trace->seed, in, captured, out,
+    if (odb_cpu_node(c->trace->cpu, node->index, precision, c->trace->seed, in, captured, out,
                      &ignored) == ODB_OK) {
         found = out[v->slot] ? odb_tensor_ref(out[v->slot]) : NULL;
         for (int o = 0; o < node->n_out; o++)
@@ -75,16 +75,16 @@ static struct odb_tensor *sensitivity_move(const struct odb_tensor *t, double si
 }
 
 /* The output for moved inputs, in this precision, against the output for the inputs as they are. */
-static bool sensitivity_shake(const struct bisection *b, int value, enum odb_precision precision,
+static bool sensitivity_shake(const struct search_case *c, int value, enum odb_precision precision,
                               const double *sizes, uint64_t seed, struct odb_gap *gap)
 {
-    const struct odb_node *node = &b->graph->nodes[b->graph->values[value].producer];
+    const struct odb_node *node = &c->graph->nodes[c->graph->values[value].producer];
     struct odb_tensor **in = odb_new_n(struct odb_tensor *, node->n_in);
     struct odb_tensor **moved = odb_new_n(struct odb_tensor *, node->n_in);
     struct odb_tensor *base = NULL, *shaken = NULL;
-    bool had = sensitivity_inputs(b, node, in);
+    bool had = sensitivity_inputs(c, node, in);
     if (had)
-        base = sensitivity_replay(b, value, precision, in, b->trace->ref);
+        base = sensitivity_replay(c, value, precision, in, c->trace->ref);
     for (int i = 0; i < node->n_in && had; i++) {
         if (!in[i] || !(sizes[i] > 0) || !isfinite(sizes[i]))
             continue;
@@ -92,7 +92,7 @@ static bool sensitivity_shake(const struct bisection *b, int value, enum odb_pre
         in[i] = moved[i] ? moved[i] : in[i];
     }
     if (base)
-        shaken = sensitivity_replay(b, value, precision, in, b->trace->ref);
+        shaken = sensitivity_replay(c, value, precision, in, c->trace->ref);
     had = base && shaken;
     if (had)
         odb_gap_measure(gap, shaken, base);
@@ -105,20 +105,20 @@ static bool sensitivity_shake(const struct bisection *b, int value, enum odb_pre
     return had && gap->comparable;
 }
 
-static bool sensitivity_possible(const struct bisection *b, int value)
+static bool sensitivity_possible(const struct search_case *c, int value)
 {
-    int node = b->graph->values[value].producer;
-    return node != ODB_NO_NODE && !odb_cpu_unsupported(b->trace->cpu, node)[0] &&
-           !odb_cpu_random(b->trace->cpu, node);
+    int node = c->graph->values[value].producer;
+    return node != ODB_NO_NODE && !odb_cpu_unsupported(c->trace->cpu, node)[0] &&
+           !odb_cpu_random(c->trace->cpu, node);
 }
 
-static bool sensitivity_most(const struct bisection *b, int value, enum odb_precision precision,
+static bool sensitivity_most(const struct search_case *c, int value, enum odb_precision precision,
                              const double *sizes, double *most, double *mean)
 {
     double worst = 0, worst_mean = 0;
     for (uint64_t run = 0; run < SENSITIVITY_RUNS; run++) {
         struct odb_gap gap;
-        if (!sensitivity_shake(b, value, precision, sizes, b->trace->seed + run * 7919, &gap))
+        if (!sensitivity_shake(c, value, precision, sizes, c->trace->seed + run * 7919, &gap))
             return false;
         worst = fmax(worst, gap.error);
         worst_mean = fmax(worst_mean, gap.mean);
@@ -129,32 +129,32 @@ static bool sensitivity_most(const struct bisection *b, int value, enum odb_prec
     return true;
 }
 
-bool sensitivity_shaken(const struct bisection *b, int value, const double *sizes, double *most,
+bool sensitivity_shaken(const struct search_case *c, int value, const double *sizes, double *most,
                         double *mean)
 {
-    return sensitivity_possible(b, value) &&
-           sensitivity_most(b, value, ODB_PREC_F64, sizes, most, mean);
+    return sensitivity_possible(c, value) &&
+           sensitivity_most(c, value, ODB_PREC_F64, sizes, most, mean);
 }
 
 /* Growth of the target's own error, which is measured from golden: its inputs through the
  * reference, against golden's. */
-static struct odb_number sensitivity_of_own(const struct bisection *b, int value,
+static struct odb_number sensitivity_of_own(const struct search_case *c, int value,
                                             struct odb_tensor *const *given, double error)
 {
-    const struct odb_node *node = &b->graph->nodes[b->graph->values[value].producer];
+    const struct odb_node *node = &c->graph->nodes[c->graph->values[value].producer];
     struct odb_tensor **in = odb_new_n(struct odb_tensor *, node->n_in);
     struct odb_tensor *base = NULL, *own = NULL;
     struct odb_number growth = {0};
     struct odb_gap gap = {0};
-    if (sensitivity_inputs(b, node, in)) {
+    if (sensitivity_inputs(c, node, in)) {
         for (int i = 0; i < node->n_in; i++)
-            if (node->in[i] >= 0 && b->trace->golden[node->in[i]])
-                in[i] = b->trace->golden[node->in[i]];
-        base = sensitivity_replay(b, value, ODB_PREC_F64, in, b->trace->ref);
+            if (node->in[i] >= 0 && c->trace->golden[node->in[i]])
+                in[i] = c->trace->golden[node->in[i]];
+        base = sensitivity_replay(c, value, ODB_PREC_F64, in, c->trace->ref);
         for (int i = 0; i < node->n_in; i++)
             if (node->in[i] >= 0 && given[node->in[i]])
                 in[i] = given[node->in[i]];
-        own = sensitivity_replay(b, value, ODB_PREC_F64, in, given);
+        own = sensitivity_replay(c, value, ODB_PREC_F64, in, given);
     }
     if (base && own)
         odb_gap_measure(&gap, own, base);
@@ -166,28 +166,27 @@ static struct odb_number sensitivity_of_own(const struct bisection *b, int value
     return growth;
 }
 
-struct odb_sensitivity sensitivity_of(const struct bisection *b, int value,
-                                      struct odb_tensor *const *given)
+struct odb_sensitivity sensitivity_of(const struct search_case *c, const struct findings *f,
+                                      int value, struct odb_tensor *const *given)
 {
     struct odb_sensitivity s = {0};
-    if (value < 0 || !sensitivity_possible(b, value))
+    if (value < 0 || !sensitivity_possible(c, value))
         return s;
-    const struct odb_node *node = &b->graph->nodes[b->graph->values[value].producer];
+    const struct odb_node *node = &c->graph->nodes[c->graph->values[value].producer];
     double *sizes = odb_new_n(double, node->n_in), worst = 0, most;
     for (int i = 0; i < node->n_in; i++) {
-        const struct odb_value_report *in =
-            node->in[i] < 0 ? NULL : &b->report->values[node->in[i]];
+        const struct odb_value_report *in = node->in[i] < 0 ? NULL : &f->values[node->in[i]];
         if (in && in->error.known && isfinite(in->error.v))
             sizes[i] = in->error.v;
         worst = fmax(worst, sizes[i]);
     }
-    const struct odb_value_report *out = &b->report->values[value];
+    const struct odb_value_report *out = &f->values[value];
     if (worst > 0) {
         s.input_error = ODB_NUMBER(worst);
-        s.growth = sensitivity_of_own(b, value, given, worst);
-        if (sensitivity_most(b, value, ODB_PREC_F64, sizes, &most, NULL))
+        s.growth = sensitivity_of_own(c, value, given, worst);
+        if (sensitivity_most(c, value, ODB_PREC_F64, sizes, &most, NULL))
             s.growth_of_random = ODB_NUMBER(most / worst);
-        if (sensitivity_most(b, value, b->trace->precision, sizes, &most, NULL))
+        if (sensitivity_most(c, value, c->trace->precision, sizes, &most, NULL))
             s.growth_in_type = ODB_NUMBER(most / worst);
         if (out->error.known && out->local_error.known && out->error.v > 0)
             s.explained = ODB_NUMBER(fmax(0, fmin(1, 1 - out->local_error.v / out->error.v)));

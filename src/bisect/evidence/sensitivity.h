@@ -10,12 +10,12 @@
 /* Growth of the error in the inputs of the node that makes the value. given: [n_values] the
  * target's values. Numbers stay unknown where the node cannot be replayed or its inputs are right.
  */
-struct odb_sensitivity sensitivity_of(const struct bisection *b, int value,
-                                      struct odb_tensor *const *given);
+struct odb_sensitivity sensitivity_of(const struct search_case *c, const struct findings *f,
+                                      int value, struct odb_tensor *const *given);
 /* Distance between what the reference operator gives for its own inputs and for inputs that are off
  * by as much as sizes say ([n_in] of the node, relative to rms; 0: as they are), at random; the
  * largest of several. False: it cannot be had. mean: likewise, may be NULL. */
-bool sensitivity_shaken(const struct bisection *b, int value, const double *sizes, double *most,
+bool sensitivity_shaken(const struct search_case *c, int value, const double *sizes, double *most,
                         double *mean);
 
 #endif

@@ -26,7 +26,8 @@
 #define SHARES_SECONDS 1.0
 
 struct shares {
-    struct bisection *b;
+    const struct search_case *c; /* borrowed */
+    struct findings *f;          /* borrowed */
     int output;
     bool *up;      /* owned; [n_nodes] before the output */
     double *error; /* owned; [count] of the output */
@@ -53,14 +54,14 @@ static bool shares_comparable(const struct odb_tensor *t, const struct odb_tenso
 }
 
 /* The output that is off the most and can be taken apart. */
-static int shares_output(const struct bisection *b)
+static int shares_output(const struct search_case *c, const struct findings *f)
 {
     int worst = ODB_NO_VALUE;
-    for (size_t o = 0; o < b->n_outputs; o++) {
-        int v = b->outputs[o];
-        if (b->verdicts[o].verdict == ODB_VERDICT_FAIL && b->given[v] &&
-            shares_comparable(b->given[v], b->trace->golden[v]) &&
-            (worst < 0 || b->report->values[v].error.v > b->report->values[worst].error.v))
+    for (size_t o = 0; o < c->n_outputs; o++) {
+        int v = c->outputs[o];
+        if (f->verdicts[o].verdict == ODB_VERDICT_FAIL && f->given[v] &&
+            shares_comparable(f->given[v], c->trace->golden[v]) &&
+            (worst < 0 || f->values[v].error.v > f->values[worst].error.v))
             worst = v;
     }
     return worst;
@@ -75,13 +76,14 @@ static int shares_by_error(const void *a, const void *b)
 /* Nodes before the output by their own deviation, times what they make of nothing else. */
 static size_t shares_candidates(const struct shares *s, struct odb_contribution *list)
 {
-    const struct bisection *b = s->b;
+    const struct search_case *c = s->c;
+    const struct findings *f = s->f;
     size_t count = 0;
-    for (size_t n = 0; n < b->graph->n_nodes; n++) {
+    for (size_t n = 0; n < c->graph->n_nodes; n++) {
         double most = 0;
-        for (int o = 0; o < b->graph->nodes[n].n_out && s->up[n]; o++) {
-            int v = b->graph->nodes[n].out[o];
-            const struct odb_value_report *report = v < 0 ? NULL : &b->report->values[v];
+        for (int o = 0; o < c->graph->nodes[n].n_out && s->up[n]; o++) {
+            int v = c->graph->nodes[n].out[o];
+            const struct odb_value_report *report = v < 0 ? NULL : &f->values[v];
             if (report && report->local_error.known && isfinite(report->local_error.v))
                 most = fmax(most, report->local_error.v);
         }
@@ -95,8 +97,9 @@ static size_t shares_candidates(const struct shares *s, struct odb_contribution 
 /* Golden outputs of the node with its own deviation added, into values; false: not to be had. */
 static bool shares_deviate(const struct shares *s, int index, struct odb_tensor **values)
 {
-    const struct bisection *b = s->b;
-    const struct odb_node *node = &b->graph->nodes[index];
+    const struct search_case *c = s->c;
+    const struct findings *f = s->f;
+    const struct odb_node *node = &c->graph->nodes[index];
     struct odb_tensor **in = odb_new_n(struct odb_tensor *, node->n_in);
     struct odb_tensor **exact = odb_new_n(struct odb_tensor *, node->n_out);
     struct odb_error ignored = ODB_ERROR_INIT;
@@ -104,23 +107,23 @@ static bool shares_deviate(const struct shares *s, int index, struct odb_tensor 
     for (int i = 0; i < node->n_in; i++) {
         int v = node->in[i];
         in[i] = v < 0         ? NULL
-                : b->given[v] ? b->given[v]
-                              : (struct odb_tensor *)odb_trace_value(b->trace, v);
+                : f->given[v] ? f->given[v]
+                              : (struct odb_tensor *)odb_trace_value(c->trace, v);
         had = had && (v < 0 || in[i]);
     }
-    had = had && odb_cpu_node(b->trace->cpu, index, ODB_PREC_F64, b->trace->seed, in, b->given,
+    had = had && odb_cpu_node(c->trace->cpu, index, ODB_PREC_F64, c->trace->seed, in, f->given,
                               exact, &ignored) == ODB_OK;
     for (int o = 0; o < node->n_out && had; o++) {
         int v = node->out[o];
         struct odb_tensor *sum = NULL;
-        if (v < 0 || !shares_comparable(b->given[v], exact[o]) ||
-            !shares_comparable(exact[o], b->trace->golden[v]) ||
+        if (v < 0 || !shares_comparable(f->given[v], exact[o]) ||
+            !shares_comparable(exact[o], c->trace->golden[v]) ||
             odb_tensor_new(&sum, ODB_F64, exact[o]->rank, exact[o]->dims, &ignored) != ODB_OK)
             continue;
         double *d = (double *)sum->data;
-        had = shares_difference(b->given[v], exact[o], d);
+        had = shares_difference(f->given[v], exact[o], d);
         for (size_t i = 0; i < sum->count; i++)
-            d[i] += odb_tensor_f64(b->trace->golden[v], i);
+            d[i] += odb_tensor_f64(c->trace->golden[v], i);
         odb_tensor_unref(values[v]);
         values[v] = sum;
     }
@@ -134,7 +137,7 @@ static bool shares_deviate(const struct shares *s, int index, struct odb_tensor 
 /* Nodes between this one and the output, without itself. */
 static bool *shares_way(const struct shares *s, int index)
 {
-    const struct odb_graph *graph = s->b->graph;
+    const struct odb_graph *graph = s->c->graph;
     bool *behind = odb_new_n(bool, graph->n_nodes);
     behind[index] = true;
     for (size_t n = (size_t)index + 1; n < graph->n_nodes; n++) {
@@ -152,29 +155,29 @@ static bool *shares_way(const struct shares *s, int index)
 /* The share that the node's own deviation has in the output's error. */
 static struct odb_number shares_of(const struct shares *s, int index)
 {
-    const struct bisection *b = s->b;
-    size_t n = b->graph->n_values;
+    const struct search_case *c = s->c;
+    size_t n = c->graph->n_values;
     struct odb_tensor **values = odb_new_n(struct odb_tensor *, n);
     struct odb_number share = {0};
     struct odb_error ignored = ODB_ERROR_INIT;
     bool *way = shares_way(s, index);
     for (size_t v = 0; v < n; v++) {
-        int producer = b->graph->values[v].producer;
+        int producer = c->graph->values[v].producer;
         const struct odb_tensor *t =
-            producer == ODB_NO_NODE ? odb_trace_value(b->trace, (int)v) : b->trace->golden[v];
+            producer == ODB_NO_NODE ? odb_trace_value(c->trace, (int)v) : c->trace->golden[v];
         values[v] = t && (producer == ODB_NO_NODE || !way[producer]) ? odb_tensor_ref(t) : NULL;
     }
     struct odb_cpu_run run = {.precision = ODB_PREC_F64,
-                              .seed = b->trace->seed,
+                              .seed = c->trace->seed,
                               .values = values,
                               .nodes = way,
-                              .cancelled = b->options->hooks.cancelled,
-                              .payload = b->options->hooks.payload};
+                              .cancelled = c->options->hooks.cancelled,
+                              .payload = c->options->hooks.payload};
     if (shares_deviate(s, index, values) &&
-        odb_cpu_execute(b->trace->cpu, &run, &ignored) == ODB_OK &&
-        shares_comparable(values[s->output], b->trace->golden[s->output])) {
+        odb_cpu_execute(c->trace->cpu, &run, &ignored) == ODB_OK &&
+        shares_comparable(values[s->output], c->trace->golden[s->output])) {
         double *carried = odb_new_n(double, s->count), sum = 0;
-        if (shares_difference(values[s->output], b->trace->golden[s->output], carried)) {
+        if (shares_difference(values[s->output], c->trace->golden[s->output], carried)) {
             for (size_t i = 0; i < s->count; i++)
                 sum += carried[i] * s->error[i];
             share = ODB_NUMBER(sum / s->norm);
@@ -190,46 +193,47 @@ static struct odb_number shares_of(const struct shares *s, int index)
 
 static enum odb_status shares_ask(struct shares *s, struct odb_error *err)
 {
-    struct bisection *b = s->b;
-    struct odb_contribution *list = odb_new_n(struct odb_contribution, b->graph->n_nodes);
+    const struct search_case *c = s->c;
+    struct findings *f = s->f;
+    struct odb_contribution *list = odb_new_n(struct odb_contribution, c->graph->n_nodes);
     size_t n = shares_candidates(s, list), had = 0;
-    double end = odb_clock() + fmax(SHARES_SECONDS, 2 * b->trace->seconds);
+    double end = odb_clock() + fmax(SHARES_SECONDS, 2 * c->trace->seconds);
     enum odb_status status = ODB_OK;
     for (size_t i = 0; i < n && status == ODB_OK && odb_clock() < end; i++) {
-        status = odb_hooks_cancelled(&b->options->hooks, err);
+        status = odb_hooks_cancelled(&c->options->hooks, err);
         struct odb_number share =
             status == ODB_OK ? shares_of(s, list[i].node) : (struct odb_number){0};
         if (share.known && isfinite(share.v) && fabs(share.v) >= SHARES_LEAST)
             list[had++] = (struct odb_contribution){list[i].node, share.v};
-        odb_hooks_progress(&b->options->hooks, "shares", list[i].node, i + 1, n);
+        odb_hooks_progress(&c->options->hooks, "shares", list[i].node, i + 1, n);
     }
     qsort(list, had, sizeof *list, shares_by_error);
     for (size_t i = 0; i < had && i < SHARES_KEPT && status == ODB_OK; i++)
-        odb_push(&b->report->contributions, list[i]);
+        findings_contribute(f, list[i]);
     free(list);
     return status;
 }
 
-enum odb_status shares_fill(struct bisection *b, struct odb_error *err)
+enum odb_status shares_fill(const struct search_case *c, struct findings *f, struct odb_error *err)
 {
-    struct shares s = {.b = b, .output = shares_output(b)};
+    struct shares s = {.c = c, .f = f, .output = shares_output(c, f)};
     enum odb_status status = ODB_OK;
     if (s.output == ODB_NO_VALUE)
         return ODB_OK;
-    const struct odb_tensor *t = b->given[s.output];
-    s.up = odb_new_n(bool, b->graph->n_nodes);
+    const struct odb_tensor *t = f->given[s.output];
+    s.up = odb_new_n(bool, c->graph->n_nodes);
     s.count = t->count;
     s.error = odb_new_n(double, s.count);
-    odb_graph_ancestors(b->graph, &s.output, 1, b->drawn, s.up);
-    bool finite = shares_difference(t, b->trace->golden[s.output], s.error);
+    odb_graph_ancestors(c->graph, &s.output, 1, c->drawn, s.up);
+    bool finite = shares_difference(t, c->trace->golden[s.output], s.error);
     for (size_t i = 0; i < s.count; i++)
         s.norm += s.error[i] * s.error[i];
     if (finite && s.norm > 0) {
-        b->report->contributions_to = s.output;
-        findings_step_begin(b, "shares");
+        findings_contributions_to(f, s.output);
+        findings_step_begin(f, "shares");
         status = shares_ask(&s, err);
         if (status == ODB_OK)
-            findings_step_end(b, "shares", "what the error of each node brings to the output");
+            findings_step_end(f, "shares", "what the error of each node brings to the output");
     }
     free(s.error);
     free(s.up);

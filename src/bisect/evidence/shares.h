@@ -8,6 +8,7 @@
 #include "bisect/findings.h"
 
 /* Fills the report's contributions to the worst output. */
-enum odb_status shares_fill(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+enum odb_status shares_fill(const struct search_case *c, struct findings *f,
+                            struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -21,30 +21,30 @@
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-enum odb_opinion third_opinion_of(struct bisection *b, int index, int value, const char *spec,
-                                  char **by)
+enum odb_opinion third_opinion_of(const struct search_case *c, struct findings *f, int index,
+                                  int value, const char *spec, char **by)
 {
     struct odb_pool *third = NULL;
     struct odb_prober prober;
     struct odb_error ignored = ODB_ERROR_INIT;
     struct alone alone = {0};
     enum odb_opinion opinion = ODB_OPINION_NONE;
-    const struct odb_node *node = &b->graph->nodes[index];
-    const struct odb_tensor *told = b->given[value];
-    int slot = b->graph->values[value].slot;
-    if (!told || odb_probe_pool(&third, spec, &b->options->hooks, &ignored) != ODB_OK)
+    const struct odb_node *node = &c->graph->nodes[index];
+    const struct odb_tensor *told = f->given[value];
+    int slot = c->graph->values[value].slot;
+    if (!told || odb_probe_pool(&third, spec, &c->options->hooks, &ignored) != ODB_OK)
         return ODB_OPINION_NONE;
-    const bool *fed = b->trace->fed; /* what the target takes alone, and not in the model */
-    b->trace->fed = NULL;
-    odb_prober_init(&prober, b->model, b->feeds, b->trace, third, b->options->hooks);
-    prober.answers = b->prober.answers;
-    prober.scope = b->prober.scope;
-    if (alone_run(b, question_alone(b, &prober, index, b->given), &alone, &ignored) == ODB_OK &&
+    const bool *fed = c->trace->fed; /* what the target takes alone, and not in the model */
+    c->trace->fed = NULL;
+    odb_prober_init(&prober, c->model, c->feeds, c->trace, third, c->options->hooks);
+    prober.answers = c->prober->answers;
+    prober.scope = c->prober->scope;
+    if (alone_run(c, f, question_alone(c, &prober, index, f->given), &alone, &ignored) == ODB_OK &&
         alone.out[slot] && alone.judged) {
         const struct odb_value_report *report = &alone.reports[value];
         struct odb_gap gap;
         double noise = report->local_noise.known ? report->local_noise.v : 0;
-        double factor = b->options->tolerance.v[0];
+        double factor = c->options->tolerance.v[0];
         odb_gap_measure(&gap, alone.out[slot], told);
         bool with_target =
             gap.same || (gap.comparable && gap.pattern && noise > 0 && gap.error <= factor * noise);
@@ -56,7 +56,7 @@ enum odb_opinion third_opinion_of(struct bisection *b, int index, int value, con
             *by = odb_xstrndup(text, strcspn(text, ","));
         }
     }
-    b->trace->fed = fed;
+    c->trace->fed = fed;
     alone_dispose(&alone, node->n_out);
     odb_prober_dispose(&prober);
     odb_pool_close(third);
@@ -89,12 +89,12 @@ static bool third_runs(const char *text, const struct odb_executor_ops *row)
 
 /* The library that the target is, whatever it is called here; NULL: none of those that can be
  * asked. */
-static const struct odb_executor_ops *third_of_target(const struct bisection *b)
+static const struct odb_executor_ops *third_of_target(const struct search_case *c)
 {
-    const char *described = b->pool ? odb_target_description(odb_pool_target(b->pool)) : "";
+    const char *described = c->pool ? odb_target_description(odb_pool_target(c->pool)) : "";
     const struct odb_executor_ops *row;
     for (int rank = 1; (row = odb_executor_independent(rank)); rank++)
-        if (third_runs(b->options->target, row) || strstr(described, row->library))
+        if (third_runs(c->options->target, row) || strstr(described, row->library))
             return row;
     return NULL;
 }
@@ -109,33 +109,35 @@ static bool third_available(const struct odb_executor_ops *row)
 
 /* Whoever is neither the target's library nor the reference's, and covers the node: the most
  * independent first. */
-static enum odb_opinion third_ask(struct bisection *b, const struct odb_culprit *culprit, char **by)
+static enum odb_opinion third_ask(const struct search_case *c, struct findings *f,
+                                  const struct odb_culprit *culprit, char **by)
 {
-    const struct odb_executor_ops *target = third_of_target(b), *row;
+    const struct odb_executor_ops *target = third_of_target(c), *row;
     enum odb_opinion opinion = ODB_OPINION_NONE;
-    bool body = odb_node_has_body(&b->graph->nodes[culprit->node]);
+    bool body = odb_node_has_body(&c->graph->nodes[culprit->node]);
     for (int rank = 1; opinion == ODB_OPINION_NONE && (row = odb_executor_independent(rank));
          rank++)
-        if (row != target && (row->bodies || !body) && !third_runs(b->trace->told_by, row) &&
+        if (row != target && (row->bodies || !body) && !third_runs(c->trace->told_by, row) &&
             third_available(row))
-            opinion = third_opinion_of(b, culprit->node, culprit->value, row->opinion, by);
+            opinion = third_opinion_of(c, f, culprit->node, culprit->value, row->opinion, by);
     return opinion;
 }
 
 /* The target's library without what it optimises, of the same file. */
-static void third_ask_own(struct bisection *b, struct odb_culprit *culprit)
+static void third_ask_own(const struct search_case *c, struct findings *f,
+                          struct odb_culprit *culprit)
 {
-    const struct odb_executor_ops *row = third_of_target(b);
+    const struct odb_executor_ops *row = third_of_target(c);
     struct odb_spec *spec;
-    if (!row || !row->plain || strstr(b->options->target, row->plain) ||
-        odb_spec_parse(&spec, b->options->target, NULL) != ODB_OK)
+    if (!row || !row->plain || strstr(c->options->target, row->plain) ||
+        odb_spec_parse(&spec, c->options->target, NULL) != ODB_OK)
         return;
     const char *runtime = odb_spec_option(spec, "runtime");
     if (spec->row == row) { /* a wrapper may be there for what it changes */
         char *own = runtime ? odb_xasprintf("%s,%s,runtime=%s", row->kind, row->plain, runtime)
                             : odb_xasprintf("%s,%s", row->kind, row->plain);
         culprit->own_opinion =
-            third_opinion_of(b, culprit->node, culprit->value, own, &culprit->own_by);
+            third_opinion_of(c, f, culprit->node, culprit->value, own, &culprit->own_by);
         culprit->own_without = row->plain_words;
         free(own);
     }
@@ -143,16 +145,17 @@ static void third_ask_own(struct bisection *b, struct odb_culprit *culprit)
 }
 
 /* Where the reference is an executor, the CPU's operator is one more. */
-void third_opinion(struct bisection *b, struct odb_culprit *culprit)
+void third_opinion(const struct search_case *c, struct findings *f, struct odb_culprit *culprit,
+                   const struct odb_value_report *told)
 {
     char *by = NULL;
     if (culprit->segment[0] != culprit->segment[1])
         return;
-    enum odb_opinion opinion = third_ask(b, culprit, &by);
+    enum odb_opinion opinion = third_ask(c, f, culprit, &by);
     if (culprit->of_reference) { /* the CPU's operator is with the target; is the third? */
         if (opinion == ODB_OPINION_NEITHER || opinion == ODB_OPINION_TARGET)
             culprit->third_opinion = ODB_OPINION_NEITHER;
-    } else if (opinion == ODB_OPINION_NONE && b->told && !b->told[culprit->value].culprit) {
+    } else if (opinion == ODB_OPINION_NONE && told && !told->culprit) {
         culprit->third_opinion = ODB_OPINION_REFERENCE;
         by = odb_xstrdup("the CPU's operator");
     } else {
@@ -160,7 +163,7 @@ void third_opinion(struct bisection *b, struct odb_culprit *culprit)
     }
     culprit->third_by = by;
     if (!culprit->of_reference)
-        third_ask_own(b, culprit);
+        third_ask_own(c, f, culprit);
 }
 
 /* --- in words --------------------------------------------------------------------------------- */

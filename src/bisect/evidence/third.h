@@ -9,11 +9,13 @@
 
 /* A node alone on another executor, fed with what the target fed its own: whom the value it gives
  * supports. by: its name and version, the caller's; NULL: nobody asks for that. */
-enum odb_opinion third_opinion_of(struct bisection *b, int node, int value, const char *spec,
-                                  char **by);
+enum odb_opinion third_opinion_of(const struct search_case *c, struct findings *f, int node,
+                                  int value, const char *spec, char **by);
 /* Runs the culprit alone on a third executor of other code, where one is there that covers it, and
- * on the target's own library without optimisations, and notes whom they support. */
-void third_opinion(struct bisection *b, struct odb_culprit *culprit);
+ * on the target's own library without optimisations, and notes whom they support. told: the
+ * executor that gave the reference, held against the CPU's operator there; NULL: it was not. */
+void third_opinion(const struct search_case *c, struct findings *f, struct odb_culprit *culprit,
+                   const struct odb_value_report *told);
 /* What they say: sentences, each with a space behind it. */
 void third_put(const struct odb_culprit *culprit, struct odb_buf *out);
 

@@ -24,26 +24,28 @@
 #include "run/value_report.h"
 
 struct tolerance {
-    struct bisection *b;
-    bool *guilty;    /* owned; [n_nodes] a culprit, or behind one */
-    bool *tolerated; /* owned; [n_values] */
-    int first;       /* node where it began, or ODB_NO_NODE */
+    const struct search_case *c; /* borrowed */
+    struct findings *f;          /* borrowed */
+    bool *guilty;                /* owned; [n_nodes] a culprit, or behind one */
+    bool *tolerated;             /* owned; [n_values] */
+    int first;                   /* node where it began, or ODB_NO_NODE */
     size_t n;
 };
 
 static void tolerance_mark_guilty(struct tolerance *t)
 {
-    const struct bisection *b = t->b;
-    for (size_t n = 0; n < b->graph->n_nodes; n++) {
-        const struct odb_node *node = &b->graph->nodes[n];
+    const struct search_case *c = t->c;
+    const struct findings *f = t->f;
+    for (size_t n = 0; n < c->graph->n_nodes; n++) {
+        const struct odb_node *node = &c->graph->nodes[n];
         for (size_t i = 0; i < odb_node_n_reads(node); i++) {
             int v = odb_node_reads(node, i);
-            int producer = v < 0 ? ODB_NO_NODE : b->graph->values[v].producer;
+            int producer = v < 0 ? ODB_NO_NODE : c->graph->values[v].producer;
             t->guilty[n] |= producer != ODB_NO_NODE && t->guilty[producer];
         }
         for (int o = 0; o < node->n_out; o++)
-            t->guilty[n] |= node->out[o] >= 0 && (b->report->values[node->out[o]].culprit ||
-                                                  reference_off(b, node->out[o]));
+            t->guilty[n] |= node->out[o] >= 0 &&
+                            (f->values[node->out[o]].culprit || reference_off(f, node->out[o]));
     }
 }
 
@@ -54,7 +56,7 @@ static bool tolerance_inputs_pass(const struct tolerance *t, const struct odb_no
     *follows = false;
     for (size_t i = 0; i < odb_node_n_reads(node); i++) {
         int v = odb_node_reads(node, i);
-        if (v >= 0 && odb_verdict_is_bad(t->b->report->values[v].verdict))
+        if (v >= 0 && odb_verdict_is_bad(t->f->values[v].verdict))
             return false;
         *follows |= v >= 0 && t->tolerated[v];
     }
@@ -64,20 +66,20 @@ static bool tolerance_inputs_pass(const struct tolerance *t, const struct odb_no
 /* Whether the reference comes out as far off when its inputs are off by what is allowed. */
 static bool tolerance_allows(const struct tolerance *t, const struct odb_node *node, int value)
 {
-    const struct bisection *b = t->b;
-    const struct odb_value_report *report = &b->report->values[value];
+    const struct search_case *c = t->c;
+    const struct findings *f = t->f;
+    const struct odb_value_report *report = &f->values[value];
     double *sizes = odb_new_n(double, node->n_in), most = 0, mean = 0;
     bool any = false;
     for (int i = 0; i < node->n_in; i++) {
-        const struct odb_value_report *in =
-            node->in[i] < 0 ? NULL : &b->report->values[node->in[i]];
-        if (!in || b->graph->values[node->in[i]].producer == ODB_NO_NODE)
+        const struct odb_value_report *in = node->in[i] < 0 ? NULL : &f->values[node->in[i]];
+        if (!in || c->graph->values[node->in[i]].producer == ODB_NO_NODE)
             continue;
-        double noise = in->noise.known ? b->options->tolerance.v[0] * in->noise.v : 0;
+        double noise = in->noise.known ? c->options->tolerance.v[0] * in->noise.v : 0;
         sizes[i] = fmax(noise, in->error.known ? in->error.v : 0);
         any |= sizes[i] > 0;
     }
-    bool allows = any && sensitivity_shaken(b, value, sizes, &most, &mean) &&
+    bool allows = any && sensitivity_shaken(c, value, sizes, &most, &mean) &&
                   report->error.v <= most && report->error_mean.v <= mean;
     free(sizes);
     return allows;
@@ -85,65 +87,68 @@ static bool tolerance_allows(const struct tolerance *t, const struct odb_node *n
 
 static void tolerance_pass(struct tolerance *t, const struct odb_node *node, int value)
 {
-    struct odb_value_report *report = &t->b->report->values[value];
-    report->verdict = ODB_VERDICT_PASS;
-    snprintf(report->reason, sizeof report->reason,
+    struct odb_value_report report = t->f->values[value];
+    report.verdict = ODB_VERDICT_PASS;
+    snprintf(report.reason, sizeof report.reason,
              "follows from errors that the tolerance allows, see #%d",
              t->first == ODB_NO_NODE ? node->index : t->first);
     t->tolerated[value] = true;
     t->first = t->first == ODB_NO_NODE ? node->index : t->first;
     t->n++;
-    findings_tell(t->b, value);
+    findings_value(t->f, value, &report);
 }
 
 static void tolerance_look(struct tolerance *t, const struct odb_node *node, int value)
 {
-    const struct odb_value_report *report = &t->b->report->values[value];
+    const struct odb_value_report *report = &t->f->values[value];
     bool replayed = report->local_error.known || report->local_noise.known, follows;
     bool fails = report->verdict == ODB_VERDICT_FAIL && report->error.known;
     if (!replayed || !(fails || report->verdict == ODB_VERDICT_SHAPE) ||
         !tolerance_inputs_pass(t, node, &follows))
         return;
     if (follows || (fails && tolerance_allows(t, node, value)) ||
-        decided_allows(t->b, value, report))
+        decided_allows(t->c, t->f, value, report))
         tolerance_pass(t, node, value);
 }
 
 /* Outputs that were let off are no divergence. */
 static void tolerance_conclude(struct tolerance *t)
 {
-    struct bisection *b = t->b;
+    const struct search_case *c = t->c;
+    struct findings *f = t->f;
     char label[200];
-    const struct odb_node *node = &b->graph->nodes[t->first];
+    const struct odb_node *node = &c->graph->nodes[t->first];
     size_t outputs = 0;
-    b->report->outputs_diverge = false;
-    for (size_t o = 0; o < b->n_outputs; o++) {
-        if (t->tolerated[b->outputs[o]]) {
-            b->verdicts[o].verdict = ODB_VERDICT_PASS;
+    bool diverge = false;
+    for (size_t o = 0; o < c->n_outputs; o++) {
+        if (t->tolerated[c->outputs[o]]) {
+            f->verdicts[o].verdict = ODB_VERDICT_PASS;
             outputs++;
         }
-        b->report->outputs_diverge |= odb_verdict_is_bad(b->verdicts[o].verdict);
+        diverge |= odb_verdict_is_bad(f->verdicts[o].verdict);
     }
-    odb_report_note(b->report,
-                    "at #%d %s (%s) errors that the tolerance allows grow, or tip a decision, and "
-                    "the reference does the same: %zu value%s off by more than noise follow%s from "
-                    "that, %zu of them output%s",
-                    node->index, odb_node_label(node, label, sizeof label), node->op_type, t->n,
-                    t->n == 1 ? "" : "s", t->n == 1 ? "s" : "", outputs, outputs == 1 ? "" : "s");
+    findings_diverge(f, diverge);
+    findings_note(f,
+                  "at #%d %s (%s) errors that the tolerance allows grow, or tip a decision, and "
+                  "the reference does the same: %zu value%s off by more than noise follow%s from "
+                  "that, %zu of them output%s",
+                  node->index, odb_node_label(node, label, sizeof label), node->op_type, t->n,
+                  t->n == 1 ? "" : "s", t->n == 1 ? "s" : "", outputs, outputs == 1 ? "" : "s");
 }
 
-enum odb_status tolerated_values(struct bisection *b, struct odb_error *err)
+enum odb_status tolerated_values(const struct search_case *c, struct findings *f,
+                                 struct odb_error *err)
 {
-    struct tolerance t = {.b = b, .first = ODB_NO_NODE};
+    struct tolerance t = {.c = c, .f = f, .first = ODB_NO_NODE};
     enum odb_status status = ODB_OK;
-    if (b->options->tolerance.kind != ODB_CRITERION_NOISE)
+    if (c->options->tolerance.kind != ODB_CRITERION_NOISE)
         return ODB_OK;
-    t.guilty = odb_new_n(bool, b->graph->n_nodes);
-    t.tolerated = odb_new_n(bool, b->graph->n_values);
+    t.guilty = odb_new_n(bool, c->graph->n_nodes);
+    t.tolerated = odb_new_n(bool, c->graph->n_values);
     tolerance_mark_guilty(&t);
-    for (size_t n = 0; n < b->graph->n_nodes && status == ODB_OK; n++) {
-        const struct odb_node *node = &b->graph->nodes[n];
-        status = odb_hooks_cancelled(&b->options->hooks, err);
+    for (size_t n = 0; n < c->graph->n_nodes && status == ODB_OK; n++) {
+        const struct odb_node *node = &c->graph->nodes[n];
+        status = odb_hooks_cancelled(&c->options->hooks, err);
         for (int o = 0; o < node->n_out && status == ODB_OK && !t.guilty[n]; o++)
             if (node->out[o] >= 0)
                 tolerance_look(&t, node, node->out[o]);

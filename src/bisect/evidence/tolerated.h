@@ -9,6 +9,7 @@
 
 /* Values that are wrong, at nodes that are right about their own inputs: lets those pass that
  * follow from errors in the inputs which the tolerance allows, and what follows from them. */
-enum odb_status tolerated_values(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+enum odb_status tolerated_values(const struct search_case *c, struct findings *f,
+                                 struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -10,23 +10,26 @@
 
 /* Runs the culprit alone on the target, on the target's own inputs where they are known; sets
  * verified, or finds the smallest segment that fails. */
-enum odb_status verify_culprit(struct bisection *b, struct odb_culprit *culprit,
-                               struct odb_error *err) ODB_MUST_USE;
+enum odb_status verify_culprit(const struct search_case *c, struct findings *f,
+                               struct odb_culprit *culprit, struct odb_error *err) ODB_MUST_USE;
 /* The same for the first culprits that accuse a node. */
-enum odb_status verify_all(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+enum odb_status verify_all(const struct search_case *c, struct findings *f,
+                           struct odb_error *err) ODB_MUST_USE;
 /* A node alone on the target's own inputs, which are asked for where they are not known; q: the
  * question, if it was begun; taken. Only that it was cancelled is an error, and what judging fails
  * with. */
-enum odb_status verify_try(struct bisection *b, int node, struct question *q, struct alone *out,
+enum odb_status verify_try(const struct search_case *c, struct findings *f, int node,
+                           struct question *q, struct alone *out,
                            struct odb_error *err) ODB_MUST_USE;
 /* Holds a culprit against what it does alone: sets verified, or, where it passes and widen says so,
  * finds the smallest segment that fails. known: what it did, if that was tried; else it is now. */
-enum odb_status verify_believe(struct bisection *b, struct odb_culprit *culprit,
-                               const struct alone *known, bool widen,
+enum odb_status verify_believe(const struct search_case *c, struct findings *f,
+                               struct odb_culprit *culprit, const struct alone *known, bool widen,
                                struct odb_error *err) ODB_MUST_USE;
 /* Runs node alone on the reference's values; *found: it fails, and the culprit is that node now, by
  * itself. One that cannot be run is not found. */
-enum odb_status verify_is_it(struct bisection *b, struct odb_culprit *culprit, int node,
-                             bool *found, struct odb_error *err) ODB_MUST_USE;
+enum odb_status verify_is_it(const struct search_case *c, struct findings *f,
+                             struct odb_culprit *culprit, int node, bool *found,
+                             struct odb_error *err) ODB_MUST_USE;
 
 #endif

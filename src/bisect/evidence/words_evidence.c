@@ -11,19 +11,19 @@
 #define EVIDENCE_EXPLAINED 0.01 /* the least part of a culprit's error that is worth a sentence */
 #define EVIDENCE_LISTED 8       /* nodes that a sentence names */
 
-static void evidence_put_node(const struct bisection *b, int node, struct odb_buf *out)
+static void evidence_put_node(const struct search_case *c, int node, struct odb_buf *out)
 {
-    odb_node_put(b->graph, node, out);
+    odb_node_put(c->graph, node, out);
 }
 
-static void evidence_put_neighbour(const struct bisection *b, const struct odb_culprit *c,
+static void evidence_put_neighbour(const struct search_case *c, const struct odb_culprit *who,
                                    struct odb_buf *out)
 {
-    enum odb_checked answer = c->checks[ODB_CHECK_NEIGHBOUR];
+    enum odb_checked answer = who->checks[ODB_CHECK_NEIGHBOUR];
     if (answer == ODB_NOT_ASKED)
         return;
     odb_buf_puts(out, "Run together with ");
-    evidence_put_node(b, c->neighbour, out);
+    evidence_put_node(c, who->neighbour, out);
     odb_buf_puts(
         out, answer == ODB_CONFIRMS ? ", with nothing read between the two, it is off as well. "
              : answer == ODB_CONTRADICTS
@@ -44,19 +44,19 @@ static void evidence_put_nodes(const int *nodes, size_t n, struct odb_buf *out)
 }
 
 /* "With #7 and #31 pinned to the reference the outputs pass". */
-static void evidence_put_pinned(const struct bisection *b, const struct odb_culprit *c,
-                                struct odb_buf *out)
+static void evidence_put_pinned(const struct search_case *c, const struct findings *f,
+                                const struct odb_culprit *who, struct odb_buf *out)
 {
-    const struct odb_report *report = b->report;
+    const struct odb_report *report = f->report;
     bool among = false;
     for (size_t i = 0; i < report->pinned.n; i++)
-        among |= report->pinned.items[i] == c->node;
+        among |= report->pinned.items[i] == who->node;
     if (!among || report->pinned_pass == ODB_NOT_ASKED)
         return;
     odb_buf_puts(out, "With ");
     evidence_put_nodes(report->pinned.items, report->pinned.n, out);
     odb_buf_puts(out, " pinned to the reference");
-    bool suffixes = b->hidden || b->options->strategy == ODB_STRATEGY_SUFFIX;
+    bool suffixes = f->hidden || c->options->strategy == ODB_STRATEGY_SUFFIX;
     odb_buf_puts(out, report->pinned_pass == ODB_CONFIRMS && suffixes
                           ? " the outputs pass, so that is all that is wrong with them, but for "
                             "what may hide right before it. "
@@ -66,13 +66,13 @@ static void evidence_put_pinned(const struct bisection *b, const struct odb_culp
                           ? " outputs are wrong still: something else is wrong as well, or small "
                             "errors add up. "
                           : " the target does not run, so whether that is all is not known. ");
-    if (c->spoils == ODB_CONFIRMS)
+    if (who->spoils == ODB_CONFIRMS)
         odb_buf_puts(out, "With the others pinned and this one not, what follows it fails again: "
                           "it is wrong whatever the others do. ");
-    else if (c->spoils == ODB_CONTRADICTS)
+    else if (who->spoils == ODB_CONTRADICTS)
         odb_buf_puts(out, "With the others pinned and this one not, what follows it passes as "
                           "well: by itself it makes no output wrong. ");
-    else if (c->spoils == ODB_NOT_TESTABLE)
+    else if (who->spoils == ODB_NOT_TESTABLE)
         odb_buf_puts(out, "Whether that takes this one cannot be told: nothing but the others "
                           "reads what it makes, or it cannot be run so. ");
 }
@@ -102,25 +102,26 @@ static void evidence_put_growth(const struct odb_culprit *c, struct odb_buf *out
     odb_buf_puts(out, ". ");
 }
 
-static void evidence_put_shares(const struct bisection *b, const struct odb_culprit *c,
-                                struct odb_buf *out)
+static void evidence_put_shares(const struct search_case *c, const struct findings *f,
+                                const struct odb_culprit *who, struct odb_buf *out)
 {
-    const struct odb_report *report = b->report;
-    if (c->kind != ODB_KIND_ACCUMULATED && c->kind != ODB_KIND_AMPLIFIED)
+    const struct odb_report *report = f->report;
+    if (who->kind != ODB_KIND_ACCUMULATED && who->kind != ODB_KIND_AMPLIFIED)
         return;
     for (size_t i = 0; i < report->contributions.n && i < 3; i++) {
         odb_buf_puts(out, i ? ", " : "Most of the output's error comes from ");
-        evidence_put_node(b, report->contributions.items[i].node, out);
+        evidence_put_node(c, report->contributions.items[i].node, out);
         odb_buf_printf(out, " (%.0f %%)", 100 * report->contributions.items[i].share);
     }
     if (report->contributions.n)
         odb_buf_puts(out, ". ");
 }
 
-void words_evidence(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+void words_evidence(const struct search_case *c, const struct findings *f,
+                    const struct odb_culprit *who, struct odb_buf *out)
 {
-    evidence_put_growth(c, out);
-    evidence_put_neighbour(b, c, out);
-    evidence_put_pinned(b, c, out);
-    evidence_put_shares(b, c, out);
+    evidence_put_growth(who, out);
+    evidence_put_neighbour(c, who, out);
+    evidence_put_pinned(c, f, who, out);
+    evidence_put_shares(c, f, who, out);
 }

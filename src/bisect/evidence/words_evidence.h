@@ -8,7 +8,7 @@
 #include "bisect/findings.h"
 
 /* What they came to, in words: sentences, each with a space behind it. */
-void words_evidence(const struct bisection *b, const struct odb_culprit *culprit,
-                    struct odb_buf *out);
+void words_evidence(const struct search_case *c, const struct findings *f,
+                    const struct odb_culprit *culprit, struct odb_buf *out);
 
 #endif

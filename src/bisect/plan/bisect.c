@@ -26,12 +26,11 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "bisect/plan/evidence.h"
-#include "base/clock.h"
-#include "base/host.h"
 #include "bisect/bisect_options.h"
 #include "bisect/plan/blunt.h"
 #include "bisect/body/bodies.h"
 #include "run/budget.h"
+#include "bisect/decided.h"
 #include "run/feeds.h"
 #include "run/hooks.h"
 #include "bisect/strategy/hunt.h"
@@ -44,6 +43,7 @@
 #include "bisect/strategy/recorded.h"
 #include "bisect/evidence/reference_off.h"
 #include "bisect/plan/refused.h"
+#include "bisect/repeat.h"
 #include "report/report.h"
 #include "reference/trace.h"
 #include "bisect/plan/unseen.h"
@@ -52,14 +52,27 @@
 
 #define BISECT_HISTOGRAMS 4 /* culprits that have them: counting reads each value twice */
 
+/* A search: what is asked, and what that came to. */
+struct bisect {
+    struct search_case_made whole;
+    struct search_case_made part;    /* of a target that refuses nodes, and of a recording */
+    const struct search_case *asked; /* which of them is searched */
+    struct findings found;
+};
+
+static bool bisect_is_death(enum odb_status status)
+{
+    return status == ODB_E_CRASH || status == ODB_E_TIMEOUT;
+}
+
 /* --- the reference ---------------------------------------------------------------------------- */
 
 /* Reference outputs that say little: constant, or not finite. */
-static void bisect_warn_reference(struct bisection *b)
+static void bisect_warn_reference(const struct search_case *c, struct findings *f)
 {
-    for (size_t o = 0; o < b->n_outputs; o++) {
-        const struct odb_tensor *t = b->trace->ref[b->outputs[o]];
-        const char *name = b->graph->values[b->outputs[o]].name;
+    for (size_t o = 0; o < c->n_outputs; o++) {
+        const struct odb_tensor *t = c->trace->ref[c->outputs[o]];
+        const char *name = c->graph->values[c->outputs[o]].name;
         if (!t || t->kind != ODB_TENSOR || !odb_dtype_is_float(t->dtype) || t->count == 0)
             continue;
         double first = odb_tensor_f64(t, 0);
@@ -70,53 +83,52 @@ static void bisect_warn_reference(struct bisection *b)
             finite = finite && isfinite(v);
         }
         if (constant)
-            odb_report_warn(b->report, "reference output %s is constant (%g): it shows little",
-                            name, first);
+            findings_warn(f, "reference output %s is constant (%g): it shows little", name, first);
         if (!finite)
-            odb_report_warn(b->report, "reference output %s holds NaN or Inf", name);
+            findings_warn(f, "reference output %s holds NaN or Inf", name);
     }
 }
 
 /* A runtime may trust what is declared, and then it is the model that is wrong. */
-static void bisect_note_declarations(struct bisection *b)
+static void bisect_note_declarations(const struct search_case *c, struct findings *f)
 {
     char *first;
-    size_t n = odb_lint_contradictions(b->graph, b->trace->ref, &first);
+    size_t n = odb_lint_contradictions(c->graph, c->trace->ref, &first);
     if (n)
-        odb_report_note(b->report,
-                        "%zu value%s not what the model declares, the first: %s; `onnxdbg lint "
-                        "--run` tells %s",
-                        n, n == 1 ? " is" : "s are", first, n == 1 ? "more" : "all of them");
+        findings_note(f,
+                      "%zu value%s not what the model declares, the first: %s; `onnxdbg lint "
+                      "--run` tells %s",
+                      n, n == 1 ? " is" : "s are", first, n == 1 ? "more" : "all of them");
     free(first);
 }
 
 /* One operator's weights are there up to five times: as they are and as float64 with us, mapped and
  * packed with the target. */
-static void bisect_warn_memory(struct bisection *b)
+static void bisect_warn_memory(const struct search_case *c, struct findings *f)
 {
-    const struct odb_budget *budget = b->options->hooks.budget;
+    const struct odb_budget *budget = c->options->hooks.budget;
     struct odb_buf text = ODB_BUF_INIT;
     int node = 0;
-    size_t weights = odb_probe_heaviest(b->graph, &node);
+    size_t weights = odb_probe_heaviest(c->graph, &node);
     if (!budget || !budget->memory || weights <= budget->memory / 20 * 3)
         return;
-    odb_node_put(b->graph, node, &text);
+    odb_node_put(c->graph, node, &text);
     odb_buf_puts(&text, " alone has weights of ");
     odb_buf_put_bytes(&text, weights);
     odb_buf_puts(&text, ": what --mem allows is exceeded there");
-    odb_report_warn(b->report, "%s", odb_buf_text(&text));
+    findings_warn(f, "%s", odb_buf_text(&text));
     odb_buf_dispose(&text);
 }
 
 /* No output can be compared: the first that an operator draws at random is named. */
-static enum odb_status bisect_drawn(const struct bisection *b, struct odb_error *err)
+static enum odb_status bisect_drawn(const struct search_case *c, struct odb_error *err)
 {
-    for (size_t o = 0; o < b->graph->n_outputs; o++) {
-        const struct odb_value *value = &b->graph->values[b->graph->outputs[o]];
+    for (size_t o = 0; o < c->graph->n_outputs; o++) {
+        const struct odb_value *value = &c->graph->values[c->graph->outputs[o]];
         struct odb_buf node = ODB_BUF_INIT;
-        if (value->producer == ODB_NO_NODE || !odb_cpu_random(b->trace->cpu, value->producer))
+        if (value->producer == ODB_NO_NODE || !odb_cpu_random(c->trace->cpu, value->producer))
             continue;
-        odb_node_put(b->graph, value->producer, &node);
+        odb_node_put(c->graph, value->producer, &node);
         odb_fail(err, ODB_E_MODEL,
                  "it draws output %s at random, and nothing is computed from that", value->name);
         odb_error_remedy(err, "make what reads the draw an output");
@@ -128,110 +140,84 @@ static enum odb_status bisect_drawn(const struct bisection *b, struct odb_error 
 }
 
 /* Some output can be judged, or there is nothing to search. */
-static enum odb_status bisect_check_reach(const struct bisection *b, struct odb_error *err)
+static enum odb_status bisect_check_reach(const struct search_case *c, struct odb_error *err)
 {
-    for (size_t o = 0; o < b->n_outputs; o++)
-        if (b->trace->ref[b->outputs[o]])
+    for (size_t o = 0; o < c->n_outputs; o++)
+        if (c->trace->ref[c->outputs[o]])
             return ODB_OK;
-    for (size_t n = 0; n < b->graph->n_nodes; n++) {
+    for (size_t n = 0; n < c->graph->n_nodes; n++) {
         struct odb_buf node = ODB_BUF_INIT;
-        if (!b->trace->why[n])
+        if (!c->trace->why[n])
             continue;
-        odb_node_put(b->graph, (int)n, &node);
-        odb_fail(err, ODB_UNSUPPORTED, "the reference reaches no output: %s", b->trace->why[n]);
+        odb_node_put(c->graph, (int)n, &node);
+        odb_fail(err, ODB_UNSUPPORTED, "the reference reaches no output: %s", c->trace->why[n]);
         odb_error_at(err, "%s", odb_buf_text(&node));
         odb_buf_dispose(&node);
         return err ? err->code : ODB_UNSUPPORTED;
     }
-    return bisect_drawn(b, err);
+    return bisect_drawn(c, err);
 }
 
-/* What is known before the target is asked: which outputs it makes, and what it is fed. */
-static void bisect_start(struct bisection *b)
+/* What the reference makes of the model is had, and what there is to say of that. */
+static enum odb_status bisect_believe(struct bisect *s, struct odb_error *err)
 {
-    const struct odb_graph *graph = b->graph;
-    b->outputs = odb_new_n(int, graph->n_outputs);
-    b->given = odb_new_n(struct odb_tensor *, graph->n_values);
-    b->drawn = odb_new_n(bool, graph->n_values);
-    for (size_t v = 0; v < graph->n_values; v++) {
-        b->drawn[v] = odb_trace_drawn(b->trace, (int)v);
-        b->given[v] = b->drawn[v] ? odb_tensor_ref(b->trace->ref[v]) : NULL;
-    }
-    for (size_t f = 0; f < b->feeds->n; f++)
-        b->given[b->feeds->items[f].value] = odb_tensor_ref(b->feeds->items[f].tensor);
-    for (size_t o = 0; o < graph->n_outputs; o++) {
-        int v = graph->outputs[o];
-        if (graph->values[v].producer != ODB_NO_NODE && !b->drawn[v])
-            b->outputs[b->n_outputs++] = v;
-    }
-    b->plain = odb_new_n(struct odb_tensor *, b->n_outputs);
-    b->second = odb_new_n(struct odb_tensor *, graph->n_values + 1);
-    b->verdicts = odb_new_n(struct odb_value_report, b->n_outputs);
-    b->exchanged = odb_new_n(int, graph->n_values + 1);
-    for (size_t v = 0; v < graph->n_values; v++)
-        b->exchanged[v] = ODB_NO_VALUE;
-}
-
-static enum odb_status bisect_trace(struct bisection *b, struct odb_error *err)
-{
-    struct odb_trace_options how;
-    const struct odb_graph *graph = b->graph;
-    ODB_TRY(odb_bisect_trace_options(b->options, &how, err));
-    b->step_start = odb_clock();
-    b->trace = b->options->trace;
-    if (!b->trace)
-        ODB_TRY(odb_trace_make(&b->trace, b->model, b->feeds, &how, err));
-    b->trace->hooks = b->options->hooks;
-    b->judge = (struct odb_judge){b->trace, &b->options->tolerance, &b->prober.compared};
-    bisect_start(b);
-    b->report->n_unsupported = b->trace->n_unsupported;
-    findings_step_end(b, "reference",
-                      b->trace->told_by ? "every value, asked of %s; what it lacks and the noise "
-                                          "by the CPU"
-                                        : "every value by the reference and in float64",
-                      b->trace->told_by);
-    b->report->reference_seconds = b->trace->seconds;
-    for (size_t i = 0; i < b->trace->notes.n; i++)
-        odb_report_warn(b->report, "%s", b->trace->notes.items[i]);
-    ODB_TRY(bisect_check_reach(b, err));
-    if (b->trace->n_unsupported)
-        odb_report_warn(b->report, "%zu of %zu nodes have no reference value: %s",
-                        b->trace->n_unsupported, graph->n_nodes,
-                        "they and what depends on them are not judged");
-    char *no_golden = odb_trace_no_golden(b->trace);
+    const struct search_case *c = &s->whole.is;
+    struct findings *f = &s->found;
+    ODB_TRY(search_case_trace(&s->whole, err));
+    findings_know(f);
+    for (size_t i = 0; i < c->trace->notes.n; i++)
+        findings_warn(f, "%s", c->trace->notes.items[i]);
+    ODB_TRY(bisect_check_reach(c, err));
+    if (c->trace->n_unsupported)
+        findings_warn(f, "%zu of %zu nodes have no reference value: %s", c->trace->n_unsupported,
+                      c->graph->n_nodes, "they and what depends on them are not judged");
+    char *no_golden = odb_trace_no_golden(c->trace);
     if (no_golden)
-        odb_report_note(b->report, "%s", no_golden);
+        findings_note(f, "%s", no_golden);
     free(no_golden);
-    bisect_warn_reference(b);
-    bisect_note_declarations(b);
-    bisect_warn_memory(b);
+    bisect_warn_reference(c, f);
+    bisect_note_declarations(c, f);
+    bisect_warn_memory(c, f);
+    if (c->options->answers && c->options->answers->n && !c->options->scope)
+        findings_note(f, "goes on from a search that did not end: %zu answers are known",
+                      c->options->answers->n);
     return ODB_OK;
 }
 
-/* --- the search --------------------------------------------------------------------------------
- */
+/* --- the search ------------------------------------------------------------------------------- */
 
 /* The model as it is kills the target. */
-static enum odb_status bisect_dies(struct bisection *b, enum odb_status signature,
+static enum odb_status bisect_dies(const struct search_case *c, struct findings *f,
+                                   enum odb_status signature, struct odb_error *err)
+{
+    findings_diverge(f, true);
+    ODB_TRY(hunt_crash(c, f, signature, err));
+    ODB_TRY(evidence_of_death(c, f, err));
+    return c->options->prove ? prove_cuts(c, f, signature, err) : ODB_OK;
+}
+
+/* It runs: which way the search goes, and what speaks for and against whom that finds. */
+static enum odb_status bisect_runs(const struct search_case *c, struct findings *f,
                                    struct odb_error *err)
 {
-    b->report->outputs_diverge = true;
-    ODB_TRY(hunt_crash(b, signature, err));
-    ODB_TRY(evidence_gather(b, err));
-    return b->options->prove ? prove_cuts(b, signature, err) : ODB_OK;
+    ODB_TRY(plan_search(c, f, err));
+    ODB_TRY(evidence_confirm(c, f, err));
+    return c->options->prove ? prove_cuts(c, f, ODB_OK, err) : ODB_OK;
 }
 
 /* The target refuses the model: all but the nodes that it lacks is searched. */
-static enum odb_status bisect_around(struct bisection *b, enum odb_status refusal,
+static enum odb_status bisect_around(struct bisect *s, enum odb_status refusal,
                                      struct odb_error *err)
 {
-    enum odb_status status = refused_around(b, refusal, err);
-    if (status == ODB_E_CRASH || status == ODB_E_TIMEOUT)
-        status = bisect_dies(b, status, err);
+    struct findings *f = &s->found;
+    enum odb_status status = refused_around(&s->part, &s->whole.is, f, refusal, err);
+    const struct search_case *c = s->asked = &s->part.is;
+    if (bisect_is_death(status))
+        status = bisect_dies(c, f, status, err);
     else if (status == ODB_OK)
-        status = b->n_outputs ? plan_search(b, err) : evidence_confirm(b, err);
-    if (b->report->pieces.refused.n)
-        refused_mark(b);
+        status = c->n_outputs ? bisect_runs(c, f, err) : evidence_confirm(c, f, err);
+    if (f->report->pieces.refused.n)
+        refused_mark(c, f);
     if (!odb_probe_refused(status))
         return status;
     if (err)
@@ -239,48 +225,58 @@ static enum odb_status bisect_around(struct bisection *b, enum odb_status refusa
     return ODB_E_EXECUTOR;
 }
 
-static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
+/* The target is a recording, which the options may have brought: then nothing is asked of it. */
+static enum odb_status bisect_recorded(struct bisect *s, struct odb_error *err)
 {
-    ODB_TRY(bisect_trace(b, err));
-    if (b->options->answers && b->options->answers->n && !b->options->scope)
-        odb_report_note(b->report, "goes on from a search that did not end: %zu answers are known",
-                        b->options->answers->n);
-    if (b->options->recorded) {
-        b->prober.recorded = true;
-        return recorded_plan(b, err);
-    }
-    findings_phase(b, "start of the target", 0);
-    ODB_TRY(odb_probe_pool(&b->pool, b->options->target, &b->options->hooks, err));
-    odb_prober_init(&b->prober, b->model, b->feeds, b->trace, b->pool, b->options->hooks);
-    b->prober.answers = b->options->answers;
-    b->prober.scope = b->options->scope;
-    if (b->prober.recorded) {
-        ODB_TRY(recorded_plan(b, err));
-        return evidence_confirm(b, err);
-    }
-    ODB_TRY(own_file_look(b, err));
-    plan_ahead(b);
-    enum odb_status status = plain_run(b, err);
-    if (status != ODB_OK)
-        probed_forget(b);
-    if (status < 0 && b->prober.words)
-        b->report->target_words = odb_xstrdup(b->prober.words);
-    if (status == ODB_E_CRASH || status == ODB_E_TIMEOUT)
-        return bisect_dies(b, status, err);
-    if (odb_probe_refused(status))
-        return bisect_around(b, status, err);
-    ODB_TRY(status);
-    ODB_TRY(plain_account(b, err));
-    return plan_search(b, err);
+    s->asked = &s->part.is;
+    ODB_TRY(recorded_plan(&s->part, &s->whole.is, &s->found, err));
+    return s->asked->options->recorded ? ODB_OK : evidence_confirm(s->asked, &s->found, err);
 }
 
-static void bisect_histograms(struct bisection *b, struct odb_culprit *culprit)
+/* The plain run, and the target's last words where it died of that. */
+static enum odb_status bisect_plain(const struct search_case *c, struct findings *f,
+                                    struct odb_error *err)
 {
-    if (culprit->value < 0 || !b->trace->ref[culprit->value] || !b->report->given[culprit->value])
+    enum odb_status status = plain_run(c, f, err);
+    if (status != ODB_OK)
+        probed_forget(c, f);
+    if (status < 0 && c->prober->now->words)
+        findings_last_words(f, c->prober->now->words);
+    return status;
+}
+
+/* The text at the head of this file. */
+static enum odb_status bisect_search(struct bisect *s, struct odb_error *err)
+{
+    const struct search_case *c = &s->whole.is;
+    struct findings *f = &s->found;
+    ODB_TRY(bisect_believe(s, err));
+    ODB_TRY(search_case_connect(&s->whole, err));
+    if (c->prober->recorded)
+        return bisect_recorded(s, err);
+    ODB_TRY(own_file_look(c, f, err));
+    plan_ahead(c, f);
+    enum odb_status status = bisect_plain(c, f, err);
+    if (bisect_is_death(status))
+        return bisect_dies(c, f, status, err);
+    if (odb_probe_refused(status))
+        return bisect_around(s, status, err);
+    ODB_TRY(status);
+    ODB_TRY(plain_account(c, f, err));
+    return bisect_runs(c, f, err);
+}
+
+/* --- what is told at the end -------------------------------------------------------------------
+ */
+
+static void bisect_histograms(const struct search_case *c, struct findings *f,
+                              struct odb_culprit *culprit)
+{
+    if (culprit->value < 0 || !c->trace->ref[culprit->value] || !f->shown[culprit->value])
         return;
     struct odb_inspection *seen = odb_new(struct odb_inspection);
     struct odb_error ignored = ODB_ERROR_INIT;
-    if (odb_inspect(seen, b->trace->ref[culprit->value], b->report->given[culprit->value], NULL,
+    if (odb_inspect(seen, c->trace->ref[culprit->value], f->shown[culprit->value], NULL,
                     &ignored) == ODB_OK &&
         seen->comparable && seen->ref_numeric) {
         struct odb_histograms *h = odb_new(struct odb_histograms);
@@ -294,82 +290,41 @@ static void bisect_histograms(struct bisection *b, struct odb_culprit *culprit)
     free(seen);
 }
 
-static void bisect_finish(struct bisection *b)
+static void bisect_finish(struct bisect *s)
 {
-    struct odb_report *report = b->report;
-    for (size_t c = 0; c < report->culprits.n; c++)
-        report->culprits.items[c].text = words_culprit(b, &report->culprits.items[c]);
-    probed_forget(b);
-    if (b->pool) {
-        odb_pool_stop(b->pool);
-        struct odb_target_stats stats = odb_pool_stats(b->pool);
-        report->target_loads = stats.loads + b->inside.loads;
-        report->target_runs = stats.runs + b->inside.runs;
-        report->target_seconds = stats.load_seconds + stats.run_seconds + b->inside_seconds;
-        report->target_description = odb_xstrdup(odb_target_description(odb_pool_target(b->pool)));
-        if (stats.relinks)
-            odb_report_note(report, "the link to the target was lost and made again: %zu time%s",
-                            stats.relinks, stats.relinks == 1 ? "" : "s");
-        if (odb_pool_trouble(b->pool)[0])
-            odb_report_warn(report, "a worker of the target is out: %s", odb_pool_trouble(b->pool));
+    const struct search_case *c = s->asked;
+    struct findings *f = &s->found;
+    for (size_t i = 0; i < f->report->culprits.n; i++) {
+        struct odb_culprit *culprit = findings_culprit(f, i);
+        culprit->text = words_culprit(c, f, culprit);
+        if (c->trace && i < BISECT_HISTOGRAMS)
+            bisect_histograms(c, f, culprit);
     }
-    if (b->trace) {
-        odb_firsts_find(&report->reference_firsts, b->graph, b->feeds, b->trace->ref);
-        odb_firsts_find(&report->target_firsts, b->graph, b->feeds, report->given);
-    }
-    for (size_t i = 0; b->trace && i < report->culprits.n && i < BISECT_HISTOGRAMS; i++)
-        bisect_histograms(b, &report->culprits.items[i]);
-    struct odb_buf host = ODB_BUF_INIT;
-    odb_host_put(&host);
-    report->host = odb_xstrdup(odb_buf_text(&host));
-    odb_buf_dispose(&host);
-    report->seconds = odb_clock() - b->start;
-    for (size_t o = 0; o < b->n_outputs; o++)
-        odb_tensor_unref(b->plain[o]);
-    for (size_t v = 0; b->second && v < b->graph->n_values; v++)
-        odb_tensor_unref(b->second[v]);
-    for (size_t v = 0; b->given && v < b->graph->n_values; v++)
-        odb_tensor_unref(b->given[v]);
-    free(b->given);
-    reference_hear_dispose(b);
-    free(b->drawn);
-    free(b->beyond);
-    free(b->fed);
-    free(b->others.items);
-    free(b->reaching);
-    free(b->decided);
-    free(b->plain);
-    free(b->second);
-    free(b->exchanged);
-    free(b->verdicts);
-    free(b->outputs);
-    if (b->pool)
-        odb_prober_dispose(&b->prober);
-    odb_pool_close(b->pool);
-    if (b->trace != b->options->trace)
-        odb_trace_free(b->trace);
-    if (b->options->trace) {
-        b->options->trace->fed = NULL;
-        b->options->trace->hooks = (struct odb_search_hooks){0};
-        b->options->trace->phase = NULL;
-    }
+    probed_forget(c, f);
+    findings_conclude(f);
+    reference_dispose(f);
+    repeat_dispose(f);
+    decided_dispose(f);
+    findings_dispose(f);
+    search_case_dispose(&s->part);
+    search_case_dispose(&s->whole);
 }
 
 /* Without a value that was judged there is no verdict. */
-static void bisect_check_evidence(const struct bisection *b)
+static void bisect_check_evidence(const struct search_case *c, struct findings *f)
 {
     struct odb_error why = ODB_ERROR_INIT;
-    for (size_t v = 0; v < b->graph->n_values; v++) {
-        enum odb_verdict verdict = b->report->values[v].verdict;
-        if (b->graph->values[v].producer != ODB_NO_NODE && verdict != ODB_VERDICT_UNTESTED &&
+    for (size_t v = 0; v < c->graph->n_values; v++) {
+        enum odb_verdict verdict = f->values[v].verdict;
+        if (c->graph->values[v].producer != ODB_NO_NODE && verdict != ODB_VERDICT_UNTESTED &&
             verdict != ODB_VERDICT_UNTESTABLE && verdict != ODB_VERDICT_UNSUPPORTED)
             return;
     }
     odb_fail(&why, ODB_E_EXECUTOR,
              "there is no verdict: the target gave no value that can be judged");
-    odb_error_at(&why, "%s", b->options->target);
-    if (!b->report->culprits.n && !b->report->outputs_diverge)
-        odb_report_undecide(b->report, ODB_UNDECIDED_UNJUDGED, &why);
+    odb_error_at(&why, "%s", c->options->target);
+    if (!f->report->culprits.n && !f->diverge)
+        findings_undecide(f, ODB_UNDECIDED_UNJUDGED, &why);
 }
 
 struct odb_report *odb_bisect_report(const struct odb_model *model, const struct odb_feeds *feeds,
@@ -393,25 +348,19 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
                            const struct odb_feeds *feeds, const struct odb_bisect_options *options,
                            struct odb_error *err)
 {
-    double start = odb_clock();
-    struct odb_report *report = odb_bisect_report(model, feeds, options);
-    *out = report;
-    struct bisection b = {.model = model,
-                          .graph = model->graph,
-                          .feeds = feeds,
-                          .options = options,
-                          .report = report,
-                          .start = start - (options->trace ? options->trace->seconds : 0)};
-    enum odb_status status = bisect_search(&b, err);
+    struct bisect s = {.asked = &s.whole.is};
+    search_case_begin(&s.whole, model, feeds, options);
+    struct odb_report *report = *out = odb_bisect_report(model, feeds, options);
+    findings_begin(&s.found, s.asked, report);
+    enum odb_status status = bisect_search(&s, err);
     if (status == ODB_OK)
-        status = bodies_enter_all(&b, odb_bisect, err);
+        status = bodies_enter_all(s.asked, &s.found, odb_bisect, err);
     if (status == ODB_OK) {
-        bisect_check_evidence(&b);
-        unseen_set_aside(&b);
+        bisect_check_evidence(s.asked, &s.found);
+        unseen_set_aside(s.asked, &s.found);
+        blunt_check(s.asked, &s.found);
     }
-    if (status == ODB_OK)
-        blunt_check(&b);
     status = odb_report_end(report, status, err);
-    bisect_finish(&b);
+    bisect_finish(&s);
     return status;
 }

@@ -34,35 +34,35 @@ static double blunt_zeros(const struct odb_tensor *golden)
 }
 
 /* What the limit of a value is made of. */
-static double blunt_noise(const struct bisection *b, int value)
+static double blunt_noise(const struct search_case *c, int value)
 {
-    const struct odb_trace *own = b->trace->own ? b->trace->own : b->trace;
+    const struct odb_trace *own = c->trace->own ? c->trace->own : c->trace;
     return own->noise[value];
 }
 
-static bool blunt_output(const struct bisection *b, int value)
+static bool blunt_output(const struct search_case *c, int value)
 {
-    double zeros = blunt_zeros(b->trace->golden[value]);
-    return zeros > 0 && b->options->tolerance.v[0] * blunt_noise(b, value) >= zeros;
+    double zeros = blunt_zeros(c->trace->golden[value]);
+    return zeros > 0 && c->options->tolerance.v[0] * blunt_noise(c, value) >= zeros;
 }
 
-void blunt_check(struct bisection *b)
+void blunt_check(const struct search_case *c, struct findings *f)
 {
     struct odb_error why = ODB_ERROR_INIT;
     size_t judged = 0, blunt = 0;
     int worst = ODB_NO_VALUE;
-    if (b->trace->expect == ODB_PREC_NATIVE || b->options->tolerance.kind != ODB_CRITERION_NOISE)
+    if (c->trace->expect == ODB_PREC_NATIVE || c->options->tolerance.kind != ODB_CRITERION_NOISE)
         return;
-    for (size_t o = 0; o < b->n_outputs; o++) {
-        int v = b->outputs[o];
-        enum odb_verdict verdict = b->verdicts[o].verdict;
+    for (size_t o = 0; o < c->n_outputs; o++) {
+        int v = c->outputs[o];
+        enum odb_verdict verdict = f->verdicts[o].verdict;
         if (verdict != ODB_VERDICT_PASS && !odb_verdict_is_bad(verdict))
             continue;
         judged++;
-        if (!blunt_output(b, v))
+        if (!blunt_output(c, v))
             continue;
         blunt++;
-        if (worst < 0 || blunt_noise(b, v) > blunt_noise(b, worst))
+        if (worst < 0 || blunt_noise(c, v) > blunt_noise(c, worst))
             worst = v;
     }
     if (!blunt)
@@ -70,12 +70,12 @@ void blunt_check(struct bisection *b)
     odb_fail(&why, ODB_UNSUPPORTED,
              "nothing can be told of output %.100s: the reference computed in %s is off by %.3g "
              "times its rms, and %g times that is let pass, as even zeros would",
-             b->graph->values[worst].name, b->options->expect, blunt_noise(b, worst),
-             b->options->tolerance.v[0]);
+             c->graph->values[worst].name, c->options->expect, blunt_noise(c, worst),
+             c->options->tolerance.v[0]);
     odb_error_remedy(&why, "this model does not survive %s: judge the target without --expect",
-                     b->options->expect);
+                     c->options->expect);
     if (blunt == judged)
-        odb_report_undecide(b->report, ODB_UNDECIDED_BLUNT, &why);
+        findings_undecide(f, ODB_UNDECIDED_BLUNT, &why);
     else
-        odb_report_warn(b->report, "%s", why.what);
+        findings_warn(f, "%s", why.what);
 }

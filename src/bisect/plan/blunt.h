@@ -9,6 +9,6 @@
 
 /* Where outputs cannot fail, because computing in the expected type loses as much as they are
  * large: that nothing can be told, if none can fail; else a warning. */
-void blunt_check(struct bisection *b);
+void blunt_check(const struct search_case *c, struct findings *f);
 
 #endif

@@ -11,6 +11,7 @@
 #include "bisect/evidence/neighbour.h"
 #include "bisect/plan/pinned.h"
 #include "bisect/evidence/rank.h"
+#include "bisect/evidence/reference_off.h"
 #include "report/report.h"
 #include "bisect/evidence/sensitivity.h"
 #include "bisect/evidence/shares.h"
@@ -27,47 +28,50 @@ static bool evidence_spreads(const struct odb_culprit *c)
 }
 
 /* The answers that the search has given already. */
-static void evidence_found(const struct bisection *b, struct odb_culprit *c)
+static void evidence_found(const struct search_case *c, const struct findings *f,
+                           struct odb_culprit *who)
 {
-    if (c->verified)
-        c->checks[c->segment[0] == c->segment[1] ? ODB_CHECK_ALONE : ODB_CHECK_REGION] =
+    if (who->verified)
+        who->checks[who->segment[0] == who->segment[1] ? ODB_CHECK_ALONE : ODB_CHECK_REGION] =
             ODB_CONFIRMS;
-    if (c->value >= 0 && b->report->given[c->value])
-        odb_specials_count(&c->specials, b->report->given[c->value], b->trace->ref[c->value]);
+    if (who->value >= 0 && f->shown[who->value])
+        odb_specials_count(&who->specials, f->shown[who->value], c->trace->ref[who->value]);
 }
 
-static void evidence_measure(const struct bisection *b, struct odb_culprit *c)
+static void evidence_measure(const struct search_case *c, const struct findings *f,
+                             struct odb_culprit *who)
 {
-    struct odb_sensitivity *s = &c->sensitivity;
-    if (c->value < 0 || c->of_reference || c->segment[0] != c->segment[1] ||
-        c->kind == ODB_KIND_NONDETERMINISTIC || c->kind == ODB_KIND_EXCHANGED ||
-        c->kind == ODB_KIND_OVERWRITTEN)
+    struct odb_sensitivity *s = &who->sensitivity;
+    if (who->value < 0 || who->of_reference || who->segment[0] != who->segment[1] ||
+        who->kind == ODB_KIND_NONDETERMINISTIC || who->kind == ODB_KIND_EXCHANGED ||
+        who->kind == ODB_KIND_OVERWRITTEN)
         return;
-    *s = sensitivity_of(b, c->value, b->given);
+    *s = sensitivity_of(c, f, who->value, f->given);
     bool alike = s->growth.known && s->growth_of_random.known &&
                  s->growth.v <= EVIDENCE_ALIKE * s->growth_of_random.v;
-    if (evidence_spreads(c) && alike)
-        c->checks[ODB_CHECK_REFERENCE] = ODB_CONFIRMS;
+    if (evidence_spreads(who) && alike)
+        who->checks[ODB_CHECK_REFERENCE] = ODB_CONFIRMS;
 }
 
-static enum odb_status evidence_second_cuts(struct bisection *b, struct odb_error *err)
+static enum odb_status evidence_second_cuts(const struct search_case *c, struct findings *f,
+                                            struct odb_error *err)
 {
     size_t asked = 0;
     bool begun = false;
-    for (size_t c = 0; c < b->report->culprits.n && asked < EVIDENCE_NEIGHBOURS; c++) {
-        struct odb_culprit *culprit = &b->report->culprits.items[c];
+    for (size_t i = 0; i < f->report->culprits.n && asked < EVIDENCE_NEIGHBOURS; i++) {
+        struct odb_culprit *culprit = findings_culprit(f, i);
         if (!odb_diagnosis_accuses(culprit->kind) || culprit->of_reference || culprit->value < 0 ||
             culprit->segment[0] != culprit->segment[1] ||
             culprit->checks[ODB_CHECK_PREFIX] == ODB_CONFIRMS)
             continue;
         if (!begun)
-            findings_step_begin(b, "second cut");
+            findings_step_begin(f, "second cut");
         begun = true;
-        ODB_TRY(neighbour_ask(b, culprit, err));
+        ODB_TRY(neighbour_ask(c, f, culprit, err));
         asked += culprit->checks[ODB_CHECK_NEIGHBOUR] != ODB_NOT_ASKED;
     }
     if (begun)
-        findings_step_end(b, "second", "the accused together with a neighbour");
+        findings_step_end(f, "second", "the accused together with a neighbour");
     return ODB_OK;
 }
 
@@ -84,73 +88,145 @@ static void evidence_join(struct odb_culprit *racer, struct odb_culprit *fault)
 
 /* One node; or the racer's place is not known but for the output that shows it, and the fault,
  * which fails alone, stands before that. */
-static bool evidence_same_place(const struct bisection *b, const struct odb_culprit *racer,
-                                const struct odb_culprit *fault)
+static bool evidence_same_place(const struct search_case *c, const struct findings *f,
+                                const struct odb_culprit *racer, const struct odb_culprit *fault)
 {
     if (fault->node == racer->node)
         return true;
-    if (b->report->repeats.first_node != ODB_NO_NODE || !fault->verified || racer->value < 0)
+    if (f->report->repeats.first_node != ODB_NO_NODE || !fault->verified || racer->value < 0)
         return false;
-    bool *up = odb_new_n(bool, b->graph->n_nodes);
-    odb_graph_ancestors(b->graph, &racer->value, 1, NULL, up);
+    bool *up = odb_new_n(bool, c->graph->n_nodes);
+    odb_graph_ancestors(c->graph, &racer->value, 1, NULL, up);
     bool before = up[fault->node];
     free(up);
     return before;
 }
 
-static void evidence_join_all(const struct bisection *b)
+static void evidence_join_all(const struct search_case *c, struct findings *f)
 {
-    struct odb_report *report = b->report;
-    for (size_t i = 0; i < report->culprits.n; i++)
-        for (size_t k = report->culprits.n; k-- > i + 1;) {
-            struct odb_culprit *racer = &report->culprits.items[i];
-            struct odb_culprit *fault = &report->culprits.items[k];
+    for (size_t i = 0; i < f->report->culprits.n; i++)
+        for (size_t k = f->report->culprits.n; k-- > i + 1;) {
+            struct odb_culprit *racer = findings_culprit(f, i), *fault = findings_culprit(f, k);
             if (racer->kind != ODB_KIND_NONDETERMINISTIC || racer->flips_and ||
-                !evidence_same_place(b, racer, fault) || fault->segment[0] != fault->segment[1] ||
-                fault->of_reference || !odb_diagnosis_accuses(fault->kind))
+                !evidence_same_place(c, f, racer, fault) ||
+                fault->segment[0] != fault->segment[1] || fault->of_reference ||
+                !odb_diagnosis_accuses(fault->kind))
                 continue;
             evidence_join(racer, fault);
-            memmove(fault, fault + 1, (--report->culprits.n - k) * sizeof *fault);
+            findings_take(f, k); /* what it owns is the racer's now */
         }
 }
 
-enum odb_status evidence_gather(struct bisection *b, struct odb_error *err)
+/* --- the questions, in order -------------------------------------------------------------------
+ */
+
+static enum odb_status evidence_third(const struct search_case *c, struct findings *f,
+                                      struct odb_error *err)
 {
-    bool asks = !b->prober.recorded;
-    evidence_join_all(b);
-    held_look(b);
-    if (asks)
-        ODB_TRY(evidence_second_cuts(b, err));
-    if (asks && b->report->outputs_diverge)
-        ODB_TRY(pinned_search(b, err));
-    bool several = b->report->culprits.n > 1, spreads = false;
-    for (size_t c = 0; c < b->report->culprits.n; c++)
-        spreads |= evidence_spreads(&b->report->culprits.items[c]);
-    if ((several || spreads) && (b->probed || !asks))
-        ODB_TRY(shares_fill(b, err));
-    for (size_t c = 0; c < b->report->culprits.n; c++) {
-        struct odb_culprit *culprit = &b->report->culprits.items[c];
-        evidence_found(b, culprit);
-        if (c < EVIDENCE_GROWTH)
-            evidence_measure(b, culprit);
-    }
-    rank_culprits(b);
-    confidence_all(b);
+    struct odb_culprit *first = findings_culprit(f, 0);
+    (void)err;
+    rank_culprits(f);
+    if (first->value < 0 || !odb_diagnosis_accuses(first->kind) || c->options->no_opinion)
+        return ODB_OK;
+    findings_step_begin(f, "third opinion");
+    third_opinion(c, f, first, reference_told(f, first->value));
+    findings_step_end(f, "third", "the first culprit alone on another executor");
     return ODB_OK;
 }
 
-enum odb_status evidence_confirm(struct bisection *b, struct odb_error *err)
+static enum odb_status evidence_racers(const struct search_case *c, struct findings *f,
+                                       struct odb_error *err)
 {
-    if (b->report->culprits.n == 0)
-        return ODB_OK;
-    if (!b->prober.recorded)
-        ODB_TRY(verify_all(b, err));
-    rank_culprits(b);
-    struct odb_culprit *first = b->report->culprits.items;
-    if (first->value >= 0 && odb_diagnosis_accuses(first->kind) && !b->options->no_opinion) {
-        findings_step_begin(b, "third opinion");
-        third_opinion(b, first);
-        findings_step_end(b, "third", "the first culprit alone on another executor");
+    (void)err;
+    evidence_join_all(c, f);
+    return ODB_OK;
+}
+
+static enum odb_status evidence_held(const struct search_case *c, struct findings *f,
+                                     struct odb_error *err)
+{
+    (void)err;
+    held_look(c, f);
+    return ODB_OK;
+}
+
+static enum odb_status evidence_pinned(const struct search_case *c, struct findings *f,
+                                       struct odb_error *err)
+{
+    return f->diverge ? pinned_search(c, f, err) : ODB_OK;
+}
+
+/* Where there are several culprits, or no single node is to blame, and every value was read. */
+static enum odb_status evidence_shares(const struct search_case *c, struct findings *f,
+                                       struct odb_error *err)
+{
+    bool wanted = f->report->culprits.n > 1;
+    for (size_t i = 0; i < f->report->culprits.n; i++)
+        wanted |= evidence_spreads(&f->report->culprits.items[i]);
+    return wanted && (f->probed || c->prober->recorded) ? shares_fill(c, f, err) : ODB_OK;
+}
+
+static enum odb_status evidence_growth(const struct search_case *c, struct findings *f,
+                                       struct odb_error *err)
+{
+    (void)err;
+    for (size_t i = 0; i < f->report->culprits.n; i++) {
+        struct odb_culprit *culprit = findings_culprit(f, i);
+        evidence_found(c, f, culprit);
+        if (i < EVIDENCE_GROWTH)
+            evidence_measure(c, f, culprit);
     }
-    return evidence_gather(b, err);
+    return ODB_OK;
+}
+
+static enum odb_status evidence_weigh(const struct search_case *c, struct findings *f,
+                                      struct odb_error *err)
+{
+    (void)err;
+    rank_culprits(f);
+    confidence_all(c, f);
+    return ODB_OK;
+}
+
+static const struct evidence {
+    const char *name, *asks;
+    enum odb_status (*ask)(const struct search_case *c, struct findings *f, struct odb_error *err);
+    bool runs; /* the target, which a recording cannot */
+    bool died; /* asked where the target died of the model, as well */
+} evidence_rows[] = {
+    {"verify", "does it fail alone, and if not, what does?", verify_all, true, false},
+    {"third", "what does somebody else make of it?", evidence_third, false, false},
+    {"racers", "is it who flips that was wrong?", evidence_racers, false, true},
+    {"held", "does a wrong value hold what belongs to another one?", evidence_held, false, true},
+    {"neighbour", "does it fail in a second, different cut?", evidence_second_cuts, true, true},
+    {"pinned", "do the outputs pass with the reference's values in its place?", evidence_pinned,
+     true, true},
+    {"shares", "how much of an output's error does each node bring?", evidence_shares, false, true},
+    {"sensitivity", "how much does the reference make of the same error?", evidence_growth, false,
+     true},
+    {"confidence", "who comes first, and how sure is all that?", evidence_weigh, false, true},
+};
+
+static enum odb_status evidence_ask(const struct search_case *c, struct findings *f, bool died,
+                                    struct odb_error *err)
+{
+    for (size_t i = 0; i < ODB_COUNT(evidence_rows); i++) {
+        const struct evidence *row = &evidence_rows[i];
+        if ((died && !row->died) || (row->runs && c->prober->recorded))
+            continue;
+        ODB_TRY(row->ask(c, f, err));
+    }
+    return ODB_OK;
+}
+
+enum odb_status evidence_of_death(const struct search_case *c, struct findings *f,
+                                  struct odb_error *err)
+{
+    return evidence_ask(c, f, true, err);
+}
+
+enum odb_status evidence_confirm(const struct search_case *c, struct findings *f,
+                                 struct odb_error *err)
+{
+    return f->report->culprits.n ? evidence_ask(c, f, false, err) : ODB_OK;
 }

@@ -23,8 +23,10 @@
 #include "run/value_report.h"
 
 /* All of these questions about the culprits of a search that has come to its end. */
-enum odb_status evidence_gather(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+enum odb_status evidence_of_death(const struct search_case *c, struct findings *f,
+                                  struct odb_error *err) ODB_MUST_USE;
 /* What is done about culprits, whoever found them. */
-enum odb_status evidence_confirm(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+enum odb_status evidence_confirm(const struct search_case *c, struct findings *f,
+                                 struct odb_error *err) ODB_MUST_USE;
 
 #endif

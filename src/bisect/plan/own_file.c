@@ -14,75 +14,72 @@
 #include "report/report.h"
 #include "run/value_report.h"
 
-enum odb_status own_file_instead(struct bisection *b, const struct odb_probe *probe,
-                                 struct odb_error *err)
+enum odb_status own_file_instead(const struct search_case *c, struct findings *f,
+                                 const struct odb_probe *probe, struct odb_error *err)
 {
-    struct odb_report *report = b->report;
-    struct odb_buf text = ODB_BUF_INIT;
-    if (report->plain_given || b->prober.recorded) /* around refused nodes: that was its first */
+    struct odb_instead instead;
+    if (f->report->plain_given ||
+        c->prober->recorded) /* around refused nodes: that was its first */
         return ODB_OK;
-    ODB_TRY(odb_probe_instead(&b->prober, probe, &report->instead, err));
-    report->plain_given = true;
-    odb_instead_put(&report->instead, b->graph, &text);
-    if (report->own_file[0])
-        odb_buf_printf(&text, "; %s", report->own_file);
-    report->instead_text = text.len ? odb_buf_take(&text) : NULL;
-    odb_buf_dispose(&text);
+    ODB_TRY(odb_probe_instead(c->prober, probe, &instead, err));
+    findings_instead(f, &instead);
     return ODB_OK;
 }
 
 /* One of the two models, unobserved. had: how that ended; cancelled it is the error. */
-static enum odb_status own_run(struct bisection *b, bool open, struct odb_tensor **outputs,
-                               struct odb_error *why, enum odb_status *had, struct odb_error *err)
+static enum odb_status own_run(const struct search_case *c, struct findings *f, bool open,
+                               struct odb_tensor **outputs, struct odb_error *why,
+                               enum odb_status *had, struct odb_error *err)
 {
     struct odb_probe probe = reading_plain(
-        b, open ? "the model's own file" : "the model with fixed dimensions", outputs);
+        c, f, open ? "the model's own file" : "the model with fixed dimensions", outputs);
     probe.judged = false;
-    b->prober.open = open;
-    *had = odb_probe_run(&b->prober, &probe, why);
-    b->prober.open = false;
+    c->prober->open = open;
+    *had = odb_probe_run(c->prober, &probe, why);
+    c->prober->open = false;
     if (*had == ODB_CANCELLED)
         *err = *why;
     return *had == ODB_CANCELLED ? ODB_CANCELLED : ODB_OK;
 }
 
-static enum odb_status own_verdict(struct bisection *b, int value, const struct odb_tensor *t,
-                                   enum odb_verdict *out, struct odb_error *err)
+static enum odb_status own_verdict(const struct search_case *c, int value,
+                                   const struct odb_tensor *t, enum odb_verdict *out,
+                                   struct odb_error *err)
 {
     struct odb_value_report report = {0};
-    ODB_TRY(odb_judge_value(&b->judge, value, t, &report, err));
+    ODB_TRY(odb_judge_value(&c->judge, value, t, &report, err));
     *out = report.verdict;
     return ODB_OK;
 }
 
 /* Tells of the output that shows most, if any has other bits: then the file is judged. */
-static enum odb_status own_compare(struct bisection *b, struct odb_tensor *const *fixed,
-                                   struct odb_tensor *const *own, struct odb_error *err)
+static enum odb_status own_compare(const struct search_case *c, struct findings *f,
+                                   struct odb_tensor *const *fixed, struct odb_tensor *const *own,
+                                   struct odb_error *err)
 {
     enum odb_verdict verdicts[2] = {ODB_VERDICT_UNTESTED, ODB_VERDICT_UNTESTED};
     int shows = ODB_NO_VALUE;
-    for (size_t o = 0; o < b->n_outputs && verdicts[0] == verdicts[1]; o++) {
+    for (size_t o = 0; o < c->n_outputs && verdicts[0] == verdicts[1]; o++) {
         if (!fixed[o] || !own[o] || odb_tensor_identical(fixed[o], own[o]))
             continue;
-        shows = b->outputs[o];
-        ODB_TRY(own_verdict(b, shows, fixed[o], &verdicts[0], err));
-        ODB_TRY(own_verdict(b, shows, own[o], &verdicts[1], err));
+        shows = c->outputs[o];
+        ODB_TRY(own_verdict(c, shows, fixed[o], &verdicts[0], err));
+        ODB_TRY(own_verdict(c, shows, own[o], &verdicts[1], err));
     }
-    b->prober.open = shows != ODB_NO_VALUE;
-    if (!b->prober.open)
-        snprintf(b->report->own_file, sizeof b->report->own_file,
-                 "the file itself gives the same, bit for bit");
+    c->prober->open = shows != ODB_NO_VALUE;
+    if (!c->prober->open)
+        findings_own_file(f, "the file itself gives the same, bit for bit");
     else if (verdicts[0] == verdicts[1])
-        odb_report_note(b->report,
-                        "with fixed dimensions the target gives other bits for %s, with the same "
-                        "verdict (%s); what is judged is the file itself",
-                        b->graph->values[shows].name, odb_verdict_name(verdicts[0]));
+        findings_note(f,
+                      "with fixed dimensions the target gives other bits for %s, with the same "
+                      "verdict (%s); what is judged is the file itself",
+                      c->graph->values[shows].name, odb_verdict_name(verdicts[0]));
     else
-        odb_report_warn(b->report,
-                        "with fixed dimensions the target gives something else for %s (%s) than "
-                        "from the file itself (%s); what is judged is the file",
-                        b->graph->values[shows].name, odb_verdict_name(verdicts[0]),
-                        odb_verdict_name(verdicts[1]));
+        findings_warn(f,
+                      "with fixed dimensions the target gives something else for %s (%s) than "
+                      "from the file itself (%s); what is judged is the file",
+                      c->graph->values[shows].name, odb_verdict_name(verdicts[0]),
+                      odb_verdict_name(verdicts[1]));
     return ODB_OK;
 }
 
@@ -93,36 +90,36 @@ static void own_drop(struct odb_tensor **outputs, size_t n)
     free(outputs);
 }
 
-enum odb_status own_file_look(struct bisection *b, struct odb_error *err)
+enum odb_status own_file_look(const struct search_case *c, struct findings *f,
+                              struct odb_error *err)
 {
-    const char *spec = b->options->target;
+    const char *spec = c->options->target;
     struct odb_tensor **fixed, **own;
     struct odb_error why = ODB_ERROR_INIT;
     struct odb_instead instead;
     enum odb_status status, had;
-    struct odb_probe probe = reading_plain(b, "the whole model", b->plain);
+    struct odb_probe probe = reading_plain(c, f, "the whole model", f->plain);
     if (!odb_executor_fixed(spec) || odb_executor_needs_fixed(spec))
         return ODB_OK;
-    b->prober.open = true;
-    status = odb_probe_instead(&b->prober, &probe, &instead, err);
-    b->prober.open = false;
+    c->prober->open = true;
+    status = odb_probe_instead(c->prober, &probe, &instead, err);
+    c->prober->open = false;
     if (status != ODB_OK || odb_instead_any(&instead)) /* it would not be the file either */
         return status;
-    fixed = odb_new_n(struct odb_tensor *, b->n_outputs);
-    own = odb_new_n(struct odb_tensor *, b->n_outputs);
-    findings_step_begin(b, "the model's own file");
-    ODB_TRY_OUT(own_run(b, false, fixed, &why, &had, err));
+    fixed = odb_new_n(struct odb_tensor *, c->n_outputs);
+    own = odb_new_n(struct odb_tensor *, c->n_outputs);
+    findings_step_begin(f, "the model's own file");
+    ODB_TRY_OUT(own_run(c, f, false, fixed, &why, &had, err));
     if (had != ODB_OK) /* the plain run will say so */
         goto out;
-    ODB_TRY_OUT(own_run(b, true, own, &why, &had, err));
+    ODB_TRY_OUT(own_run(c, f, true, own, &why, &had, err));
     if (had == ODB_OK)
-        status = own_compare(b, fixed, own, err);
+        status = own_compare(c, f, fixed, own, err);
     else
-        snprintf(b->report->own_file, sizeof b->report->own_file,
-                 "the file itself it does not run: %.200s", why.what);
+        findings_own_file(f, "the file itself it does not run: %.200s", why.what);
 out:
-    findings_step_end(b, "plain", "with fixed dimensions, and the file itself: are they one?");
-    own_drop(fixed, b->n_outputs);
-    own_drop(own, b->n_outputs);
+    findings_step_end(f, "plain", "with fixed dimensions, and the file itself: are they one?");
+    own_drop(fixed, c->n_outputs);
+    own_drop(own, c->n_outputs);
     return status;
 }

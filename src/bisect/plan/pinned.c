@@ -28,43 +28,40 @@
  * spoils nothing. */
 #define PIN_SINGLES 8
 
-/* What a search with pinned values must not touch. */
+/* A search, and that of the model with values pinned. */
 struct pin {
-    struct bisection *b;
-    bool *values;           /* owned; [n_values] pinned */
-    bool *nodes;            /* owned; [n_nodes] whose values are */
-    size_t n;               /* of nodes */
-    bool *drawn, *reaching; /* the search's, while another is in their place; and these: */
-    struct odb_value_report *report_values;
-    struct odb_tensor **report_given, **given;
-    struct odb_value_report *verdicts;
-    struct odb_signature sought;
-    bool diverge;
+    const struct search_case *c;  /* borrowed: without pins */
+    struct findings *f;           /* borrowed */
+    bool *values;                 /* owned; [n_values] pinned */
+    bool *nodes;                  /* owned; [n_nodes] whose values are */
+    size_t n;                     /* of nodes */
+    struct search_case_made made; /* in a round: the case with pins, */
+    struct findings found;        /* and what is found of it */
 };
 
 /* --- who is pinned ---------------------------------------------------------------------------- */
 
 /* One that the reference has no values of cannot be pinned. */
-static bool pin_possible(const struct bisection *b, const struct odb_node *node)
+static bool pin_possible(const struct search_case *c, const struct odb_node *node)
 {
     bool possible = node->n_out > 0;
     for (int o = 0; o < node->n_out; o++)
-        possible = possible && (node->out[o] < 0 || b->trace->ref[node->out[o]] ||
-                                !odb_probe_wants(b->graph, b->trace, node->out[o]));
+        possible = possible && (node->out[o] < 0 || c->trace->ref[node->out[o]] ||
+                                !odb_probe_wants(c->graph, c->trace, node->out[o]));
     return possible;
 }
 
 static void pin_node(struct pin *p, int index)
 {
-    const struct odb_node *node = &p->b->graph->nodes[index];
-    if (p->nodes[index] || !pin_possible(p->b, node))
+    const struct odb_node *node = &p->c->graph->nodes[index];
+    if (p->nodes[index] || !pin_possible(p->c, node))
         return;
     for (int o = 0; o < node->n_out; o++)
-        if (node->out[o] >= 0 && p->b->trace->ref[node->out[o]])
+        if (node->out[o] >= 0 && p->c->trace->ref[node->out[o]])
             p->values[node->out[o]] = true;
     p->nodes[index] = true;
     p->n++;
-    odb_push(&p->b->report->pinned, index);
+    findings_pin_node(p->f, index);
 }
 
 static bool pin_is_fault(const struct odb_culprit *c)
@@ -84,12 +81,13 @@ static int pin_last(const struct odb_culprit *c)
  * somebody new. */
 static bool pin_culprits(struct pin *p)
 {
-    struct bisection *b = p->b;
+    const struct search_case *c = p->c;
+    struct findings *f = p->f;
     size_t before = p->n;
-    for (size_t v = 0; v < b->graph->n_values; v++) /* is what it is, and is not read */
-        p->values[v] |= b->exchanged[v] != ODB_NO_VALUE;
-    for (size_t c = 0; c < b->report->culprits.n; c++) {
-        const struct odb_culprit *culprit = &b->report->culprits.items[c];
+    for (size_t v = 0; v < c->graph->n_values; v++) /* is what it is, and is not read */
+        p->values[v] |= f->exchanged[v] != ODB_NO_VALUE;
+    for (size_t i = 0; i < f->report->culprits.n; i++) {
+        const struct odb_culprit *culprit = &f->report->culprits.items[i];
         if (!pin_is_fault(culprit) || !culprit->reaches_output)
             continue;
         pin_node(p, culprit->node);
@@ -98,76 +96,23 @@ static bool pin_culprits(struct pin *p)
     return p->n > before;
 }
 
-/* --- a search of its own ---------------------------------------------------------------------- */
-
-/* Values of the target that hold whatever is pinned: feeds, draws, and what is pinned. */
-static void pin_enter(struct pin *p)
-{
-    struct bisection *b = p->b;
-    size_t n = b->graph->n_values;
-    p->report_values = b->report->values;
-    p->report_given = b->report->given;
-    p->given = b->given;
-    p->drawn = b->drawn;
-    p->verdicts = b->verdicts;
-    p->sought = b->sought;
-    p->reaching = b->reaching;
-    b->reaching = NULL;
-    p->diverge = b->report->outputs_diverge;
-    b->report->values = odb_new_n(struct odb_value_report, n + 1);
-    b->report->given = odb_new_n(struct odb_tensor *, n);
-    b->given = odb_new_n(struct odb_tensor *, n);
-    b->drawn = odb_xmemdup(p->drawn, n * sizeof *b->drawn);
-    b->verdicts = odb_new_n(struct odb_value_report, b->n_outputs);
-    for (size_t v = 0; v < n; v++) {
-        b->drawn[v] |= p->values[v];
-        b->given[v] = b->drawn[v] ? odb_tensor_ref(b->trace->ref[v]) : NULL;
-    }
-    for (size_t f = 0; f < b->feeds->n; f++)
-        b->given[b->feeds->items[f].value] = odb_tensor_ref(b->feeds->items[f].tensor);
-    b->prober.pinned = p->values;
-}
-
-static void pin_leave(struct pin *p)
-{
-    struct bisection *b = p->b;
-    for (size_t v = 0; v < b->graph->n_values; v++) {
-        odb_tensor_unref(b->given[v]);
-        odb_tensor_unref(b->report->given[v]);
-    }
-    free(b->given);
-    free(b->report->given);
-    free(b->report->values);
-    free(b->drawn);
-    free(b->verdicts);
-    free(b->reaching);
-    b->reaching = p->reaching;
-    b->report->values = p->report_values;
-    b->report->given = p->report_given;
-    b->given = p->given;
-    b->drawn = p->drawn;
-    b->verdicts = p->verdicts;
-    b->sought = p->sought;
-    b->report->outputs_diverge = p->diverge;
-    b->prober.pinned = NULL;
-}
-
 /* --- running it ------------------------------------------------------------------------------- */
 
 static enum odb_status pin_judge(struct pin *p, const struct odb_probe *probe, size_t *bad,
                                  enum odb_verdict *shown, struct odb_error *err)
 {
-    struct bisection *b = p->b;
+    const struct search_case *c = &p->made.is;
+    struct findings *f = &p->found;
     for (size_t i = 0; i < probe->n_values; i++) {
-        struct odb_value_report *report = &b->report->values[probe->values[i]];
-        ODB_TRY(odb_judge_value(&b->judge, probe->values[i], probe->outputs[i], report, err));
-        if (decided_allows(b, probe->values[i], report))
+        struct odb_value_report *report = &findings_judge(f)[probe->values[i]];
+        ODB_TRY(odb_judge_value(&c->judge, probe->values[i], probe->outputs[i], report, err));
+        if (decided_allows(c, f, probe->values[i], report))
             report->verdict = ODB_VERDICT_PASS;
         *bad += odb_verdict_is_bad(report->verdict);
         odb_probe_shows(shown, report->verdict);
-        for (size_t o = 0; o < b->n_outputs; o++)
-            if (b->outputs[o] == probe->values[i])
-                b->verdicts[o] = *report;
+        for (size_t o = 0; o < c->n_outputs; o++)
+            if (c->outputs[o] == probe->values[i])
+                f->verdicts[o] = *report;
     }
     return ODB_OK;
 }
@@ -177,11 +122,12 @@ static enum odb_status pin_judge(struct pin *p, const struct odb_probe *probe, s
 static enum odb_status pin_run(struct pin *p, bool all, size_t *bad, enum odb_status *had,
                                struct odb_error *why, struct odb_error *err)
 {
-    struct bisection *b = p->b;
-    int *list = odb_new_n(int, b->graph->n_values);
-    size_t n = 0, made = all ? reading_list(b, list) : b->n_outputs;
+    const struct search_case *c = &p->made.is;
+    struct findings *f = &p->found;
+    int *list = odb_new_n(int, c->graph->n_values);
+    size_t n = 0, made = all ? reading_list(c, list) : c->n_outputs;
     if (!all)
-        memcpy(list, b->outputs, b->n_outputs * sizeof *list);
+        memcpy(list, c->outputs, c->n_outputs * sizeof *list);
     for (size_t i = 0; i < made; i++)
         if (!p->values[list[i]])
             list[n++] = list[i];
@@ -195,7 +141,7 @@ static enum odb_status pin_run(struct pin *p, bool all, size_t *bad, enum odb_st
                               .outputs = outputs,
                               .judged = true};
     *bad = 0;
-    *had = odb_probe_run(&b->prober, &probe, why);
+    *had = odb_probe_run(c->prober, &probe, why);
     enum odb_verdict shown = odb_probe_verdict(*had);
     enum odb_status status = *had == ODB_CANCELLED ? *had : ODB_OK;
     if (status != ODB_OK && err)
@@ -203,12 +149,12 @@ static enum odb_status pin_run(struct pin *p, bool all, size_t *bad, enum odb_st
     else if (*had == ODB_OK && !all)
         status = pin_judge(p, &probe, bad, &shown, err);
     for (size_t i = 0; i < n && *had == ODB_OK && all; i++) {
-        odb_tensor_unref(b->given[list[i]]);
-        b->given[list[i]] = outputs[i];
+        odb_tensor_unref(f->given[list[i]]);
+        f->given[list[i]] = outputs[i];
         outputs[i] = NULL;
     }
-    odb_probe_tell(&b->prober, &probe, shown, 0);
-    odb_probe_drop(&b->prober, &probe);
+    odb_probe_tell(c->prober, &probe, shown, 0);
+    odb_probe_drop(c->prober, &probe);
     free(outputs);
     free(list);
     return status;
@@ -219,8 +165,9 @@ static enum odb_status pin_run(struct pin *p, bool all, size_t *bad, enum odb_st
 /* Every node judged on what the target made with the culprits pinned. */
 static enum odb_status pin_blame(struct pin *p, struct odb_error *err)
 {
-    struct bisection *b = p->b;
-    struct odb_search_hooks quiet = b->options->hooks;
+    const struct search_case *c = &p->made.is;
+    struct findings *f = &p->found;
+    struct odb_search_hooks quiet = c->options->hooks;
     struct odb_error why = ODB_ERROR_INIT;
     enum odb_status had;
     size_t ignored;
@@ -229,15 +176,15 @@ static enum odb_status pin_blame(struct pin *p, struct odb_error *err)
         return ODB_OK;
     quiet.event = NULL;
     ODB_TRY(
-        odb_blame(&b->judge, 0, (int)b->graph->n_nodes, b->given, b->report->values, &quiet, err));
-    for (size_t n = 0; n < b->graph->n_nodes; n++) {
-        const struct odb_node *node = &b->graph->nodes[n];
+        odb_blame(&c->judge, 0, (int)c->graph->n_nodes, f->given, findings_judge(f), &quiet, err));
+    for (size_t n = 0; n < c->graph->n_nodes; n++) {
+        const struct odb_node *node = &c->graph->nodes[n];
         for (int o = 0; o < node->n_out && !p->nodes[n]; o++) {
             int v = node->out[o];
-            if (v < 0 || !b->report->values[v].culprit)
+            if (v < 0 || !f->values[v].culprit)
                 continue;
-            struct odb_culprit *culprit = findings_accuse(b, (int)n, v, findings_kind(b, v));
-            ODB_TRY(verify_culprit(b, culprit, err));
+            struct odb_culprit *culprit = findings_accuse(f, (int)n, v, findings_kind(f, v));
+            ODB_TRY(verify_culprit(c, f, culprit, err));
             break;
         }
     }
@@ -249,44 +196,48 @@ static enum odb_status pin_blame(struct pin *p, struct odb_error *err)
 static enum odb_status pin_search(struct pin *p, enum odb_status had, struct odb_error *why,
                                   struct odb_error *err)
 {
-    struct bisection *b = p->b;
+    const struct search_case *c = &p->made.is;
+    struct findings *f = &p->found;
     if (had == ODB_E_CRASH || had == ODB_E_TIMEOUT) {
-        odb_signature_status(&b->sought, had, why);
-        return hunt_crash(b, had, why);
+        struct odb_signature sought;
+        odb_signature_status(&sought, had, why);
+        findings_sign(f, &sought);
+        return hunt_crash(c, f, had, why);
     }
     if (had != ODB_OK)
         return ODB_OK;
-    bool searched = b->options->strategy == ODB_STRATEGY_PREFIX || b->hidden;
+    bool searched = c->options->strategy == ODB_STRATEGY_PREFIX || f->hidden;
     if (!searched)
         return pin_blame(p, err);
-    for (size_t o = 0; o < b->n_outputs; o++)
-        if (odb_verdict_is_bad(b->verdicts[o].verdict) && !p->values[b->outputs[o]])
-            return hunt_value(b, b->outputs[o], err);
+    for (size_t o = 0; o < c->n_outputs; o++)
+        if (odb_verdict_is_bad(f->verdicts[o].verdict) && !p->values[c->outputs[o]])
+            return hunt_value(c, f, c->outputs[o], err);
     return ODB_OK;
 }
 
-static double pin_worst(const struct bisection *b, const struct odb_value_report *verdicts)
+static double pin_worst(const struct search_case *c, const struct odb_value_report *verdicts)
 {
     double worst = 0;
-    for (size_t o = 0; o < b->n_outputs; o++)
+    for (size_t o = 0; o < c->n_outputs; o++)
         if (odb_verdict_is_bad(verdicts[o].verdict))
             worst = fmax(worst, verdicts[o].error.known ? verdicts[o].error.v : INFINITY);
     return worst;
 }
 
-static bool pin_died(const struct bisection *b)
+static bool pin_died(const struct findings *f)
 {
-    return b->sought.verdict == ODB_VERDICT_CRASH || b->sought.verdict == ODB_VERDICT_TIMEOUT;
+    return f->sought.verdict == ODB_VERDICT_CRASH || f->sought.verdict == ODB_VERDICT_TIMEOUT;
 }
 
 /* An output that was wrong, or was never had because the target died, can be read: that one passes
  * now says something. */
 static bool pin_tells(const struct pin *p)
 {
-    const struct bisection *b = p->b;
-    bool died = pin_died(b);
-    for (size_t o = 0; o < b->n_outputs; o++)
-        if (!p->values[b->outputs[o]] && (died || odb_verdict_is_bad(b->verdicts[o].verdict)))
+    const struct search_case *c = p->c;
+    const struct findings *f = p->f;
+    bool died = pin_died(f);
+    for (size_t o = 0; o < c->n_outputs; o++)
+        if (!p->values[c->outputs[o]] && (died || odb_verdict_is_bad(f->verdicts[o].verdict)))
             return true;
     return false;
 }
@@ -294,26 +245,28 @@ static bool pin_tells(const struct pin *p)
 /* One round: *again where somebody new was found. */
 static enum odb_status pin_round(struct pin *p, bool *again, struct odb_error *err)
 {
-    struct bisection *b = p->b;
+    struct findings *f = p->f;
     struct odb_error why = ODB_ERROR_INIT;
-    size_t culprits = b->report->culprits.n, bad = 0;
+    size_t culprits = f->report->culprits.n, bad = 0;
     enum odb_status had, status;
-    pin_enter(p);
+    search_case_pin(&p->made, p->c, p->values);
+    findings_pinned(&p->found, &p->made.is, f);
     status = pin_run(p, false, &bad, &had, &why, err);
-    double worst = pin_worst(b, b->verdicts);
-    b->report->pinned_pass = had != ODB_OK ? ODB_NOT_TESTABLE
-                             : bad         ? ODB_CONTRADICTS
-                                           : ODB_CONFIRMS;
+    double worst = pin_worst(p->c, p->found.verdicts);
+    findings_pinned_pass(f, had != ODB_OK ? ODB_NOT_TESTABLE
+                            : bad         ? ODB_CONTRADICTS
+                                          : ODB_CONFIRMS);
     if (status == ODB_OK && (had != ODB_OK || bad))
         status = pin_search(p, had, &why, err);
     if (status != ODB_OK && why.what[0] && err)
         *err = why;
-    pin_leave(p);
-    *again = b->report->culprits.n > culprits;
-    bool in_vain = had == ODB_OK && bad && !*again && worst > 0.9 * pin_worst(b, b->verdicts);
-    for (size_t c = 0; c < culprits; c++)
-        if (p->nodes[b->report->culprits.items[c].node] && culprits == 1 && in_vain)
-            b->report->culprits.items[c].checks[ODB_CHECK_PINNED] = ODB_CONTRADICTS;
+    findings_dispose(&p->found);
+    search_case_dispose(&p->made);
+    *again = f->report->culprits.n > culprits;
+    bool in_vain = had == ODB_OK && bad && !*again && worst > 0.9 * pin_worst(p->c, f->verdicts);
+    for (size_t i = 0; i < culprits; i++)
+        if (p->nodes[f->report->culprits.items[i].node] && culprits == 1 && in_vain)
+            findings_culprit(f, i)->checks[ODB_CHECK_PINNED] = ODB_CONTRADICTS;
     return status;
 }
 
@@ -322,18 +275,19 @@ static enum odb_status pin_round(struct pin *p, bool *again, struct odb_error *e
 /* A culprit's own values pinned or not; false: another one shares them. */
 static bool pin_set(struct pin *p, const struct odb_culprit *culprit, bool pinned)
 {
-    const struct bisection *b = p->b;
+    const struct search_case *c = p->c;
+    const struct findings *f = p->f;
     int own[] = {culprit->node, pin_last(culprit)};
-    for (size_t c = 0; c < b->report->culprits.n; c++) {
-        const struct odb_culprit *other = &b->report->culprits.items[c];
+    for (size_t k = 0; k < f->report->culprits.n; k++) {
+        const struct odb_culprit *other = &f->report->culprits.items[k];
         for (size_t i = 0; i < ODB_COUNT(own) && other != culprit; i++)
             if (p->nodes[own[i]] && (own[i] == other->node || own[i] == pin_last(other)))
                 return false;
     }
     for (size_t i = 0; i < ODB_COUNT(own); i++) {
-        const struct odb_node *node = &b->graph->nodes[own[i]];
+        const struct odb_node *node = &c->graph->nodes[own[i]];
         for (int o = 0; o < node->n_out && p->nodes[own[i]]; o++)
-            if (node->out[o] >= 0 && b->trace->ref[node->out[o]])
+            if (node->out[o] >= 0 && c->trace->ref[node->out[o]])
                 p->values[node->out[o]] = pinned;
     }
     return true;
@@ -343,16 +297,16 @@ static bool pin_set(struct pin *p, const struct odb_culprit *culprit, bool pinne
  * [n_values], the caller's. Nodes stand in topological order, so one pass is enough. */
 static bool *pin_shows(const struct pin *p, const struct odb_culprit *culprit)
 {
-    const struct bisection *b = p->b;
-    bool *shows = odb_new_n(bool, b->graph->n_values);
-    for (size_t n = (size_t)pin_last(culprit); n < b->graph->n_nodes; n++) {
-        const struct odb_node *node = &b->graph->nodes[n];
+    const struct search_case *c = p->c;
+    bool *shows = odb_new_n(bool, c->graph->n_values);
+    for (size_t n = (size_t)pin_last(culprit); n < c->graph->n_nodes; n++) {
+        const struct odb_node *node = &c->graph->nodes[n];
         bool wrong = n == (size_t)pin_last(culprit);
         for (size_t i = 0; !wrong && i < odb_node_n_reads(node); i++)
             wrong = odb_node_reads(node, i) >= 0 && shows[odb_node_reads(node, i)];
         for (int o = 0; wrong && o < node->n_out; o++)
             if (node->out[o] >= 0)
-                shows[node->out[o]] = !p->values[node->out[o]] && !b->drawn[node->out[o]];
+                shows[node->out[o]] = !p->values[node->out[o]] && !c->drawn[node->out[o]];
     }
     return shows;
 }
@@ -363,15 +317,15 @@ static bool *pin_shows(const struct pin *p, const struct odb_culprit *culprit)
 static void pin_witnesses(const struct pin *p, const struct odb_culprit *culprit, const bool *shows,
                           bool *marks)
 {
-    const struct bisection *b = p->b;
-    for (size_t n = 0; n < b->graph->n_nodes; n++) {
-        const struct odb_node *node = &b->graph->nodes[n];
+    const struct search_case *c = p->c;
+    for (size_t n = 0; n < c->graph->n_nodes; n++) {
+        const struct odb_node *node = &c->graph->nodes[n];
         for (size_t i = 0; p->nodes[n] && i < odb_node_n_reads(node); i++) {
             int v = odb_node_reads(node, i);
-            if (v < 0 || !shows[v] || marks[v] || !b->trace->ref[v] ||
-                !odb_probe_reads(b->graph, b->trace, v))
+            if (v < 0 || !shows[v] || marks[v] || !c->trace->ref[v] ||
+                !odb_probe_reads(c->graph, c->trace, v))
                 continue;
-            int maker = b->graph->values[v].producer;
+            int maker = c->graph->values[v].producer;
             marks[v] = maker != culprit->node && maker != pin_last(culprit);
         }
     }
@@ -382,7 +336,8 @@ static void pin_witnesses(const struct pin *p, const struct odb_culprit *culprit
 static enum odb_status pin_read(struct pin *p, int about, const int *values, size_t n, bool *bad,
                                 size_t *n_bad, enum odb_status *had, struct odb_error *err)
 {
-    struct bisection *b = p->b;
+    const struct search_case *c = p->c;
+    struct findings *f = p->f;
     struct odb_error why = ODB_ERROR_INIT;
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n);
     struct odb_probe probe = {.asked = ODB_ASKED_PINNED,
@@ -393,9 +348,9 @@ static enum odb_status pin_read(struct pin *p, int about, const int *values, siz
                               .n_values = n,
                               .outputs = outputs,
                               .judged = true};
+    struct odb_prober prober = odb_prober_pinned(c->prober, p->values);
     enum odb_status status = ODB_OK;
-    b->prober.pinned = p->values;
-    *had = odb_probe_run(&b->prober, &probe, &why);
+    *had = odb_probe_run(&prober, &probe, &why);
     enum odb_verdict shown = odb_probe_verdict(*had);
     *n_bad = 0;
     if (*had == ODB_CANCELLED) {
@@ -404,16 +359,15 @@ static enum odb_status pin_read(struct pin *p, int about, const int *values, siz
     }
     for (size_t i = 0; i < n && status == ODB_OK && *had == ODB_OK; i++) {
         struct odb_value_report report = {0};
-        status = odb_judge_value(&b->judge, values[i], outputs[i], &report, err);
-        if (decided_allows(b, values[i], &report))
+        status = odb_judge_value(&c->judge, values[i], outputs[i], &report, err);
+        if (decided_allows(c, f, values[i], &report))
             report.verdict = ODB_VERDICT_PASS;
         bad[i] = report.verdict != ODB_VERDICT_PASS;
         *n_bad += odb_verdict_is_bad(report.verdict);
         odb_probe_shows(&shown, report.verdict);
     }
-    odb_probe_tell(&b->prober, &probe, shown, 0);
-    odb_probe_drop(&b->prober, &probe);
-    b->prober.pinned = NULL;
+    odb_probe_tell(&prober, &probe, shown, 0);
+    odb_probe_drop(&prober, &probe);
     free(outputs);
     return status;
 }
@@ -421,7 +375,7 @@ static enum odb_status pin_read(struct pin *p, int about, const int *values, siz
 /* Those of the witnesses stay that are right while all culprits are pinned. */
 static enum odb_status pin_keep_right(struct pin *p, bool *marks, struct odb_error *err)
 {
-    size_t n_values = p->b->graph->n_values, n = 0, ignored;
+    size_t n_values = p->c->graph->n_values, n = 0, ignored;
     int *list = odb_new_n(int, n_values);
     bool *bad = odb_new_n(bool, n_values);
     enum odb_status had = ODB_OK, status = ODB_OK;
@@ -442,10 +396,11 @@ static enum odb_status pin_keep_right(struct pin *p, bool *marks, struct odb_err
 static enum odb_status pin_single(struct pin *p, struct odb_culprit *culprit, const bool *right,
                                   struct odb_error *err)
 {
-    struct bisection *b = p->b;
-    bool *marks = odb_new_n(bool, b->graph->n_values);
-    bool *bad = odb_new_n(bool, b->graph->n_values);
-    int *list = odb_new_n(int, b->graph->n_values);
+    const struct search_case *c = p->c;
+    struct findings *f = p->f;
+    bool *marks = odb_new_n(bool, c->graph->n_values);
+    bool *bad = odb_new_n(bool, c->graph->n_values);
+    int *list = odb_new_n(int, c->graph->n_values);
     size_t n = 0, n_bad = 0;
     enum odb_status had = ODB_OK, status = ODB_OK;
     culprit->spoils = ODB_NOT_TESTABLE;
@@ -453,13 +408,13 @@ static enum odb_status pin_single(struct pin *p, struct odb_culprit *culprit, co
         goto out;
     bool *shows = pin_shows(p, culprit);
     pin_witnesses(p, culprit, shows, marks);
-    for (size_t o = 0; o < b->n_outputs; o++) /* a right one would be that whatever happens */
-        if (!p->values[b->outputs[o]] &&
-            (pin_died(b) || odb_verdict_is_bad(b->verdicts[o].verdict)))
-            marks[b->outputs[o]] = shows[b->outputs[o]];
+    for (size_t o = 0; o < c->n_outputs; o++) /* a right one would be that whatever happens */
+        if (!p->values[c->outputs[o]] &&
+            (pin_died(f) || odb_verdict_is_bad(f->verdicts[o].verdict)))
+            marks[c->outputs[o]] = shows[c->outputs[o]];
     free(shows);
-    for (size_t v = 0; v < b->graph->n_values; v++)
-        if (marks[v] && (right[v] || b->graph->values[v].is_output))
+    for (size_t v = 0; v < c->graph->n_values; v++)
+        if (marks[v] && (right[v] || c->graph->values[v].is_output))
             list[n++] = (int)v;
     if (n)
         status = pin_read(p, culprit->node, list, n, bad, &n_bad, &had, err);
@@ -479,12 +434,13 @@ out:
  * follows it is wrong then, looking at it may have been all that was. */
 static enum odb_status pin_one_by_one(struct pin *p, struct odb_error *err)
 {
-    struct bisection *b = p->b;
-    bool *right = odb_new_n(bool, b->graph->n_values);
+    const struct search_case *c = p->c;
+    struct findings *f = p->f;
+    bool *right = odb_new_n(bool, c->graph->n_values);
     enum odb_status status = ODB_OK;
     size_t asked = 0;
-    for (size_t c = 0; c < b->report->culprits.n && asked < PIN_SINGLES; c++) {
-        const struct odb_culprit *culprit = &b->report->culprits.items[c];
+    for (size_t i = 0; i < f->report->culprits.n && asked < PIN_SINGLES; i++) {
+        const struct odb_culprit *culprit = &f->report->culprits.items[i];
         if (!p->nodes[culprit->node])
             continue;
         asked++;
@@ -497,8 +453,8 @@ static enum odb_status pin_one_by_one(struct pin *p, struct odb_error *err)
     }
     status = pin_keep_right(p, right, err);
     asked = 0;
-    for (size_t c = 0; c < b->report->culprits.n && asked < PIN_SINGLES && status == ODB_OK; c++) {
-        struct odb_culprit *culprit = &b->report->culprits.items[c];
+    for (size_t i = 0; i < f->report->culprits.n && asked < PIN_SINGLES && status == ODB_OK; i++) {
+        struct odb_culprit *culprit = findings_culprit(f, i);
         bool only = false;
         if (!p->nodes[culprit->node])
             continue;
@@ -508,7 +464,7 @@ static enum odb_status pin_one_by_one(struct pin *p, struct odb_error *err)
             culprit->checks[ODB_CHECK_PINNED] = ODB_CONFIRMS;
         if (status == ODB_OK && culprit->spoils == ODB_CONTRADICTS && culprit->verified &&
             culprit->segment[0] == culprit->segment[1] && odb_diagnosis_accuses(culprit->kind))
-            status = observed_only(b, culprit->node, &only, err);
+            status = observed_only(c, f, culprit->node, &only, err);
         if (only) {
             culprit->kind = ODB_KIND_PROBE_EFFECT;
             culprit->verified = culprit->reaches_output = false;
@@ -523,14 +479,14 @@ static enum odb_status pin_conclude(struct pin *p, struct odb_error *err)
 {
     struct odb_culprit *only = NULL;
     size_t n = 0;
-    for (size_t c = 0; c < p->b->report->culprits.n; c++) {
-        struct odb_culprit *culprit = &p->b->report->culprits.items[c];
+    for (size_t i = 0; i < p->f->report->culprits.n; i++) {
+        struct odb_culprit *culprit = findings_culprit(p->f, i);
         if (!p->nodes[culprit->node])
             continue;
         only = culprit;
         n++;
     }
-    if (p->b->report->pinned_pass != ODB_CONFIRMS)
+    if (p->f->report->pinned_pass != ODB_CONFIRMS)
         return ODB_OK;
     if (n > 1)
         return pin_one_by_one(p, err);
@@ -539,31 +495,33 @@ static enum odb_status pin_conclude(struct pin *p, struct odb_error *err)
     return ODB_OK;
 }
 
-enum odb_status pinned_search(struct bisection *b, struct odb_error *err)
+enum odb_status pinned_search(const struct search_case *c, struct findings *f,
+                              struct odb_error *err)
 {
-    struct pin p = {.b = b,
-                    .values = odb_new_n(bool, b->graph->n_values),
-                    .nodes = odb_new_n(bool, b->graph->n_nodes)};
+    struct pin p = {.c = c,
+                    .f = f,
+                    .values = odb_new_n(bool, c->graph->n_values),
+                    .nodes = odb_new_n(bool, c->graph->n_nodes)};
     enum odb_status status = ODB_OK;
     bool again = true, begun = false;
     for (int round = 0; round < PIN_ROUNDS && again && status == ODB_OK; round++) {
         if (!pin_culprits(&p))
             break;
-        b->report->pinned_pass = ODB_NOT_ASKED;
+        findings_pinned_pass(f, ODB_NOT_ASKED);
         if (!pin_tells(&p))
             break;
         if (!begun)
-            findings_step_begin(b, "pinned");
+            findings_step_begin(f, "pinned");
         begun = true;
         status = pin_round(&p, &again, err);
     }
     if (status == ODB_OK)
         status = pin_conclude(&p, err);
     if (begun && status == ODB_OK)
-        findings_step_end(b, "pinned", "the culprits' values made the reference's: %s",
-                          b->report->pinned_pass == ODB_CONFIRMS      ? "the outputs pass"
-                          : b->report->pinned_pass == ODB_CONTRADICTS ? "outputs are wrong still"
-                          : b->report->pinned_pass == ODB_NOT_ASKED
+        findings_step_end(f, "pinned", "the culprits' values made the reference's: %s",
+                          f->report->pinned_pass == ODB_CONFIRMS      ? "the outputs pass"
+                          : f->report->pinned_pass == ODB_CONTRADICTS ? "outputs are wrong still"
+                          : f->report->pinned_pass == ODB_NOT_ASKED
                               ? "no output that was wrong is left to read"
                               : "it does not run");
     free(p.values);

@@ -9,6 +9,7 @@
 
 /* Runs the model with the reference's values in the place of the culprits'; where outputs are wrong
  * still, looks for further culprits there. */
-enum odb_status pinned_search(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+enum odb_status pinned_search(const struct search_case *c, struct findings *f,
+                              struct odb_error *err) ODB_MUST_USE;
 
 #endif

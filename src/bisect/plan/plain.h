@@ -9,9 +9,11 @@
 
 /* The model as it is, some times. After refused_around() has put others there, the outputs are
  * those. */
-enum odb_status plain_run(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+enum odb_status plain_run(const struct search_case *c, struct findings *f,
+                          struct odb_error *err) ODB_MUST_USE;
 /* What the target says of the model as it is, which is loaded now: its notes are warnings, and that
  * it fails to say is one. */
-enum odb_status plain_account(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+enum odb_status plain_account(const struct search_case *c, struct findings *f,
+                              struct odb_error *err) ODB_MUST_USE;
 
 #endif

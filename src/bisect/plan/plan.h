@@ -8,8 +8,9 @@
 #include "bisect/findings.h"
 
 /* Searches as the options say, or as evidence advises, after a plain run that succeeded. */
-enum odb_status plan_search(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+enum odb_status plan_search(const struct search_case *c, struct findings *f,
+                            struct odb_error *err) ODB_MUST_USE;
 /* Before the plain run: begins what will be asked in any case, where there are workers for it. */
-void plan_ahead(struct bisection *b);
+void plan_ahead(const struct search_case *c, struct findings *f);
 
 #endif

@@ -26,38 +26,40 @@
 #include "reference/trace.h"
 #include "run/value_report.h"
 
-#define REFUSED_WITNESSES 3 /* of nodes that look alike; where all are refused, so are the others  \
-                             */
-#define REFUSED_ROUNDS 8    /* searches for a node, and more where they are less than asking all */
+#define REFUSED_WITNESSES                                                                          \
+    3                    /* of nodes that look alike; where all are refused, so are the others     \
+                          */
+#define REFUSED_ROUNDS 8 /* searches for a node, and more where they are less than asking all */
 
 /* --- taking nodes out ------------------------------------------------------------------------- */
 
 /* The node is left out, and what it makes is fed from here on. What the reference does not make
  * either cannot be: whoever reads that is left out as well. */
-static void refused_leave_out(struct bisection *b, int node)
+static void refused_leave_out(struct search_case_made *rest, struct findings *f, int node)
 {
-    const struct odb_graph *graph = b->graph;
-    b->beyond[node] = true;
+    const struct search_case *c = &rest->is;
+    const struct odb_graph *graph = c->graph;
+    rest->beyond[node] = true;
     for (size_t i = (size_t)node; i < graph->n_nodes; i++)
-        for (int o = 0; b->beyond[i] && o < graph->nodes[i].n_out; o++) {
+        for (int o = 0; c->beyond[i] && o < graph->nodes[i].n_out; o++) {
             int v = graph->nodes[i].out[o];
-            if (v < 0 || b->drawn[v])
+            if (v < 0 || c->drawn[v])
                 continue;
-            if (b->trace->ref[v]) {
-                b->fed[v] = b->drawn[v] = true;
-                odb_tensor_unref(b->given[v]);
-                b->given[v] = odb_tensor_ref(b->trace->ref[v]);
+            if (c->trace->ref[v]) {
+                rest->fed[v] = rest->drawn[v] = true;
+                findings_give(f, v, c->trace->ref[v]);
                 continue;
             }
-            for (size_t c = 0; c < graph->values[v].n_consumers; c++)
-                b->beyond[graph->values[v].consumers[c]] = true;
+            for (size_t k = 0; k < graph->values[v].n_consumers; k++)
+                rest->beyond[graph->values[v].consumers[k]] = true;
         }
 }
 
-static void refused_push(struct bisection *b, int node, enum odb_refusal how)
+static void refused_push(struct search_case_made *rest, struct findings *f, int node,
+                         enum odb_refusal how)
 {
-    refused_leave_out(b, node);
-    odb_push(&b->report->pieces.refused, (struct odb_refused){node, how});
+    refused_leave_out(rest, f, node);
+    odb_push(&findings_pieces(f)->refused, (struct odb_refused){node, how});
 }
 
 /* --- nodes that look alike -------------------------------------------------------------------- */
@@ -85,83 +87,87 @@ static bool refused_same_attributes(const struct odb_node *a, const struct odb_n
 }
 
 /* Whether the values are there or not, and of one type, one rank, and both constant or neither. */
-static bool refused_same_input(const struct bisection *b, int x, int y)
+static bool refused_same_input(const struct search_case *c, int x, int y)
 {
-    const struct odb_tensor *t = x < 0 ? NULL : odb_trace_value(b->trace, x);
-    const struct odb_tensor *u = y < 0 ? NULL : odb_trace_value(b->trace, y);
+    const struct odb_tensor *t = x < 0 ? NULL : odb_trace_value(c->trace, x);
+    const struct odb_tensor *u = y < 0 ? NULL : odb_trace_value(c->trace, y);
     if (!t || !u)
         return (x < 0) == (y < 0) && t == u;
     return t->kind == u->kind && t->dtype == u->dtype && t->rank == u->rank &&
-           b->prober.constant[x] == b->prober.constant[y];
+           c->prober->constant[x] == c->prober->constant[y];
 }
 
 /* Whether what a target lacks for one it lacks for the other, as far as one can see. */
-static bool refused_alike(const struct bisection *b, int x, int y)
+static bool refused_alike(const struct search_case *c, int x, int y)
 {
-    const struct odb_node *m = &b->graph->nodes[x], *n = &b->graph->nodes[y];
+    const struct odb_node *m = &c->graph->nodes[x], *n = &c->graph->nodes[y];
     bool alike = refused_same_operator(m, n) && m->n_in == n->n_in && m->n_out == n->n_out &&
                  refused_same_attributes(m, n);
     for (int i = 0; i < m->n_in && alike; i++)
-        alike = refused_same_input(b, m->in[i], n->in[i]);
+        alike = refused_same_input(c, m->in[i], n->in[i]);
     return alike;
 }
 
 /* Asks the first, the last and the middle one of those that look like the node and are not left
  * out, each alone; where all are refused, all are left out, else those that are. */
-static enum odb_status refused_ask_alike(struct bisection *b, int node, struct odb_error *err)
+static enum odb_status refused_ask_alike(struct search_case_made *rest, struct findings *f,
+                                         int node, struct odb_error *err)
 {
-    int *alike = odb_new_n(int, b->graph->n_nodes), asked[REFUSED_WITNESSES];
+    const struct search_case *c = &rest->is;
+    int *alike = odb_new_n(int, c->graph->n_nodes), asked[REFUSED_WITNESSES];
     size_t n = 0, n_asked = 0, n_refused = 0;
     enum odb_status status = ODB_OK, had;
-    for (int i = 0; i < (int)b->graph->n_nodes; i++)
-        if (!b->beyond[i] && refused_alike(b, node, i))
+    for (int i = 0; i < (int)c->graph->n_nodes; i++)
+        if (!c->beyond[i] && refused_alike(c, node, i))
             alike[n++] = i;
     const size_t at[REFUSED_WITNESSES] = {0, n ? n - 1 : 0, n / 2};
     for (size_t i = 0; i < ODB_MIN(n, (size_t)REFUSED_WITNESSES) && status == ODB_OK; i++) {
-        status = isolated_node(b, alike[at[i]], &had, err);
+        status = isolated_node(c, f, alike[at[i]], &had, err);
         if (status == ODB_OK && odb_probe_refused(had))
             asked[n_refused++] = alike[at[i]];
         n_asked++;
     }
     for (size_t i = 0; i < n_refused; i++)
-        refused_push(b, asked[i], ODB_REFUSED_ALONE);
+        refused_push(rest, f, asked[i], ODB_REFUSED_ALONE);
     for (size_t i = 0; i < n && n_refused == n_asked && status == ODB_OK; i++)
-        if (!b->beyond[alike[i]])
-            refused_push(b, alike[i], ODB_REFUSED_ALIKE);
+        if (!c->beyond[alike[i]])
+            refused_push(rest, f, alike[i], ODB_REFUSED_ALIKE);
     free(alike);
     return status;
 }
 
 /* The node is left out, with those that look alike. Where it is the second of its operator, that
  * may be lacked altogether: of the others, too, those that look alike are asked for. */
-static enum odb_status refused_take_out(struct bisection *b, int node, struct odb_error *err)
+static enum odb_status refused_take_out(struct search_case_made *rest, struct findings *f, int node,
+                                        struct odb_error *err)
 {
-    const struct odb_node *found = &b->graph->nodes[node];
+    const struct search_case *c = &rest->is;
+    const struct odb_node *found = &c->graph->nodes[node];
     bool again = false;
     enum odb_status had;
-    for (size_t i = 0; i < b->report->pieces.refused.n; i++)
+    for (size_t i = 0; i < f->report->pieces.refused.n; i++)
         again |=
-            refused_same_operator(found, &b->graph->nodes[b->report->pieces.refused.items[i].node]);
-    ODB_TRY(isolated_node(b, node, &had, err));
+            refused_same_operator(found, &c->graph->nodes[f->report->pieces.refused.items[i].node]);
+    ODB_TRY(isolated_node(c, f, node, &had, err));
     bool alone = odb_probe_refused(had); /* else that says nothing of others */
-    refused_push(b, node, alone ? ODB_REFUSED_ALONE : ODB_REFUSED_TOGETHER);
+    refused_push(rest, f, node, alone ? ODB_REFUSED_ALONE : ODB_REFUSED_TOGETHER);
     if (!alone)
         return ODB_OK;
-    ODB_TRY(refused_ask_alike(b, node, err));
-    for (int i = 0; again && i < (int)b->graph->n_nodes; i++)
-        if (!b->beyond[i] && refused_same_operator(found, &b->graph->nodes[i]))
-            ODB_TRY(refused_ask_alike(b, i, err));
+    ODB_TRY(refused_ask_alike(rest, f, node, err));
+    for (int i = 0; again && i < (int)c->graph->n_nodes; i++)
+        if (!c->beyond[i] && refused_same_operator(found, &c->graph->nodes[i]))
+            ODB_TRY(refused_ask_alike(rest, f, i, err));
     return ODB_OK;
 }
 
 /* --- what is left ----------------------------------------------------------------------------- */
 
 /* No node stands before it. */
-static bool refused_first(const struct bisection *b, int node)
+static bool refused_first(const struct search_case *c, int node)
 {
-    bool *up = odb_new_n(bool, b->graph->n_nodes), any = false;
-    odb_graph_ancestors(b->graph, b->graph->nodes[node].out, (size_t)b->graph->nodes[node].n_out,
-                        b->drawn, up);
+    bool *up = odb_new_n(bool, c->graph->n_nodes), any = false;
+    odb_graph_ancestors(c->graph, c->graph->nodes[node].out, (size_t)c->graph->nodes[node].n_out,
+                        c->drawn, up);
     for (int i = 0; i < node; i++)
         any |= up[i];
     free(up);
@@ -170,90 +176,88 @@ static bool refused_first(const struct bisection *b, int node)
 
 /* The outputs are those that nodes make which are not left out, and what the others would have
  * read. False: there are none. */
-static bool refused_new_outputs(struct bisection *b)
+static bool refused_new_outputs(struct search_case_made *rest, struct findings *f)
 {
-    const struct odb_graph *graph = b->graph;
+    const struct search_case *c = &rest->is;
+    const struct odb_graph *graph = c->graph;
     int *outputs = odb_new_n(int, graph->n_values);
     size_t n = 0;
     for (size_t v = 0; v < graph->n_values; v++) {
         const struct odb_value *value = &graph->values[v];
         bool leaves = value->is_output;
-        for (size_t c = 0; c < value->n_consumers; c++)
-            leaves = leaves || b->beyond[value->consumers[c]];
-        if (leaves && odb_probe_reads(graph, b->trace, (int)v) && !b->beyond[value->producer] &&
-            b->trace->ref[v])
+        for (size_t i = 0; i < value->n_consumers; i++)
+            leaves = leaves || c->beyond[value->consumers[i]];
+        if (leaves && odb_probe_reads(graph, c->trace, (int)v) && !c->beyond[value->producer] &&
+            c->trace->ref[v])
             outputs[n++] = (int)v;
     }
-    for (size_t o = 0; o < b->n_outputs; o++)
-        odb_tensor_unref(b->plain[o]);
-    free(b->outputs);
-    free(b->plain);
-    free(b->verdicts);
-    free(b->reaching);
-    b->reaching = NULL;
-    b->outputs = outputs;
-    b->n_outputs = n;
-    b->plain = odb_new_n(struct odb_tensor *, n);
-    b->verdicts = odb_new_n(struct odb_value_report, n);
+    search_case_set_outputs(rest, outputs, n);
+    findings_turn_to(f, c);
     return n > 0;
 }
 
 /* Finds the next node that is refused, and takes it out; false: none can be, or nothing is left. */
-static enum odb_status refused_next(struct bisection *b, enum odb_status refusal, bool *left,
-                                    struct odb_error *err)
+static enum odb_status refused_next(struct search_case_made *rest, struct findings *f,
+                                    enum odb_status refusal, bool *left, struct odb_error *err)
 {
+    const struct search_case *c = &rest->is;
     enum odb_answer answer;
     size_t asked;
     int node;
     char label[200];
-    bool first = !b->report->pieces.refused.n;
+    bool first = !f->report->pieces.refused.n;
     *left = false;
-    ODB_TRY(hunt_refusal(b, refusal, &node, err));
+    ODB_TRY(hunt_refusal(c, f, refusal, &node, err));
     if (node == ODB_NO_NODE)
         return ODB_OK;
-    findings_step_begin(b, "refused");
-    enum odb_status status = hunt_ask_prefixes(b, refusal, ODB_NO_VALUE, "refused", &node, 1, true,
-                                               &answer, &asked, err);
+    findings_step_begin(f, "refused");
+    enum odb_status status = hunt_ask_prefixes(c, f, refusal, ODB_NO_VALUE, "refused", &node, 1,
+                                               true, &answer, &asked, err);
     if (first && answer == ODB_ANSWER_BAD) /* its own words, not the whole model's */
-        b->refused_why = b->refusal;
+        f->kept->refused_why = f->kept->refusal;
     *left = status == ODB_OK && answer == ODB_ANSWER_BAD &&
-            (!first || !refused_first(b, node) || hunt_runs_at_all(b, node, refusal));
+            (!first || !refused_first(c, node) || hunt_runs_at_all(c, f, node, refusal));
     if (*left)
-        status = refused_take_out(b, node, err);
-    findings_step_end(b, "refused",
+        status = refused_take_out(rest, f, node, err);
+    findings_step_end(f, "refused",
                       "the node that ends the smallest prefix refused, and those like it");
-    *left = *left && refused_new_outputs(b);
-    if (!b->report->pieces.refused.n) /* else refused_mark() tells of it */
-        odb_report_warn(b->report,
-                        "the smallest prefix that the target refuses ends in #%d %s (%s)", node,
-                        odb_node_label(&b->graph->nodes[node], label, sizeof label),
-                        b->graph->nodes[node].op_type);
+    *left = *left && refused_new_outputs(rest, f);
+    if (!f->report->pieces.refused.n) /* else refused_mark() tells of it */
+        findings_warn(f, "the smallest prefix that the target refuses ends in #%d %s (%s)", node,
+                      odb_node_label(&c->graph->nodes[node], label, sizeof label),
+                      c->graph->nodes[node].op_type);
     return status;
 }
 
 /* Where no end comes of that: there are no outputs any more, and every node is asked alone. */
-static enum odb_status refused_one_by_one(struct bisection *b, struct odb_error *err)
+static enum odb_status refused_one_by_one(struct search_case_made *rest, struct findings *f,
+                                          struct odb_error *err)
 {
-    for (size_t o = 0; o < b->n_outputs; o++)
-        odb_tensor_unref(b->plain[o]);
-    b->n_outputs = 0;
-    return isolated_all(b, err);
+    search_case_set_outputs(rest, odb_new_n(int, 1), 0);
+    findings_turn_to(f, &rest->is);
+    return isolated_all(&rest->is, f, err);
 }
 
-enum odb_status refused_around(struct bisection *b, enum odb_status refusal, struct odb_error *err)
+enum odb_status refused_around(struct search_case_made *rest, const struct search_case *whole,
+                               struct findings *f, enum odb_status refusal, struct odb_error *err)
 {
+    const struct search_case *c = &rest->is;
     enum odb_status status = refusal;
-    size_t rounds = REFUSED_ROUNDS + b->graph->n_nodes / (odb_search_loads(b->graph->n_nodes) + 1);
-    b->beyond = odb_new_n(bool, b->graph->n_nodes);
-    b->trace->fed = b->fed = odb_new_n(bool, b->graph->n_values);
+    size_t rounds =
+        REFUSED_ROUNDS + whole->graph->n_nodes / (odb_search_loads(whole->graph->n_nodes) + 1);
+    search_case_part(rest, whole);
+    rest->is.beyond = rest->beyond = odb_new_n(bool, whole->graph->n_nodes);
+    rest->is.fed = rest->fed = odb_new_n(bool, whole->graph->n_values);
+    whole->trace->fed = rest->fed;
+    findings_turn_to(f, c);
     for (size_t i = 0; odb_probe_refused(status); i++) {
         bool left;
-        ODB_TRY(refused_next(b, status, &left, err));
-        if (!b->report->pieces.refused.n)
+        ODB_TRY(refused_next(rest, f, status, &left, err));
+        if (!f->report->pieces.refused.n)
             return refusal;
         if (!left || i == rounds)
-            return refused_one_by_one(b, err);
-        status = plain_run(b, err);
+            return refused_one_by_one(rest, f, err);
+        status = plain_run(c, f, err);
     }
     return status;
 }
@@ -261,57 +265,57 @@ enum odb_status refused_around(struct bisection *b, enum odb_status refusal, str
 /* --- what is told of it ----------------------------------------------------------------------- */
 
 /* Whether the target was asked for some value of the node, and what it gave was judged. */
-static bool refused_is_judged(const struct bisection *b, const struct odb_node *node)
+static bool refused_is_judged(const struct findings *f, const struct odb_node *node)
 {
     bool judged = false;
     for (int o = 0; o < node->n_out; o++) {
         enum odb_verdict verdict =
-            node->out[o] < 0 ? ODB_VERDICT_UNTESTED : b->report->values[node->out[o]].verdict;
+            node->out[o] < 0 ? ODB_VERDICT_UNTESTED : f->values[node->out[o]].verdict;
         judged |= verdict != ODB_VERDICT_UNTESTED && verdict != ODB_VERDICT_UNTESTABLE &&
                   verdict != ODB_VERDICT_UNSUPPORTED;
     }
     return judged;
 }
 
-static void refused_count(struct bisection *b)
+static void refused_count(const struct search_case *c, struct findings *f)
 {
-    struct odb_pieces *pieces = &b->report->pieces;
-    for (size_t i = 0; i < b->graph->n_nodes; i++)
-        pieces->judged += refused_is_judged(b, &b->graph->nodes[i]);
+    struct odb_pieces *pieces = findings_pieces(f);
+    for (size_t i = 0; i < c->graph->n_nodes; i++)
+        pieces->judged += refused_is_judged(f, &c->graph->nodes[i]);
     for (size_t i = 0; i < pieces->refused.n; i++)
-        pieces->fed += !refused_is_judged(b, &b->graph->nodes[pieces->refused.items[i].node]);
-    pieces->left = b->graph->n_nodes - pieces->judged - pieces->fed;
+        pieces->fed += !refused_is_judged(f, &c->graph->nodes[pieces->refused.items[i].node]);
+    pieces->left = c->graph->n_nodes - pieces->judged - pieces->fed;
 }
 
 /* Whose words they are: of the smallest prefix, for the whole model may be refused for another. */
-static void refused_undecide(struct bisection *b)
+static void refused_undecide(const struct search_case *c, struct findings *f)
 {
-    struct odb_error because = b->refused_why;
+    struct odb_error because = f->kept->refused_why;
     struct odb_buf node = ODB_BUF_INIT, pieces = ODB_BUF_INIT;
-    odb_node_put(b->graph, b->report->pieces.refused.items[0].node, &node);
-    odb_report_put_pieces(b->report, &pieces);
+    odb_node_put(c->graph, f->report->pieces.refused.items[0].node, &node);
+    odb_report_put_pieces(f->report, &pieces);
     because.code = ODB_E_EXECUTOR;
     odb_error_at(&because, "%s", odb_buf_text(&node));
     odb_error_remedy(&because, "%s", odb_buf_text(&pieces));
-    odb_report_undecide(b->report, ODB_UNDECIDED_PIECES, &because);
+    findings_undecide(f, ODB_UNDECIDED_PIECES, &because);
     odb_buf_dispose(&pieces);
     odb_buf_dispose(&node);
 }
 
-void refused_mark(struct bisection *b)
+void refused_mark(const struct search_case *c, struct findings *f)
 {
-    for (size_t v = 0; v < b->graph->n_values; v++) {
-        int producer = b->graph->values[v].producer;
-        struct odb_value_report *report = &b->report->values[v];
+    for (size_t v = 0; v < c->graph->n_values; v++) {
+        int producer = c->graph->values[v].producer;
+        struct odb_value_report report = f->values[v];
         bool untold =
-            report->verdict == ODB_VERDICT_UNTESTED || report->verdict == ODB_VERDICT_UNTESTABLE;
-        if (producer == ODB_NO_NODE || !b->beyond[producer] || !b->trace->ref[v] || !untold)
+            report.verdict == ODB_VERDICT_UNTESTED || report.verdict == ODB_VERDICT_UNTESTABLE;
+        if (producer == ODB_NO_NODE || !c->beyond[producer] || !c->trace->ref[v] || !untold)
             continue;
-        report->verdict = ODB_VERDICT_UNTESTABLE;
-        odb_text_fit(report->reason, sizeof report->reason,
+        report.verdict = ODB_VERDICT_UNTESTABLE;
+        odb_text_fit(report.reason, sizeof report.reason,
                      "the target refuses it; what follows is fed with the reference's value");
-        findings_tell(b, (int)v);
+        findings_value(f, (int)v, &report);
     }
-    refused_count(b);
-    refused_undecide(b);
+    refused_count(c, f);
+    refused_undecide(c, f);
 }

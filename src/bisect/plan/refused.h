@@ -8,10 +8,14 @@
 #include "bisect/findings.h"
 
 /* The plain run was refused: finds the nodes that are, and makes it without them, what they make
- * being the reference's. Its status; ODB_OK without outputs: every node was asked alone. */
-enum odb_status refused_around(struct bisection *b, enum odb_status refusal,
+ * being the reference's. rest, the caller's to dispose of: the case of all the others, which is
+ * searched from here on. The plain run's status; ODB_OK without outputs: every node was asked
+ * alone.
+ */
+enum odb_status refused_around(struct search_case_made *rest, const struct search_case *whole,
+                               struct findings *f, enum odb_status refusal,
                                struct odb_error *err) ODB_MUST_USE;
 /* Marks what could not be tested for it, and counts what was. */
-void refused_mark(struct bisection *b);
+void refused_mark(const struct search_case *c, struct findings *f);
 
 #endif

@@ -11,49 +11,48 @@
 #include "base/mem.h"
 #include "report/report.h"
 
-static bool unseen_outputs_pass(const struct bisection *b)
+static bool unseen_outputs_pass(const struct search_case *c, const struct findings *f)
 {
-    for (size_t o = 0; o < b->n_outputs; o++)
-        if (b->report->values[b->outputs[o]].verdict != ODB_VERDICT_PASS)
+    for (size_t o = 0; o < c->n_outputs; o++)
+        if (f->values[c->outputs[o]].verdict != ODB_VERDICT_PASS)
             return false;
-    return b->n_outputs > 0 && !b->report->outputs_diverge;
+    return c->n_outputs > 0 && !f->diverge;
 }
 
-static void unseen_note(const struct bisection *b, const struct odb_culprit *culprit)
+static void unseen_note(const struct search_case *c, struct findings *f,
+                        const struct odb_culprit *culprit)
 {
     struct odb_buf line = ODB_BUF_INIT;
-    odb_node_put(b->graph, culprit->node, &line);
+    odb_node_put(c->graph, culprit->node, &line);
     odb_buf_printf(&line, ": %s, not verified", odb_diagnosis_name(culprit->kind));
     if (culprit->value != ODB_NO_VALUE) {
         odb_buf_puts(&line, ": its output ");
-        odb_buf_put_shown(&line, b->graph->values[culprit->value].name);
+        odb_buf_put_shown(&line, c->graph->values[culprit->value].name);
         odb_buf_puts(&line, " is off");
         if (culprit->numbers.error.known) {
             odb_buf_puts(&line, " by ");
             odb_put_off(culprit->numbers.error, culprit->numbers.noise, &line);
         }
     }
-    odb_report_note(b->report, "%s, and no output of the model shows it; --strict counts it",
-                    odb_buf_text(&line));
+    findings_note(f, "%s, and no output of the model shows it; --strict counts it",
+                  odb_buf_text(&line));
     odb_buf_dispose(&line);
 }
 
-void unseen_set_aside(struct bisection *b)
+void unseen_set_aside(const struct search_case *c, struct findings *f)
 {
-    struct odb_report *report = b->report;
-    size_t kept = 0;
-    if (b->options->strict || b->options->scope || b->prober.recorded || !unseen_outputs_pass(b))
+    if (c->options->strict || c->options->scope || c->prober->recorded ||
+        !unseen_outputs_pass(c, f))
         return;
-    for (size_t c = 0; c < report->culprits.n; c++) {
-        struct odb_culprit *culprit = &report->culprits.items[c];
+    for (size_t i = 0; i < f->report->culprits.n;) {
+        const struct odb_culprit *culprit = &f->report->culprits.items[i];
         if (culprit->verified || culprit->reaches_output || culprit->of_reference) {
-            report->culprits.items[kept++] = *culprit;
+            i++;
             continue;
         }
-        unseen_note(b, culprit);
+        unseen_note(c, f, culprit);
         if (culprit->value != ODB_NO_VALUE)
-            report->values[culprit->value].culprit = false;
-        odb_culprit_dispose(culprit);
+            findings_judge(f)[culprit->value].culprit = false;
+        findings_drop(f, i);
     }
-    report->culprits.n = kept;
 }

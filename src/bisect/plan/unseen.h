@@ -9,6 +9,6 @@
 
 /* Makes notes of the culprits that no output shows and that were not verified, unless the options
  * are strict. */
-void unseen_set_aside(struct bisection *b);
+void unseen_set_aside(const struct search_case *c, struct findings *f);
 
 #endif

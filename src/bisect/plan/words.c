@@ -11,28 +11,29 @@
 
 #include "base/mem.h"
 #include "bisect/evidence/overflow.h"
+#include "bisect/evidence/reference_off.h"
 #include "report/report.h"
 #include "bisect/branch_divergence.h"
 #include "bisect/evidence/third.h"
+#include "executor/executor.h"
 #include "run/value_report.h"
 #include "bisect/evidence/words_evidence.h"
-#include "executor/executor.h"
 
-static void words_node(const struct bisection *b, int node, struct odb_buf *out)
+static void words_node(const struct search_case *c, int node, struct odb_buf *out)
 {
-    const struct odb_node *n = &b->graph->nodes[node];
+    const struct odb_node *n = &c->graph->nodes[node];
     char label[200];
     odb_buf_printf(out, "node %d, %s%s%s ", node, n->domain, n->domain[0] ? "::" : "", n->op_type);
     odb_buf_put_shown(out, odb_node_label(n, label, sizeof label));
 }
 
 /* The value's name, and which checkpoint it is. */
-static void words_value(const struct bisection *b, int value, struct odb_buf *out)
+static void words_value(const struct search_case *c, int value, struct odb_buf *out)
 {
-    int producer = b->graph->values[value].producer;
+    int producer = c->graph->values[value].producer;
     char *checkpoint =
-        producer == ODB_NO_NODE ? NULL : odb_node_checkpoint(&b->graph->nodes[producer]);
-    odb_buf_put_shown(out, b->graph->values[value].name);
+        producer == ODB_NO_NODE ? NULL : odb_node_checkpoint(&c->graph->nodes[producer]);
+    odb_buf_put_shown(out, c->graph->values[value].name);
     if (checkpoint) {
         odb_buf_puts(out, " (checkpoint ");
         odb_buf_put_shown(out, checkpoint);
@@ -60,9 +61,9 @@ static void words_off(const struct odb_value_report *v, struct odb_buf *out)
     words_against(v->local_error, v->local_noise, out);
 }
 
-static bool words_recorded(const struct bisection *b)
+static bool words_recorded(const struct search_case *c)
 {
-    return b->prober.recorded;
+    return c->prober->recorded;
 }
 
 static const char *words_makes(const struct odb_culprit *c)
@@ -81,20 +82,20 @@ static void words_specials(const struct odb_culprit *c, struct odb_buf *out)
     odb_buf_dispose(&counts);
 }
 
-static void words_introduced(const struct bisection *b, const struct odb_culprit *c,
+static void words_introduced(const struct search_case *c, const struct odb_culprit *who,
                              struct odb_buf *out)
 {
-    const struct odb_value_report *v = &c->numbers;
-    words_node(b, c->node, out);
-    odb_buf_printf(out, " %s: its output ", words_makes(c));
-    words_value(b, c->value, out);
+    const struct odb_value_report *v = &who->numbers;
+    words_node(c, who->node, out);
+    odb_buf_printf(out, " %s: its output ", words_makes(who));
+    words_value(c, who->value, out);
     if (v->verdict == ODB_VERDICT_DTYPE || v->verdict == ODB_VERDICT_SHAPE) {
         odb_buf_printf(out, " has another %s: ", odb_verdict_name(v->verdict));
         odb_buf_put_shown(out, v->reason);
-    } else if (c->kind != ODB_KIND_INTRODUCED && v->local_error.known) {
+    } else if (who->kind != ODB_KIND_INTRODUCED && v->local_error.known) {
         odb_buf_puts(out, " has them where the reference operator has none for the very same "
                           "inputs, or none where that has them");
-        words_specials(c, out);
+        words_specials(who, out);
     } else if (v->local_error.known) {
         words_off(v, out);
     } else {
@@ -108,36 +109,36 @@ static void words_introduced(const struct bisection *b, const struct odb_culprit
         }
     }
     odb_buf_puts(out, ". ");
-    if (c->verified)
+    if (who->verified)
         odb_buf_puts(out, "Run alone on the target with those inputs it fails the same way, so "
                           "neither its neighbours nor the cut are to blame. ");
-    else if (words_recorded(b))
+    else if (words_recorded(c))
         odb_buf_puts(out, "The target is a recording, which cannot be asked to run it alone. ");
-    else if (c->checks[ODB_CHECK_ALONE] == ODB_NOT_TESTABLE)
+    else if (who->checks[ODB_CHECK_ALONE] == ODB_NOT_TESTABLE)
         odb_buf_puts(out, "The target refuses to run it alone, which says nothing either way. ");
     else
         odb_buf_puts(out, "It could not be confirmed alone on the target. ");
 }
 
-static void words_from_to(const struct bisection *b, const struct odb_culprit *c,
+static void words_from_to(const struct search_case *c, const struct odb_culprit *who,
                           struct odb_buf *out)
 {
     odb_buf_puts(out, "the region from ");
-    words_node(b, c->segment[0], out);
+    words_node(c, who->segment[0], out);
     odb_buf_puts(out, " to ");
-    words_node(b, c->segment[1], out);
+    words_node(c, who->segment[1], out);
 }
 
 /* A region between recorded values. */
-static void words_stretch(const struct bisection *b, const struct odb_culprit *c,
+static void words_stretch(const struct search_case *c, const struct odb_culprit *who,
                           struct odb_buf *out)
 {
-    const struct odb_value_report *v = &c->numbers;
-    words_from_to(b, c, out);
+    const struct odb_value_report *v = &who->numbers;
+    words_from_to(c, who, out);
     odb_buf_puts(out, ", within which nothing was recorded, ");
-    odb_buf_puts(out, words_makes(c));
+    odb_buf_puts(out, words_makes(who));
     odb_buf_puts(out, ": its end ");
-    words_value(b, c->value, out);
+    words_value(c, who->value, out);
     if (v->local_error.known) {
         odb_buf_puts(out, " is off from what the reference makes of the values recorded before "
                           "it by ");
@@ -154,14 +155,14 @@ static void words_stretch(const struct bisection *b, const struct odb_culprit *c
 }
 
 /* A recording is believed, and the model's operators make something else of what was recorded. */
-static void words_not_recorded(const struct bisection *b, const struct odb_culprit *c,
-                               struct odb_buf *out)
+static void words_not_recorded(const struct search_case *c, const struct findings *f,
+                               const struct odb_culprit *who, struct odb_buf *out)
 {
-    const struct odb_value_report *told = &b->told[c->value];
+    const struct odb_value_report *told = reference_told(f, who->value);
     odb_buf_puts(out, "The exported model differs from the recording (");
-    odb_buf_put_shown(out, b->trace->told_by);
+    odb_buf_put_shown(out, c->trace->told_by);
     odb_buf_puts(out, "): at its ");
-    words_value(b, c->value, out);
+    words_value(c, who->value, out);
     odb_buf_puts(out, " its operators make something else of what was recorded before than was "
                       "recorded there");
     if (told->local_error.known) {
@@ -172,37 +173,38 @@ static void words_not_recorded(const struct bisection *b, const struct odb_culpr
         odb_buf_put_shown(out, told->reason);
     }
     odb_buf_puts(out, ". ");
-    if (c->recorded_weight) {
-        words_node(b, c->node, out);
+    if (who->recorded_weight) {
+        words_node(c, who->node, out);
         odb_buf_printf(out, " has a weight, %s, that is not the recorded one (%s). ",
-                       c->recorded_weight, c->recorded_off);
-        odb_buf_puts(out, c->weight_explains ? "With the recorded weight they make what was "
-                                               "recorded: the weight is all. "
-                                             : "With the recorded weight they do not make what was "
-                                               "recorded either, so there is more to it. ");
+                       who->recorded_weight, who->recorded_off);
+        odb_buf_puts(out, who->weight_explains
+                              ? "With the recorded weight they make what was "
+                                "recorded: the weight is all. "
+                              : "With the recorded weight they do not make what was "
+                                "recorded either, so there is more to it. ");
     } else {
         odb_buf_puts(out, "Model and framework mean different things there, or the recording is "
                           "spoilt. ");
     }
-    if (c->third_opinion == ODB_OPINION_TARGET)
+    if (who->third_opinion == ODB_OPINION_TARGET)
         odb_buf_puts(out, "The target computes what the model says. ");
 }
 
 /* Target and reference part, and it is the reference that is off from the CPU's operator. */
-static void words_parted(const struct bisection *b, const struct odb_culprit *c,
-                         struct odb_buf *out)
+static void words_parted(const struct search_case *c, const struct findings *f,
+                         const struct odb_culprit *who, struct odb_buf *out)
 {
-    const struct odb_value_report *told = &b->told[c->value];
-    bool region = c->segment[0] != c->segment[1];
+    const struct odb_value_report *told = reference_told(f, who->value);
+    bool region = who->segment[0] != who->segment[1];
     if (region)
-        words_from_to(b, c, out);
+        words_from_to(c, who, out);
     else
-        words_node(b, c->node, out);
-    odb_buf_printf(out, " is where target and %s part, and it is %s%s (", b->trace->teller,
-                   strcmp(b->trace->teller, "golden") ? "the " : "", b->trace->teller);
-    odb_buf_put_shown(out, b->trace->told_by);
+        words_node(c, who->node, out);
+    odb_buf_printf(out, " is where target and %s part, and it is %s%s (", c->trace->teller,
+                   strcmp(c->trace->teller, "golden") ? "the " : "", c->trace->teller);
+    odb_buf_put_shown(out, c->trace->told_by);
     odb_buf_puts(out, ") that is off: its ");
-    words_value(b, c->value, out);
+    words_value(c, who->value, out);
     odb_buf_puts(out, region ? " is not what the CPU makes of its values before the region"
                              : " is not what the CPU's operator makes of its own inputs");
     if (told->local_error.known) {
@@ -212,16 +214,16 @@ static void words_parted(const struct bisection *b, const struct odb_culprit *c,
         odb_buf_puts(out, ": ");
         odb_buf_put_shown(out, told->reason);
     }
-    if (c->third_opinion == ODB_OPINION_NEITHER) {
+    if (who->third_opinion == ODB_OPINION_NEITHER) {
         odb_buf_puts(out, "; but ");
-        odb_buf_put_shown(out, c->third_by);
+        odb_buf_put_shown(out, who->third_by);
         odb_buf_puts(out, " agrees with neither. ");
     } else {
-        odb_buf_puts(out, c->third_opinion == ODB_OPINION_TARGET
+        odb_buf_puts(out, who->third_opinion == ODB_OPINION_TARGET
                               ? "; the target's, on the target's inputs, is. "
                               : "; of the target's this is not known. ");
     }
-    if (odb_executor_recorded(b->trace->told_by))
+    if (odb_executor_recorded(c->trace->told_by))
         odb_buf_puts(out, "Model and recording mean different things here, or the recording is "
                           "spoilt. ");
 }
@@ -241,148 +243,151 @@ static void words_by(const struct odb_culprit *c, struct odb_buf *out)
 }
 
 /* Looking decides: the plain run and the one that reads values have different verdicts. */
-static void words_observed(const struct bisection *b, const struct odb_culprit *c,
-                           struct odb_buf *out)
+static void words_observed(const struct search_case *c, const struct findings *f,
+                           const struct odb_culprit *who, struct odb_buf *out)
 {
-    words_node(b, c->node, out);
-    if (b->report->outputs_diverge && c->reaches_output) {
+    words_node(c, who->node, out);
+    if (f->diverge && who->reaches_output) {
         odb_buf_puts(out, " is where it shows");
-        words_by(c, out);
+        words_by(who, out);
         odb_buf_puts(out, ". The model as it is is wrong, and not with its values read: reading "
                           "changes how the target computes, and no part that was run without "
                           "reading inside it is wrong. ");
         return;
     }
     odb_buf_puts(out, " is wrong only while its output is read");
-    words_by(c, out);
+    words_by(who, out);
     odb_buf_puts(out, ". Unobserved, it is not: reading values changes how the target computes "
                       "here. ");
 }
 
 /* What is known of parts of the model: which fail, and which do not. */
-static void words_parts(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+static void words_parts(const struct search_case *c, const struct odb_culprit *who,
+                        struct odb_buf *out)
 {
-    bool all = c->segment[0] == 0 && c->segment[1] == (int)b->graph->n_nodes - 1;
+    bool all = who->segment[0] == 0 && who->segment[1] == (int)c->graph->n_nodes - 1;
     if (all) {
         odb_buf_puts(out, "No part of the model that was asked is wrong, fed with the reference's "
                           "values: it takes all of it. ");
     } else {
         odb_buf_puts(out, "The smallest part known to fail is from ");
-        words_node(b, c->segment[0], out);
+        words_node(c, who->segment[0], out);
         odb_buf_puts(out, " to ");
-        words_node(b, c->segment[1], out);
+        words_node(c, who->segment[1], out);
         odb_buf_puts(out, ", with all outputs that it makes kept. ");
     }
-    if (!c->passes.n)
+    if (!who->passes.n)
         return;
     odb_buf_puts(out, "The largest known to pass is from ");
-    words_node(b, c->passes.first, out);
+    words_node(c, who->passes.first, out);
     odb_buf_puts(out, " to ");
-    words_node(b, c->passes.last, out);
-    odb_buf_printf(out, " (%zu of %zu nodes). ", c->passes.n, b->graph->n_nodes);
+    words_node(c, who->passes.last, out);
+    odb_buf_printf(out, " (%zu of %zu nodes). ", who->passes.n, c->graph->n_nodes);
 }
 
-static void words_whole(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+static void words_whole(const struct search_case *c, const struct findings *f,
+                        const struct odb_culprit *who, struct odb_buf *out)
 {
-    words_node(b, c->node, out);
+    words_node(c, who->node, out);
     odb_buf_puts(out, " is wrong in the whole model and right alone: there its ");
-    words_value(b, c->value, out);
+    words_value(c, who->value, out);
     odb_buf_puts(out, " is off");
-    words_by(c, out);
+    words_by(who, out);
     odb_buf_puts(out, ". ");
-    if (b->report->repeats.runs > 1)
+    if (f->report->repeats.runs > 1)
         odb_buf_printf(out,
                        "%zu equal runs give the same, so it is no matter of chance, nor of "
                        "reading. ",
-                       b->report->repeats.runs);
-    words_parts(b, c, out);
+                       f->report->repeats.runs);
+    words_parts(c, who, out);
 }
 
 /* "output a holds the values of b, b those of a" */
-static void words_exchanged(const struct bisection *b, const struct odb_culprit *c,
-                            struct odb_buf *out)
+static void words_exchanged(const struct search_case *c, const struct findings *f,
+                            const struct odb_culprit *who, struct odb_buf *out)
 {
-    int at = c->value;
+    int at = who->value;
     odb_buf_puts(out, "output ");
-    for (size_t steps = 0; steps <= b->n_outputs; steps++) {
-        int of = b->exchanged[at];
-        words_value(b, at, out);
+    for (size_t steps = 0; steps <= c->n_outputs; steps++) {
+        int of = f->exchanged[at];
+        words_value(c, at, out);
         odb_buf_puts(out, steps ? " those of " : " holds the values of output ");
-        words_value(b, of, out);
+        words_value(c, of, out);
         at = of;
-        if (at == c->value || at < 0 || b->exchanged[at] == ODB_NO_VALUE)
+        if (at == who->value || at < 0 || f->exchanged[at] == ODB_NO_VALUE)
             break;
         odb_buf_puts(out, ", and ");
     }
-    odb_buf_puts(out, at == c->value ? ": the target has exchanged them. " : ", which is right. ");
-    if (b->prober.recorded) {
+    odb_buf_puts(out,
+                 at == who->value ? ": the target has exchanged them. " : ", which is right. ");
+    if (c->prober->recorded) {
         odb_buf_puts(out, "Look at how outputs were bound to their names, or ordered. ");
         return;
     }
-    odb_node_put(b->graph, c->node, out);
+    odb_node_put(c->graph, who->node, out);
     odb_buf_puts(out, ", which makes it, is right alone: look at how outputs are bound to their "
                       "names, or ordered. ");
 }
 
 /* "#12 conv (Conv)'s output v12 in elements 0 to 63 of 128" */
-void words_put_held(const struct bisection *b, const struct odb_held *held, struct odb_buf *out)
+void words_put_held(const struct search_case *c, const struct odb_held *held, struct odb_buf *out)
 {
-    if (b->graph->values[held->of].producer == ODB_NO_NODE) {
+    if (c->graph->values[held->of].producer == ODB_NO_NODE) {
         odb_buf_puts(out, "the input ");
-        words_value(b, held->of, out);
+        words_value(c, held->of, out);
     } else {
-        odb_node_put(b->graph, b->graph->values[held->of].producer, out);
+        odb_node_put(c->graph, c->graph->values[held->of].producer, out);
         odb_buf_puts(out, "'s output ");
-        words_value(b, held->of, out);
+        words_value(c, held->of, out);
     }
     if (held->n < held->of_all)
         odb_buf_printf(out, " in elements %zu to %zu of %zu", held->first,
                        held->first + held->n - 1, held->of_all);
 }
 
-static void words_overwritten(const struct bisection *b, const struct odb_culprit *c,
-                              struct odb_buf *out)
+static void words_overwritten(const struct search_case *c, const struct findings *f,
+                              const struct odb_culprit *who, struct odb_buf *out)
 {
-    const struct odb_held *held = &c->held;
-    words_node(b, c->node, out);
+    const struct odb_held *held = &who->held;
+    words_node(c, who->node, out);
     odb_buf_puts(out, ": its output ");
-    words_value(b, c->value, out);
+    words_value(c, who->value, out);
     odb_buf_puts(out, " holds the values of ");
-    words_put_held(b, held, out);
-    odb_buf_puts(out, c->checks[ODB_CHECK_ALONE] == ODB_CONTRADICTS
+    words_put_held(c, held, out);
+    odb_buf_puts(out, who->checks[ODB_CHECK_ALONE] == ODB_CONTRADICTS
                           ? ". Alone it is right: its memory is used again too early, or was. "
                           : ". Its memory is used again too early, or was. ");
-    words_parts(b, c, out);
+    words_parts(c, who, out);
 }
 
-static void words_region(const struct bisection *b, const struct odb_culprit *c,
+static void words_region(const struct search_case *c, const struct odb_culprit *who,
                          struct odb_buf *out)
 {
-    words_from_to(b, c, out);
-    odb_buf_puts(out, c->verified ? " fails as a whole, fed with the reference's values and with "
-                                    "nothing inside it observed; "
-                                  : " is as far as the search could narrow it; ");
-    if (c->kind == ODB_KIND_INTRODUCED || c->kind == ODB_KIND_NAN) {
+    words_from_to(c, who, out);
+    odb_buf_puts(out, who->verified ? " fails as a whole, fed with the reference's values and with "
+                                      "nothing inside it observed; "
+                                    : " is as far as the search could narrow it; ");
+    if (who->kind == ODB_KIND_INTRODUCED || who->kind == ODB_KIND_NAN) {
         odb_buf_puts(out, "its first node cannot be run alone, so it may be that one or all of "
                           "them together. ");
         return;
     }
     odb_buf_puts(out, "the node that it was narrowed to passes alone. ");
-    odb_buf_puts(out, c->kind == ODB_KIND_PROBE_EFFECT
+    odb_buf_puts(out, who->kind == ODB_KIND_PROBE_EFFECT
                           ? "Reading a value inside hides the fault: the target treats the region "
                             "differently when it is observed, as with a fusion or another layout. "
                           : "The nodes are fine one by one and wrong together, as with a fusion. ");
 }
 
-static void words_spread(const struct bisection *b, const struct odb_culprit *c,
-                         struct odb_buf *out)
+static void words_spread(const struct search_case *c, const struct findings *f,
+                         const struct odb_culprit *who, struct odb_buf *out)
 {
-    const struct odb_value_report *v = &c->numbers;
-    bool region = c->segment[0] != c->segment[1];
+    const struct odb_value_report *v = &who->numbers;
+    bool region = who->segment[0] != who->segment[1];
     if (region)
-        words_from_to(b, c, out);
+        words_from_to(c, who, out);
     else
-        words_node(b, c->node, out);
+        words_node(c, who->node, out);
     odb_buf_puts(out, " is the first whose output is over tolerance, by ");
     words_against(v->error, v->noise, out);
     odb_buf_puts(out, region ? ", and what was recorded before it is not; but the reference makes "
@@ -390,7 +395,7 @@ static void words_spread(const struct bisection *b, const struct odb_culprit *c,
                              : ", and its inputs are not; but the reference operator on the "
                                "target's own inputs gives the same, so the operator itself is "
                                "right. ");
-    if (c->kind == ODB_KIND_ACCUMULATED)
+    if (who->kind == ODB_KIND_ACCUMULATED)
         odb_buf_puts(out,
                      "No single node is to blame: small errors of the nodes before it add up. ");
     else if (v->boundary)
@@ -400,36 +405,37 @@ static void words_spread(const struct bisection *b, const struct odb_culprit *c,
         odb_buf_puts(out, "It is ill-conditioned here: it enlarges small errors in its inputs. ");
 }
 
-static bool words_has_ancestors(const struct bisection *b, int index)
+static bool words_has_ancestors(const struct search_case *c, int index)
 {
-    const struct odb_node *node = &b->graph->nodes[index];
+    const struct odb_node *node = &c->graph->nodes[index];
     bool any = false;
     for (int i = 0; i < node->n_in; i++)
-        any |= node->in[i] >= 0 && b->graph->values[node->in[i]].producer != ODB_NO_NODE;
+        any |= node->in[i] >= 0 && c->graph->values[node->in[i]].producer != ODB_NO_NODE;
     return any;
 }
 
-static void words_dead(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+static void words_dead(const struct search_case *c, const struct findings *f,
+                       const struct odb_culprit *who, struct odb_buf *out)
 {
-    words_node(b, c->node, out);
-    odb_buf_printf(out, " makes the target %s", c->kind == ODB_KIND_CRASH ? "crash" : "hang");
-    if (c->numbers.reason[0]) {
+    words_node(c, who->node, out);
+    odb_buf_printf(out, " makes the target %s", who->kind == ODB_KIND_CRASH ? "crash" : "hang");
+    if (who->numbers.reason[0]) {
         odb_buf_puts(out, " (");
-        odb_buf_put_shown(out, c->numbers.reason);
+        odb_buf_put_shown(out, who->numbers.reason);
         odb_buf_puts(out, ")");
     }
-    if (c->segment[0] != c->segment[1]) {
+    if (who->segment[0] != who->segment[1]) {
         odb_buf_puts(out, ", or one of those before it back to ");
-        words_node(b, c->segment[0], out);
+        words_node(c, who->segment[0], out);
         odb_buf_puts(out, ", which no prefix that runs tells apart. ");
     } else {
-        odb_buf_puts(out, !words_has_ancestors(b, c->node) ? ", and nothing stands before it. "
-                          : c->checks[ODB_CHECK_PREFIX] == ODB_CONFIRMS
+        odb_buf_puts(out, !words_has_ancestors(c, who->node) ? ", and nothing stands before it. "
+                          : who->checks[ODB_CHECK_PREFIX] == ODB_CONFIRMS
                               ? ": every prefix without it runs. "
                               : "; whether what stands before it runs is not known. ");
     }
-    odb_buf_puts(out, c->verified ? "Alone, fed with the reference's values, it does the same. "
-                      : c->checks[ODB_CHECK_ALONE] == ODB_NOT_TESTABLE
+    odb_buf_puts(out, who->verified ? "Alone, fed with the reference's values, it does the same. "
+                      : who->checks[ODB_CHECK_ALONE] == ODB_NOT_TESTABLE
                           ? "Alone the target refuses it, so whether something before it is needed "
                             "as well is not known. "
                           : "Alone it does not: something before it is needed as well. ");
@@ -449,36 +455,36 @@ static void words_votes(const struct odb_repeated *output, size_t runs, struct o
 }
 
 /* What was found of it as of any other node, in the run that was judged. */
-static void words_wrong_too(const struct bisection *b, const struct odb_culprit *c,
+static void words_wrong_too(const struct search_case *c, const struct odb_culprit *who,
                             struct odb_buf *out)
 {
-    const struct odb_value_report *v = &c->numbers;
+    const struct odb_value_report *v = &who->numbers;
     odb_buf_puts(out, "It is not only another result each time, but a wrong one: ");
-    words_value(b, c->value, out);
-    if (c->also != ODB_KIND_INTRODUCED) {
+    words_value(c, who->value, out);
+    if (who->also != ODB_KIND_INTRODUCED) {
         odb_buf_printf(out,
                        " holds %s that the reference operator does not make of the same "
                        "inputs, or lacks some that it does",
-                       c->also == ODB_KIND_NAN ? "NaN" : "infinities");
-        words_specials(c, out);
+                       who->also == ODB_KIND_NAN ? "NaN" : "infinities");
+        words_specials(who, out);
     } else if (v->local_error.known) {
         words_off(v, out);
     } else {
         odb_buf_puts(out, " is the first that is wrong");
     }
-    odb_buf_puts(out, c->verified ? " in the run that was judged, and alone as well. "
-                                  : " in the run that was judged. ");
+    odb_buf_puts(out, who->verified ? " in the run that was judged, and alone as well. "
+                                    : " in the run that was judged. ");
 }
 
 /* The first run differs and all later ones are alike: that is no race. */
-static void words_state(const struct bisection *b, struct odb_buf *out)
+static void words_state(const struct search_case *c, const struct findings *f, struct odb_buf *out)
 {
-    const struct odb_repeats *repeats = &b->report->repeats;
+    const struct odb_repeats *repeats = &f->report->repeats;
     if (!repeats->later_alike)
         return;
     bool right = true;
-    for (size_t o = 0; o < b->n_outputs; o++)
-        right = right && !odb_verdict_is_bad(b->verdicts[o].verdict);
+    for (size_t o = 0; o < c->n_outputs; o++)
+        right = right && !odb_verdict_is_bad(f->verdicts[o].verdict);
     odb_buf_printf(out,
                    "The first run of the model is %s and all later ones are %s, bit for bit "
                    "alike",
@@ -489,11 +495,12 @@ static void words_state(const struct bisection *b, struct odb_buf *out)
                             "the model. ");
 }
 
-static void words_races(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+static void words_races(const struct search_case *c, const struct findings *f,
+                        const struct odb_culprit *who, struct odb_buf *out)
 {
-    const struct odb_repeats *repeats = &b->report->repeats;
-    bool found = repeats->first_node == c->node;
-    words_node(b, c->node, out);
+    const struct odb_repeats *repeats = &f->report->repeats;
+    bool found = repeats->first_node == who->node;
+    words_node(c, who->node, out);
     odb_buf_puts(out, found
                           ? " is the first that makes other bits of equal inputs in equal runs of "
                             "the target, every value read. "
@@ -501,100 +508,106 @@ static void words_races(const struct bisection *b, const struct odb_culprit *c, 
                           ? " makes an output that differs between equal runs of the target; with "
                             "every value read they agree, so where it begins is not known. "
                           : " was wrong in a run that does not repeat. ");
-    words_state(b, out);
+    words_state(c, f, out);
     for (size_t i = 0; i < repeats->outputs.n && i < 3; i++) {
         const struct odb_repeated *output = &repeats->outputs.items[i];
         odb_buf_puts(out, "At output ");
-        words_value(b, output->value, out);
+        words_value(c, output->value, out);
         odb_buf_puts(out, ", ");
         words_votes(output, repeats->runs, out);
         odb_buf_printf(out, ", up to %.3g apart. ", output->spread);
     }
-    if (c->flips_and)
-        words_wrong_too(b, c, out);
+    if (who->flips_and)
+        words_wrong_too(c, who, out);
     odb_buf_puts(out, "Whatever else is found here may not repeat; --repeat runs it more often. ");
 }
 
-static void words_end(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+static void words_end(const struct search_case *c, const struct findings *f,
+                      const struct odb_culprit *who, struct odb_buf *out)
 {
-    if (c->value >= 0 && !c->reaches_output && c->kind != ODB_KIND_NONDETERMINISTIC)
+    if (who->value >= 0 && !who->reaches_output && who->kind != ODB_KIND_NONDETERMINISTIC)
         odb_buf_puts(out, "No output of the model shows it with these inputs. ");
-    third_put(c, out);
-    const struct odb_executor_ops *target = odb_executor_row(b->options->target);
-    if (target && target->float16 && c->value >= 0) {
-        const struct odb_tensor *t = b->trace->ref[c->value];
+    third_put(who, out);
+    const struct odb_executor_ops *target = odb_executor_row(c->options->target);
+    if (target && target->float16 && who->value >= 0) {
+        const struct odb_tensor *t = c->trace->ref[who->value];
         if (t && t->dtype == ODB_F16)
             odb_buf_puts(out, target->float16);
     }
-    steered_put_all(b, c, out);
-    if (c->within) /* after all that is of the node as one */
-        odb_buf_puts(out, c->within);
+    steered_put_all(c, f, who, out);
+    if (who->within) /* after all that is of the node as one */
+        odb_buf_puts(out, who->within);
 }
 
 /* Of what was found in a body, the node around it says that, at the end. */
-static void words_confidence(const struct bisection *b, const struct odb_culprit *c,
+static void words_confidence(const struct search_case *c, const struct odb_culprit *who,
                              struct odb_buf *out)
 {
-    if (!b->options->scope && odb_confidence_name(c->confidence))
-        odb_buf_printf(out, "Confidence: %s (%s). ", odb_confidence_name(c->confidence),
-                       c->confidence_reason);
+    if (!c->options->scope && odb_confidence_name(who->confidence))
+        odb_buf_printf(out, "Confidence: %s (%s). ", odb_confidence_name(who->confidence),
+                       who->confidence_reason);
 }
 
 /* A value that is off, or a stretch where it becomes so. */
-static void words_wrong(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+static void words_wrong(const struct search_case *c, const struct findings *f,
+                        const struct odb_culprit *who, struct odb_buf *out)
 {
-    if (c->of_recording)
-        words_not_recorded(b, c, out);
-    else if (c->of_reference)
-        words_parted(b, c, out);
-    else if (c->segment[0] == c->segment[1])
-        words_introduced(b, c, out);
-    else if (words_recorded(b))
-        words_stretch(b, c, out);
+    if (who->of_recording)
+        words_not_recorded(c, f, who, out);
+    else if (who->of_reference)
+        words_parted(c, f, who, out);
+    else if (who->segment[0] == who->segment[1])
+        words_introduced(c, who, out);
+    else if (words_recorded(c))
+        words_stretch(c, who, out);
     else
-        words_region(b, c, out);
+        words_region(c, who, out);
 }
 
 /* What reading decides. */
-static void words_read(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+static void words_read(const struct search_case *c, const struct findings *f,
+                       const struct odb_culprit *who, struct odb_buf *out)
 {
-    if (c->segment[0] != c->segment[1])
-        words_region(b, c, out);
+    if (who->segment[0] != who->segment[1])
+        words_region(c, who, out);
     else
-        words_observed(b, c, out);
+        words_observed(c, f, who, out);
 }
 
 /* Whose values stand where the wrong ones are, which an accused node need not know of. */
-static void words_held(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+static void words_held(const struct search_case *c, const struct odb_culprit *who,
+                       struct odb_buf *out)
 {
-    if (!c->held.known || !odb_diagnosis_accuses(c->kind))
+    if (!who->held.known || !odb_diagnosis_accuses(who->kind))
         return;
     odb_buf_puts(out, "It holds the values of ");
-    words_put_held(b, &c->held, out);
+    words_put_held(c, &who->held, out);
     odb_buf_puts(out, ". ");
 }
 
-static void words_overflow(const struct bisection *b, const struct odb_culprit *c,
-                           struct odb_buf *out)
+static void words_overflow(const struct search_case *c, const struct findings *f,
+                           const struct odb_culprit *who, struct odb_buf *out)
 {
-    overflow_put(b, c, out);
+    overflow_put(c, f, who, out);
 }
 
-typedef void words_fn(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out);
+typedef void words_fn(const struct search_case *c, const struct findings *f,
+                      const struct odb_culprit *who, struct odb_buf *out);
 static words_fn *const words_of_kind[ODB_KIND_COUNT] = {
 #define WORDS_KIND(id, name, words, accuses, verb) [ODB_KIND_##id] = words_##words,
     ODB_DIAGNOSIS_LIST(WORDS_KIND)
 #undef WORDS_KIND
 };
 
-char *words_culprit(const struct bisection *b, const struct odb_culprit *c)
+char *words_culprit(const struct search_case *c, const struct findings *f,
+                    const struct odb_culprit *who)
 {
     struct odb_buf out = ODB_BUF_INIT;
-    words_of_kind[c->kind](b, c, &out);
-    words_held(b, c, &out);
-    words_evidence(b, c, &out);
-    words_end(b, c, &out);
-    words_confidence(b, c, &out);
+    words_of_kind[who->kind](c, f, who, &out);
+    words_held(c, who, &out);
+    words_evidence(c, f, who, &out);
+    words_end(c, f, who, &out);
+    words_confidence(c, who, &out);
     while (out.len && out.data[out.len - 1] == ' ')
         out.data[--out.len] = '\0';
     if (out.len && out.data[0] >= 'a' && out.data[0] <= 'z')

@@ -8,8 +8,9 @@
 #include "bisect/findings.h"
 
 /* Whose values one holds, and in which elements. */
-void words_put_held(const struct bisection *b, const struct odb_held *held, struct odb_buf *out);
+void words_put_held(const struct search_case *c, const struct odb_held *held, struct odb_buf *out);
 /* The paragraph of a culprit. Owned by the caller. */
-char *words_culprit(const struct bisection *b, const struct odb_culprit *culprit);
+char *words_culprit(const struct search_case *c, const struct findings *f,
+                    const struct odb_culprit *culprit);
 
 #endif

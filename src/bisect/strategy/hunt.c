@@ -23,6 +23,7 @@
 #include "bisect/failure.h"
 #include "run/hooks.h"
 #include "bisect/evidence/overflow.h"
+#include "bisect/repeat.h"
 #include "report/report.h"
 #include "search/search.h"
 #include "bisect/search_case.h"
@@ -32,13 +33,14 @@
 #define HUNT_REGION "no testable cut tells %zu nodes from %d to %d apart"
 
 struct hunt {
-    struct bisection *b;
-    enum odb_status signature; /* of a crash or hang; ODB_OK: values are judged */
-    struct failure failure;    /* else */
-    struct odb_dag dag;        /* owned: all zero outside of a search */
-    struct alone alone;        /* the one that was left, */
-    int tried;                 /* which is this */
-    const bool *suspects;      /* borrowed; [n_nodes] as narrowed so far; NULL: no search */
+    const struct search_case *c; /* borrowed */
+    struct findings *f;          /* borrowed */
+    enum odb_status signature;   /* of a crash or hang; ODB_OK: values are judged */
+    struct failure failure;      /* else */
+    struct odb_dag dag;          /* owned: all zero outside of a search */
+    struct alone alone;          /* the one that was left, */
+    int tried;                   /* which is this */
+    const bool *suspects;        /* borrowed; [n_nodes] as narrowed so far; NULL: no search */
     struct ahead ahead;
     struct odb_map *asked;   /* owned: cuts that were asked, which are put to the target again */
     struct odb_known *known; /* owned; [n_nodes] what a search heard of every node by itself */
@@ -61,34 +63,34 @@ static size_t hunt_remaining(const struct hunt *h, const struct odb_cut *cut,
 static void hunt_forget_alone(struct hunt *h)
 {
     if (h->alone.tried)
-        alone_dispose(&h->alone, h->b->graph->nodes[h->tried].n_out);
+        alone_dispose(&h->alone, h->c->graph->nodes[h->tried].n_out);
     h->alone = (struct alone){0};
 }
 
 static void hunt_dispose(struct hunt *h)
 {
     hunt_forget_alone(h);
-    ahead_dispose(h->b, &h->ahead);
+    ahead_dispose(h->c, &h->ahead);
     odb_map_free(h->asked);
     free(h->known);
     odb_dag_dispose(&h->dag);
 }
 
 /* What the outputs of a node say, that were read, as far as they were. */
-static struct odb_evidence hunt_evidence(const struct bisection *b, const struct odb_probe *probe,
-                                         int node)
+static struct odb_evidence hunt_evidence(const struct search_case *c, const struct findings *f,
+                                         const struct odb_probe *probe, int node)
 {
     struct odb_evidence evidence = {ODB_ANSWER_UNTESTABLE, NAN};
-    double factor = b->options->tolerance.v[0];
+    double factor = c->options->tolerance.v[0];
     bool lacks = false, bad = false, some = false;
     for (size_t i = 0; i < probe->n_values; i++) {
-        const struct odb_value_report *value = &b->report->values[probe->values[i]];
-        if (b->graph->values[probe->values[i]].producer != node)
+        const struct odb_value_report *value = &f->values[probe->values[i]];
+        if (c->graph->values[probe->values[i]].producer != node)
             continue;
         some = true;
         lacks = lacks || !probe->outputs[i];
         bad = bad || (probe->outputs[i] && odb_verdict_is_bad(value->verdict));
-        if (b->options->tolerance.kind == ODB_CRITERION_NOISE && value->error.known &&
+        if (c->options->tolerance.kind == ODB_CRITERION_NOISE && value->error.known &&
             value->noise.known && value->noise.v > 0)
             evidence.error = fmax(evidence.error, value->error.v / (factor * value->noise.v));
     }
@@ -101,17 +103,17 @@ static struct odb_evidence hunt_evidence(const struct bisection *b, const struct
 static void hunt_read(const struct hunt *h, const struct question *q, struct odb_evidence *evidence)
 {
     for (size_t i = 0; i < q->n_cut; i++)
-        evidence[i] = h->signature == ODB_OK ? hunt_evidence(h->b, &q->probe, q->cut[i])
+        evidence[i] = h->signature == ODB_OK ? hunt_evidence(h->c, h->f, &q->probe, q->cut[i])
                                              : (struct odb_evidence){ODB_ANSWER_GOOD, NAN};
 }
 
 /* Whether the probe is of less than what the outputs hang on. */
-static bool hunt_is_part(const struct bisection *b, const struct odb_probe *probe)
+static bool hunt_is_part(const struct search_case *c, const struct odb_probe *probe)
 {
-    bool *cut = odb_new_n(bool, b->graph->n_nodes), *all = odb_new_n(bool, b->graph->n_nodes);
-    odb_graph_ancestors(b->graph, probe->values, probe->n_values, b->drawn, cut);
-    odb_graph_ancestors(b->graph, b->outputs, b->n_outputs, b->drawn, all);
-    bool part = memcmp(cut, all, b->graph->n_nodes * sizeof *cut) != 0;
+    bool *cut = odb_new_n(bool, c->graph->n_nodes), *all = odb_new_n(bool, c->graph->n_nodes);
+    odb_graph_ancestors(c->graph, probe->values, probe->n_values, c->drawn, cut);
+    odb_graph_ancestors(c->graph, c->outputs, c->n_outputs, c->drawn, all);
+    bool part = memcmp(cut, all, c->graph->n_nodes * sizeof *cut) != 0;
     free(cut);
     free(all);
     return part;
@@ -125,7 +127,7 @@ static bool hunt_same_end(struct hunt *h, enum odb_status had, const struct odb_
     struct odb_signature shown;
     bool died = had == ODB_E_CRASH || had == ODB_E_TIMEOUT;
     odb_signature_status(&shown, had, err);
-    bool same = !died || odb_signature_match(&h->b->sought, &shown) == ODB_ANSWER_BAD;
+    bool same = !died || odb_signature_match(&h->f->sought, &shown) == ODB_ANSWER_BAD;
     h->n_bad += same;
     h->n_parts += same && part;
     h->n_other += !same;
@@ -135,7 +137,7 @@ static bool hunt_same_end(struct hunt *h, enum odb_status had, const struct odb_
 /* The question of a cut. Asked again, it is for the target: its first answer is known already. */
 static struct question *hunt_question(struct hunt *h, const struct odb_cut *cut)
 {
-    struct question *q = question_prefix(h->b, cut, h->signature == ODB_OK);
+    struct question *q = question_prefix(h->c, cut, h->signature == ODB_OK);
     struct odb_buf key = ODB_BUF_INIT;
     size_t times = 0;
     for (size_t i = 0; i < cut->n; i++)
@@ -160,7 +162,8 @@ static enum odb_status hunt_ask(void *payload, const struct odb_cut *cut,
                                 struct odb_evidence *evidence, struct odb_error *err)
 {
     struct hunt *h = payload;
-    struct bisection *b = h->b;
+    const struct search_case *c = h->c;
+    struct findings *f = h->f;
     struct question *q = ahead_take(&h->ahead, cut->nodes[cut->n - 1]);
     if (q && !question_is(q, cut)) {
         question_free(q);
@@ -175,18 +178,18 @@ static enum odb_status hunt_ask(void *payload, const struct odb_cut *cut,
         evidence[i] = (struct odb_evidence){ODB_ANSWER_UNTESTABLE, NAN};
     probe->remaining = hunt_remaining(h, cut, NULL);
     if (probe->n_values)
-        had = odb_probe_run(&b->prober, probe, &probe_err);
+        had = odb_probe_run(c->prober, probe, &probe_err);
     enum odb_verdict shown = odb_probe_verdict(had);
     if (had == ODB_CANCELLED) {
         *err = probe_err;
         status = had;
     } else if (probe->n_values && h->signature != ODB_OK && had == h->signature) {
-        bool same = hunt_same_end(h, had, &probe_err, hunt_is_part(b, probe));
-        b->refusal = probe_err;
+        bool same = hunt_same_end(h, had, &probe_err, hunt_is_part(c, probe));
+        f->kept->refusal = probe_err;
         for (size_t i = 0; i < cut->n && same; i++)
             evidence[i].answer = ODB_ANSWER_BAD;
     } else if (had == ODB_OK) {
-        status = question_judge(b, probe, &shown, err);
+        status = question_judge(c, f, probe, &shown, err);
         hunt_read(h, q, evidence);
         if (status == ODB_OK && h->signature == ODB_OK)
             status = failure_weigh(&h->failure, q, evidence, err);
@@ -194,9 +197,9 @@ static enum odb_status hunt_ask(void *payload, const struct odb_cut *cut,
         failure_died(&h->failure, probe->node, had);
     }
     if (probe->n_values)
-        odb_probe_tell(&b->prober, probe, shown, hunt_remaining(h, cut, evidence));
+        odb_probe_tell(c->prober, probe, shown, hunt_remaining(h, cut, evidence));
     if (had != ODB_OK && had != ODB_CANCELLED && cut->n == 1) /* of several, who knows which */
-        question_note_failure(b, q->list, probe->n_values, had);
+        question_note_failure(c, f, q->list, probe->n_values, had);
     question_free(q);
     return status;
 }
@@ -216,7 +219,7 @@ static bool hunt_begin(void *payload, const struct odb_cut *cut)
         return false;
     if (h->ahead.of[cut->nodes[cut->n - 1]])
         return true;
-    if (!odb_pool_idle(h->b->pool))
+    if (!odb_pool_idle(h->c->pool))
         return false;
     ahead_put(&h->ahead, hunt_question(h, cut));
     return true;
@@ -229,7 +232,7 @@ static enum odb_status hunt_confirm(void *payload, int node, enum odb_answer *an
     struct hunt *h = payload;
     hunt_forget_alone(h);
     h->tried = node;
-    ODB_TRY(verify_try(h->b, node, NULL, &h->alone, err));
+    ODB_TRY(verify_try(h->c, h->f, node, NULL, &h->alone, err));
     *answer = h->alone.had != ODB_OK ? ODB_ANSWER_UNTESTABLE
               : h->alone.guilty      ? ODB_ANSWER_BAD
               : h->alone.judged      ? ODB_ANSWER_GOOD
@@ -245,20 +248,20 @@ struct hunt_weights {
     double *build, *read, *suspicion; /* owned; [n_nodes] */
 };
 
-static struct hunt_weights hunt_weigh(const struct bisection *b)
+static struct hunt_weights hunt_weigh(const struct search_case *c)
 {
-    const struct odb_graph *graph = b->graph;
+    const struct odb_graph *graph = c->graph;
     size_t n = graph->n_nodes;
     struct hunt_weights w = {odb_new_n(double, n + 1), odb_new_n(double, n + 1),
                              odb_new_n(double, n + 1)};
     double weights = 1, values = 1;
     for (size_t v = 0; v < graph->n_values; v++) {
         weights += (double)odb_tensor_size(graph->values[v].init);
-        values += (double)odb_tensor_size(b->trace->ref[v]);
+        values += (double)odb_tensor_size(c->trace->ref[v]);
     }
     for (size_t i = 0; i < n; i++) {
         const struct odb_node *node = &graph->nodes[i];
-        const struct odb_op *op = odb_cpu_op(b->trace->cpu, (int)i);
+        const struct odb_op *op = odb_cpu_op(c->trace->cpu, (int)i);
         w.build[i] = 0.5 / (double)n;
         for (int k = 0; k < node->n_in; k++)
             if (node->in[k] >= 0)
@@ -267,7 +270,7 @@ static struct hunt_weights hunt_weigh(const struct bisection *b)
         for (int k = 0; k < node->n_out; k++)
             if (node->out[k] >= 0)
                 w.read[i] +=
-                    1. / 16 + (double)odb_tensor_size(b->trace->ref[node->out[k]]) / values;
+                    1. / 16 + (double)odb_tensor_size(c->trace->ref[node->out[k]]) / values;
         w.suspicion[i] = op && (op->flags & ODB_OP_EXACT) ? 0.25 : 1; /* it only moves */
     }
     return w;
@@ -280,16 +283,16 @@ static void hunt_weights_dispose(struct hunt_weights *w)
     free(w->suspicion);
 }
 
-static void hunt_warn(struct bisection *b, const struct odb_search_result *result)
+static void hunt_warn(struct findings *f, const struct odb_search_result *result)
 {
-    if (result->flaky || b->unsteady)
-        odb_report_warn(b->report,
-                        "the target answers the same question differently: cuts were asked several "
-                        "times, and with %.0f %% no answer that counted is there by chance",
-                        100 * floor(result->confidence * 1000) / 1000);
+    if (result->flaky || repeat_unsteady(f))
+        findings_warn(f,
+                      "the target answers the same question differently: cuts were asked several "
+                      "times, and with %.0f %% no answer that counted is there by chance",
+                      100 * floor(result->confidence * 1000) / 1000);
     if (result->dips)
-        odb_report_warn(b->report, "the error is not monotone: it is within tolerance after it was "
-                                   "not, and comes back");
+        findings_warn(f, "the error is not monotone: it is within tolerance after it was "
+                         "not, and comes back");
 }
 
 /* Bisects over prefixes among the ancestors of values; suspects [n_nodes] are those left; what
@@ -299,23 +302,24 @@ static enum odb_status hunt_search(struct hunt *h, const int *values, size_t n_v
 {
     struct odb_oracle oracle = {hunt_ask, hunt_begin, hunt_at_hand,
                                 h->signature == ODB_OK ? hunt_confirm : NULL, h};
-    struct hunt_weights weights = hunt_weigh(h->b);
+    struct hunt_weights weights = hunt_weigh(h->c);
     struct odb_search_options options = {.suspicion = weights.suspicion,
                                          .build = weights.build,
                                          .read = weights.read,
                                          .load = 1,
                                          .joint = h->signature != ODB_OK,
-                                         .flaky = h->b->unsteady};
-    h->dag = odb_dag_of(h->b->graph, h->b->drawn);
-    h->known = odb_new_n(struct odb_known, h->b->graph->n_nodes);
+                                         .flaky = repeat_unsteady(h->f)};
+    h->dag = odb_dag_of(h->c->graph, h->c->drawn);
+    h->known = odb_new_n(struct odb_known, h->c->graph->n_nodes);
     options.known = h->known;
     h->suspects = suspects;
-    h->ahead = ahead_new(h->b);
-    findings_step_begin(h->b, "prefixes");
-    odb_graph_ancestors(h->b->graph, values, n_values, h->b->drawn, suspects);
+    h->ahead = ahead_new(h->c);
+    findings_step_begin(h->f, "prefixes");
+    odb_graph_ancestors(h->c->graph, values, n_values, h->c->drawn, suspects);
     enum odb_status status = odb_search(&h->dag, suspects, &oracle, &options, &h->result, err);
-    h->b->unsteady |= h->result.flaky;
-    hunt_warn(h->b, &h->result);
+    if (h->result.flaky)
+        repeat_was_unsteady(h->f);
+    hunt_warn(h->f, &h->result);
     failure_warn(&h->failure);
     *probes = h->result.loads;
     hunt_weights_dispose(&weights);
@@ -323,44 +327,45 @@ static enum odb_status hunt_search(struct hunt *h, const int *values, size_t n_v
 }
 
 /* Whether what the node reads from others was read, and passed. */
-static bool hunt_inputs_pass(const struct bisection *b, int node)
+static bool hunt_inputs_pass(const struct search_case *c, const struct findings *f, int node)
 {
-    const struct odb_node *n = &b->graph->nodes[node];
+    const struct odb_node *n = &c->graph->nodes[node];
     for (size_t i = 0; i < odb_node_n_reads(n); i++) {
         int v = odb_node_reads(n, i);
-        if (v >= 0 && b->graph->values[v].producer != ODB_NO_NODE && !b->drawn[v] &&
-            b->report->values[v].verdict != ODB_VERDICT_PASS)
+        if (v >= 0 && c->graph->values[v].producer != ODB_NO_NODE && !c->drawn[v] &&
+            f->values[v].verdict != ODB_VERDICT_PASS)
             return false;
     }
     return true;
 }
 
-enum odb_status hunt_accuse_left(struct bisection *b, int value, const bool *left,
-                                 const struct alone *known, bool widen, struct odb_error *err)
+enum odb_status hunt_accuse_left(const struct search_case *c, struct findings *f, int value,
+                                 const bool *left, const struct alone *known, bool widen,
+                                 struct odb_error *err)
 {
     int first = -1, last = -1;
     size_t n = 0;
-    for (size_t i = 0; i < b->graph->n_nodes; i++) {
+    for (size_t i = 0; i < c->graph->n_nodes; i++) {
         if (!left[i])
             continue;
         first = first < 0 ? (int)i : first;
         last = (int)i;
         n++;
     }
-    int shown = last == b->graph->values[value].producer ? value : case_output_of(b, last);
-    bool read = odb_verdict_is_bad(b->report->values[shown].verdict);
+    int shown = last == c->graph->values[value].producer ? value : case_output_of(c, last);
+    bool read = odb_verdict_is_bad(f->values[shown].verdict);
     struct odb_culprit *culprit =
-        findings_accuse(b, last, shown, findings_kind(b, read ? shown : value));
+        findings_accuse(f, last, shown, findings_kind(f, read ? shown : value));
     culprit->segment[0] = first;
     if (n > 1) {
-        odb_report_warn(b->report, HUNT_REGION, n, first, last);
+        findings_warn(f, HUNT_REGION, n, first, last);
         return ODB_OK;
     }
-    if (read && hunt_inputs_pass(b, last))
+    if (read && hunt_inputs_pass(c, f, last))
         culprit->checks[ODB_CHECK_PREFIX] = ODB_CONFIRMS;
-    findings_step_begin(b, "verify");
-    enum odb_status status = verify_believe(b, culprit, known, widen, err);
-    findings_step_end(b, "verify", "the accused alone on the target, on its own inputs");
+    findings_step_begin(f, "verify");
+    enum odb_status status = verify_believe(c, f, culprit, known, widen, err);
+    findings_step_end(f, "verify", "the accused alone on the target, on its own inputs");
     return status;
 }
 
@@ -368,24 +373,25 @@ enum odb_status hunt_accuse_left(struct bisection *b, int value, const bool *lef
 static bool hunt_shows(const struct hunt *h, int value, int node)
 {
     const struct odb_known *own = &h->known[node];
-    bool bad = own->bad > own->good || h->b->graph->values[value].producer == node;
+    bool bad = own->bad > own->good || h->c->graph->values[value].producer == node;
     for (size_t p = h->dag.start[node]; p < h->dag.start[node + 1]; p++)
         bad = bad && h->known[h->dag.parents[p]].good > h->known[h->dag.parents[p]].bad;
     return bad;
 }
 
-enum odb_status hunt_value(struct bisection *b, int value, struct odb_error *err)
+enum odb_status hunt_value(const struct search_case *c, struct findings *f, int value,
+                           struct odb_error *err)
 {
-    struct hunt h = {.b = b, .signature = ODB_OK, .failure = failure_of(b, value)};
-    bool *suspects = odb_new_n(bool, b->graph->n_nodes);
+    struct hunt h = {.c = c, .f = f, .signature = ODB_OK, .failure = failure_of(c, f, value)};
+    bool *suspects = odb_new_n(bool, c->graph->n_nodes);
     size_t probes = 0;
     enum odb_status status = hunt_search(&h, &value, 1, suspects, &probes, err);
-    findings_step_end(b, "prefix", "%zu cuts for %.100s", probes, b->graph->values[value].name);
+    findings_step_end(f, "prefix", "%zu cuts for %.100s", probes, c->graph->values[value].name);
     if (status == ODB_OK)
-        status = hunt_accuse_left(b, value, suspects, &h.alone, true, err);
+        status = hunt_accuse_left(c, f, value, suspects, &h.alone, true, err);
     struct odb_culprit *culprit =
-        status == ODB_OK ? &b->report->culprits.items[b->report->culprits.n - 1] : NULL;
-    for (int i = 0; culprit && i < (int)b->graph->n_nodes; i++)
+        status == ODB_OK ? findings_culprit(f, f->report->culprits.n - 1) : NULL;
+    for (int i = 0; culprit && i < (int)c->graph->n_nodes; i++)
         if (suspects[i] && !hunt_shows(&h, value, i)) /* one of several, or not asked */
             culprit->checks[ODB_CHECK_PREFIX] = ODB_NOT_ASKED;
     if (culprit && culprit->verified && culprit->segment[0] == culprit->segment[1])
@@ -398,62 +404,63 @@ enum odb_status hunt_value(struct bisection *b, int value, struct odb_error *err
 #define HUNT_WITNESSES 3
 
 /* Up to HUNT_WITNESSES nodes of other operators than the accused one's, each of another. */
-static size_t hunt_witnesses(const struct bisection *b, int accused, int *list)
+static size_t hunt_witnesses(const struct search_case *c, int accused, int *list)
 {
     size_t count = 0;
-    for (size_t n = b->graph->n_nodes; n-- > 0 && count < HUNT_WITNESSES;) {
-        const char *op = b->graph->nodes[n].op_type;
-        bool known = case_output_of(b, (int)n) < 0 || b->trace->why[n] ||
-                     strcmp(op, b->graph->nodes[accused].op_type) == 0;
+    for (size_t n = c->graph->n_nodes; n-- > 0 && count < HUNT_WITNESSES;) {
+        const char *op = c->graph->nodes[n].op_type;
+        bool known = case_output_of(c, (int)n) < 0 || c->trace->why[n] ||
+                     strcmp(op, c->graph->nodes[accused].op_type) == 0;
         for (size_t i = 0; i < count; i++)
-            known = known || strcmp(op, b->graph->nodes[list[i]].op_type) == 0;
+            known = known || strcmp(op, c->graph->nodes[list[i]].op_type) == 0;
         if (!known)
             list[count++] = (int)n;
     }
     return count;
 }
 
-bool hunt_runs_at_all(struct bisection *b, int accused, enum odb_status signature)
+bool hunt_runs_at_all(const struct search_case *c, struct findings *f, int accused,
+                      enum odb_status signature)
 {
     int witnesses[HUNT_WITNESSES];
-    size_t n = hunt_witnesses(b, accused, witnesses);
-    struct ahead ahead = ahead_new(b);
+    size_t n = hunt_witnesses(c, accused, witnesses);
+    struct ahead ahead = ahead_new(c);
     bool runs = n == 0; /* a model of one operator has no witness */
     for (size_t i = 0; i < n && ahead.of; i++)
-        ahead_put(&ahead, question_alone(b, &b->prober, witnesses[i], b->trace->ref));
+        ahead_put(&ahead, question_alone(c, c->prober, witnesses[i], c->trace->ref));
     for (size_t i = 0; i < n && !runs; i++) {
         struct alone alone = {0};
         struct odb_error ignored = ODB_ERROR_INIT;
         struct question *q = ahead_take(&ahead, witnesses[i]);
-        q = q ? q : question_alone(b, &b->prober, witnesses[i], b->trace->ref);
-        runs = alone_run(b, q, &alone, &ignored) != signature;
-        alone_dispose(&alone, b->graph->nodes[witnesses[i]].n_out);
+        q = q ? q : question_alone(c, c->prober, witnesses[i], c->trace->ref);
+        runs = alone_run(c, f, q, &alone, &ignored) != signature;
+        alone_dispose(&alone, c->graph->nodes[witnesses[i]].n_out);
     }
-    ahead_dispose(b, &ahead);
-    b->report->dead = !runs;
+    ahead_dispose(c, &ahead);
+    findings_dead(f, !runs);
     if (!runs)
-        odb_report_note(b->report, "it does the same on a single %s as on a single %s",
-                        b->graph->nodes[witnesses[0]].op_type, b->graph->nodes[accused].op_type);
+        findings_note(f, "it does the same on a single %s as on a single %s",
+                      c->graph->nodes[witnesses[0]].op_type, c->graph->nodes[accused].op_type);
     return runs;
 }
 
 /* No node is to blame, and nothing is known of the model. */
-static enum odb_status hunt_dead(struct bisection *b, const char *words, struct odb_error *err)
+static enum odb_status hunt_dead(const struct search_case *c, struct findings *f, const char *words,
+                                 struct odb_error *err)
 {
-    b->report->culprits.n--; /* it has no text yet */
-    b->report->outputs_diverge = false;
+    findings_drop(f, f->report->culprits.n - 1);
+    findings_diverge(f, false);
     odb_fail(err, ODB_E_EXECUTOR, "the target does not run at all here: %s", words);
-    return odb_error_at(err, "%s", b->options->target);
+    return odb_error_at(err, "%s", c->options->target);
 }
 
 /* The target dies of the model as a whole, and of no part of it that was asked: nobody is accused.
  */
 static void hunt_only_whole(struct hunt *h)
 {
-    if (!h->b->prober.pinned) /* else that is another model */
-        h->b->report->only_whole = h->signature == ODB_E_CRASH ? "crashes" : "hangs";
-    odb_report_warn(h->b->report, "no node that was asked fails so by itself: all that is known "
-                                  "is that the model does, as a whole");
+    findings_only_whole(h->f, h->signature == ODB_E_CRASH ? "crashes" : "hangs");
+    findings_warn(h->f, "no node that was asked fails so by itself: all that is known "
+                        "is that the model does, as a whole");
 }
 
 /* Accuses the node that ends the smallest prefix which kills the target, and runs it alone; words:
@@ -461,23 +468,25 @@ static void hunt_only_whole(struct hunt *h)
 static enum odb_status hunt_accuse_dead(struct hunt *h, int first, int last, const char *words,
                                         struct odb_error *err)
 {
-    struct bisection *b = h->b;
+    const struct search_case *c = h->c;
+    struct findings *f = h->f;
     struct alone alone = {0};
     struct odb_error alone_err = ODB_ERROR_INIT;
-    int value = case_output_of(b, last);
+    int value = case_output_of(c, last);
     if (value >= 0) {
-        b->report->values[value].verdict = odb_probe_verdict(h->signature);
-        findings_tell(b, value);
+        struct odb_value_report dead = f->values[value];
+        dead.verdict = odb_probe_verdict(h->signature);
+        findings_value(f, value, &dead);
     }
     struct odb_culprit *culprit = findings_accuse(
-        b, last, value, h->signature == ODB_E_CRASH ? ODB_KIND_CRASH : ODB_KIND_HANG);
+        f, last, value, h->signature == ODB_E_CRASH ? ODB_KIND_CRASH : ODB_KIND_HANG);
     culprit->reaches_output = true;
     culprit->segment[0] = first;
     odb_text_fit(culprit->numbers.reason, sizeof culprit->numbers.reason, "%s", words);
-    findings_step_begin(b, "verify");
+    findings_step_begin(f, "verify");
     enum odb_status status =
-        alone_run(b, question_alone(b, &b->prober, last, b->trace->ref), &alone, &alone_err);
-    alone_dispose(&alone, b->graph->nodes[last].n_out);
+        alone_run(c, f, question_alone(c, c->prober, last, c->trace->ref), &alone, &alone_err);
+    alone_dispose(&alone, c->graph->nodes[last].n_out);
     if (status == ODB_CANCELLED) {
         *err = alone_err;
         return status;
@@ -491,31 +500,32 @@ static enum odb_status hunt_accuse_dead(struct hunt *h, int first, int last, con
                                        : status == ODB_OK ? ODB_CONTRADICTS
                                                           : ODB_NOT_TESTABLE;
     if (!culprit->verified && status != ODB_OK)
-        odb_report_note(b->report, "#%d alone is refused by the target, which says nothing: %.200s",
-                        last, alone_err.what);
-    if (status == ODB_OK && !h->n_parts && !b->prober.pinned) { /* the last node of all, alone */
-        b->report->culprits.n--;                                /* it has no text yet */
+        findings_note(f, "#%d alone is refused by the target, which says nothing: %.200s", last,
+                      alone_err.what);
+    if (status == ODB_OK && !h->n_parts && !c->pinned) { /* the last node of all, alone */
+        findings_drop(f, f->report->culprits.n - 1);
         hunt_only_whole(h);
     }
     bool first_of_all = h->dag.start[last] == h->dag.start[last + 1];
-    bool dead = first_of_all && culprit->verified && !b->prober.pinned &&
-                !hunt_runs_at_all(b, last, h->signature);
-    findings_step_end(b, "verify", "the accused alone on the target");
-    return dead ? hunt_dead(b, words, err) : ODB_OK;
+    bool dead = first_of_all && culprit->verified && !c->pinned &&
+                !hunt_runs_at_all(c, f, last, h->signature);
+    findings_step_end(f, "verify", "the accused alone on the target");
+    return dead ? hunt_dead(c, f, words, err) : ODB_OK;
 }
 
-enum odb_status hunt_crash(struct bisection *b, enum odb_status signature, struct odb_error *err)
+enum odb_status hunt_crash(const struct search_case *c, struct findings *f,
+                           enum odb_status signature, struct odb_error *err)
 {
-    struct hunt h = {.b = b, .signature = signature};
+    struct hunt h = {.c = c, .f = f, .signature = signature};
     struct odb_error first_words = *err;
-    bool *suspects = odb_new_n(bool, b->graph->n_nodes);
+    bool *suspects = odb_new_n(bool, c->graph->n_nodes);
     size_t probes = 0, left = 0;
     int first = -1, last = -1;
-    enum odb_status status = hunt_search(&h, b->outputs, b->n_outputs, suspects, &probes, err);
+    enum odb_status status = hunt_search(&h, c->outputs, c->n_outputs, suspects, &probes, err);
     bool whole = status == ODB_OK && (!h.n_bad || h.result.acquitted);
     if (whole)
-        odb_graph_ancestors(b->graph, b->outputs, b->n_outputs, b->drawn, suspects);
-    for (size_t i = 0; i < b->graph->n_nodes; i++) {
+        odb_graph_ancestors(c->graph, c->outputs, c->n_outputs, c->drawn, suspects);
+    for (size_t i = 0; i < c->graph->n_nodes; i++) {
         if (!suspects[i])
             continue;
         first = first < 0 ? (int)i : first;
@@ -524,16 +534,16 @@ enum odb_status hunt_crash(struct bisection *b, enum odb_status signature, struc
     }
     whole = whole && left > 1;
     if (!whole && status == ODB_OK && left > 1)
-        odb_report_warn(b->report, HUNT_REGION, left, first, last);
-    findings_step_end(b, "prefix", "%zu cuts for what makes the target %s", probes,
+        findings_warn(f, HUNT_REGION, left, first, last);
+    findings_step_end(f, "prefix", "%zu cuts for what makes the target %s", probes,
                       signature == ODB_E_CRASH ? "crash" : "hang");
     if (h.n_other)
-        odb_report_warn(b->report,
-                        "%zu cut%s made the target fail in another way than the model does: "
-                        "no evidence about this failure",
-                        h.n_other, h.n_other == 1 ? "" : "s");
+        findings_warn(f,
+                      "%zu cut%s made the target fail in another way than the model does: "
+                      "no evidence about this failure",
+                      h.n_other, h.n_other == 1 ? "" : "s");
     if (status == ODB_OK && !h.n_parts && strstr(first_words.what, ODB_ANSWERS_MACHINE)) {
-        b->report->outputs_diverge = false; /* nor need the model have been the cause */
+        findings_diverge(f, false); /* nor need the model have been the cause */
         odb_fail(err, ODB_SKIPPED, "the whole model %s, and no part of it takes the machine down",
                  ODB_ANSWERS_MACHINE);
         status = odb_error_remedy(err, "--retry to try it again");
@@ -546,25 +556,25 @@ enum odb_status hunt_crash(struct bisection *b, enum odb_status signature, struc
     return status;
 }
 
-enum odb_status hunt_refusal(struct bisection *b, enum odb_status refusal, int *node,
-                             struct odb_error *err)
+enum odb_status hunt_refusal(const struct search_case *c, struct findings *f,
+                             enum odb_status refusal, int *node, struct odb_error *err)
 {
-    struct hunt h = {.b = b, .signature = refusal};
-    bool *suspects = odb_new_n(bool, b->graph->n_nodes);
+    struct hunt h = {.c = c, .f = f, .signature = refusal};
+    bool *suspects = odb_new_n(bool, c->graph->n_nodes);
     size_t probes = 0, left = 0;
     int first = ODB_NO_NODE;
-    enum odb_status status = hunt_search(&h, b->outputs, b->n_outputs, suspects, &probes, err);
+    enum odb_status status = hunt_search(&h, c->outputs, c->n_outputs, suspects, &probes, err);
     bool some = status == ODB_OK && h.n_bad && !h.result.acquitted;
     *node = ODB_NO_NODE;
-    for (size_t i = 0; i < b->graph->n_nodes && some; i++) {
+    for (size_t i = 0; i < c->graph->n_nodes && some; i++) {
         if (!suspects[i])
             continue;
         first = left++ ? first : (int)i;
         *node = (int)i;
     }
     if (left > 1)
-        odb_report_warn(b->report, HUNT_REGION, left, first, *node);
-    findings_step_end(b, "prefix", "%zu cuts for what the target refuses", probes);
+        findings_warn(f, HUNT_REGION, left, first, *node);
+    findings_step_end(f, "prefix", "%zu cuts for what the target refuses", probes);
     free(suspects);
     hunt_dispose(&h);
     return status;
@@ -572,81 +582,86 @@ enum odb_status hunt_refusal(struct bisection *b, enum odb_status refusal, int *
 
 /* Whether something bad stands right before a node, or before what could not be tested there;
  * behind [n_nodes] says so of the nodes before it. */
-static bool hunt_inherits(const struct bisection *b, size_t node, const bool *behind)
+static bool hunt_inherits(const struct search_case *c, const struct findings *f, size_t node,
+                          const bool *behind)
 {
-    const struct odb_node *n = &b->graph->nodes[node];
+    const struct odb_node *n = &c->graph->nodes[node];
     bool inherits = false;
     for (size_t i = 0; i < odb_node_n_reads(n); i++) {
         int v = odb_node_reads(n, i);
-        if (v < 0 || b->graph->values[v].producer == ODB_NO_NODE)
+        if (v < 0 || c->graph->values[v].producer == ODB_NO_NODE)
             continue;
-        enum odb_verdict verdict = b->report->values[v].verdict;
+        enum odb_verdict verdict = f->values[v].verdict;
         inherits |= odb_verdict_is_bad(verdict) ||
-                    (verdict != ODB_VERDICT_PASS && behind[b->graph->values[v].producer]);
+                    (verdict != ODB_VERDICT_PASS && behind[c->graph->values[v].producer]);
     }
     return inherits;
 }
 
 /* Nodes with a bad output and none bad among what they read, captured values included. */
-static void hunt_accuse_first(struct bisection *b)
+static void hunt_accuse_first(const struct search_case *c, struct findings *f)
 {
-    bool *behind = odb_new_n(bool, b->graph->n_nodes);
-    for (size_t n = 0; n < b->graph->n_nodes; n++) {
-        const struct odb_node *node = &b->graph->nodes[n];
+    bool *behind = odb_new_n(bool, c->graph->n_nodes);
+    for (size_t n = 0; n < c->graph->n_nodes; n++) {
+        const struct odb_node *node = &c->graph->nodes[n];
         int bad = ODB_NO_VALUE;
-        behind[n] = hunt_inherits(b, n, behind);
+        behind[n] = hunt_inherits(c, f, n, behind);
         for (int o = 0; o < node->n_out; o++)
-            if (node->out[o] >= 0 && odb_verdict_is_bad(b->report->values[node->out[o]].verdict))
+            if (node->out[o] >= 0 && odb_verdict_is_bad(f->values[node->out[o]].verdict))
                 bad = node->out[o];
         if (bad >= 0 && !behind[n])
-            findings_accuse(b, (int)n, bad, findings_kind(b, bad));
+            findings_accuse(f, (int)n, bad, findings_kind(f, bad));
     }
     free(behind);
 }
 
-enum odb_status hunt_ask_prefixes(struct bisection *b, enum odb_status signature, int output,
-                                  const char *phase, const int *nodes, size_t n, bool until_bad,
+enum odb_status hunt_ask_prefixes(const struct search_case *c, struct findings *f,
+                                  enum odb_status signature, int output, const char *phase,
+                                  const int *nodes, size_t n, bool until_bad,
                                   enum odb_answer *answers, size_t *asked, struct odb_error *err)
 {
-    struct hunt h = {
-        .b = b, .signature = signature, .failure = failure_of(b, output), .ahead = ahead_new(b)};
+    struct hunt h = {.c = c,
+                     .f = f,
+                     .signature = signature,
+                     .failure = failure_of(c, f, output),
+                     .ahead = ahead_new(c)};
     enum odb_status status = ODB_OK;
     bool bad = false;
     for (size_t i = 0; i < n; i++)
         answers[i] = ODB_ANSWER_UNTESTABLE;
     for (*asked = 0; *asked < n && status == ODB_OK && !(bad && until_bad); ++*asked) {
         struct odb_evidence evidence;
-        for (; h.ahead.next < n && ahead_reaches(b, &h.ahead, *asked); h.ahead.next++) {
+        for (; h.ahead.next < n && ahead_reaches(c, &h.ahead, *asked); h.ahead.next++) {
             struct odb_cut cut = {&nodes[h.ahead.next], 1};
-            ahead_put(&h.ahead, question_prefix(b, &cut, signature == ODB_OK));
+            ahead_put(&h.ahead, question_prefix(c, &cut, signature == ODB_OK));
         }
         status = hunt_ask(&h, &(struct odb_cut){&nodes[*asked], 1}, &evidence, err);
         answers[*asked] = evidence.answer;
         bad = evidence.answer == ODB_ANSWER_BAD;
         if (status == ODB_OK)
-            odb_hooks_progress(&b->options->hooks, phase, nodes[*asked], *asked + 1, n);
+            odb_hooks_progress(&c->options->hooks, phase, nodes[*asked], *asked + 1, n);
     }
     failure_warn(&h.failure);
     hunt_dispose(&h);
     return status;
 }
 
-enum odb_status hunt_each(struct bisection *b, struct odb_error *err)
+enum odb_status hunt_each(const struct search_case *c, struct findings *f, struct odb_error *err)
 {
-    size_t n = b->graph->n_nodes, asked;
+    size_t n = c->graph->n_nodes, asked;
     int *nodes = odb_new_n(int, n);
     enum odb_answer *answers = odb_new_n(enum odb_answer, n);
     for (size_t i = 0; i < n; i++)
         nodes[i] = (int)i;
-    findings_step_begin(b, "each");
-    enum odb_status status =
-        hunt_ask_prefixes(b, ODB_OK, ODB_NO_VALUE, "each", nodes, n, false, answers, &asked, err);
+    findings_step_begin(f, "each");
+    enum odb_status status = hunt_ask_prefixes(c, f, ODB_OK, ODB_NO_VALUE, "each", nodes, n, false,
+                                               answers, &asked, err);
     free(nodes);
     free(answers);
     ODB_TRY(status);
-    findings_step_end(b, "each", "one submodel per node");
-    ODB_TRY(overflow_look(b, err));
-    if (!b->report->culprits.n)
-        hunt_accuse_first(b);
+    findings_step_end(f, "each", "one submodel per node");
+    ODB_TRY(overflow_look(c, f, err));
+    if (!f->report->culprits.n)
+        hunt_accuse_first(c, f);
     return ODB_OK;
 }

@@ -9,33 +9,38 @@
 #include "bisect/findings.h"
 #include "search/search.h"
 
-/* Bisects over prefixes for what made this output wrong (b->verdicts says how), names the node or
+/* Bisects over prefixes for what made this output wrong (f->verdicts says how), names the node or
  * the smallest segment, and verifies it. */
-enum odb_status hunt_value(struct bisection *b, int value, struct odb_error *err) ODB_MUST_USE;
+enum odb_status hunt_value(const struct search_case *c, struct findings *f, int value,
+                           struct odb_error *err) ODB_MUST_USE;
 /* Accuses the last of the suspects that a search left ([n_nodes]), and believes it as
  * verify_believe() does, or tells what region they are. */
-enum odb_status hunt_accuse_left(struct bisection *b, int value, const bool *left,
-                                 const struct alone *known, bool widen,
+enum odb_status hunt_accuse_left(const struct search_case *c, struct findings *f, int value,
+                                 const bool *left, const struct alone *known, bool widen,
                                  struct odb_error *err) ODB_MUST_USE;
 /* Asks for the prefixes that end in these nodes, in order; answers[n], untestable where the list
  * was left before. signature: the end that is bad; ODB_OK: wrong values are, as far as they are the
  * failure of this output, or any if it is ODB_NO_VALUE. until_bad: the first bad one ends it.
  * asked: how many were. */
-enum odb_status hunt_ask_prefixes(struct bisection *b, enum odb_status signature, int output,
-                                  const char *phase, const int *nodes, size_t n, bool until_bad,
+enum odb_status hunt_ask_prefixes(const struct search_case *c, struct findings *f,
+                                  enum odb_status signature, int output, const char *phase,
+                                  const int *nodes, size_t n, bool until_bad,
                                   enum odb_answer *answers, size_t *asked,
                                   struct odb_error *err) ODB_MUST_USE;
 /* The same where the plain run failed with this status: crash or hang. */
-enum odb_status hunt_crash(struct bisection *b, enum odb_status signature,
-                           struct odb_error *err) ODB_MUST_USE;
+enum odb_status hunt_crash(const struct search_case *c, struct findings *f,
+                           enum odb_status signature, struct odb_error *err) ODB_MUST_USE;
 /* The outputs were refused: the node that ends the smallest prefix refused as well. */
-enum odb_status hunt_refusal(struct bisection *b, enum odb_status refusal, int *node,
+enum odb_status hunt_refusal(const struct search_case *c, struct findings *f,
+                             enum odb_status refusal, int *node,
                              struct odb_error *err) ODB_MUST_USE;
 /* The first node of all is accused: does the target fail so on nodes of other operators as well,
  * each alone? If on all that are asked, it does not run and no node is to blame: the report is
  * dead then. */
-bool hunt_runs_at_all(struct bisection *b, int accused, enum odb_status signature);
+bool hunt_runs_at_all(const struct search_case *c, struct findings *f, int accused,
+                      enum odb_status signature);
 /* --strategy each. */
-enum odb_status hunt_each(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+enum odb_status hunt_each(const struct search_case *c, struct findings *f,
+                          struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -13,20 +13,21 @@
 #include "bisect/strategy/hunt.h"
 #include "search/search.h"
 
-size_t linear_step(const struct bisection *b, size_t n)
+size_t linear_step(const struct search_case *c, size_t n)
 {
-    size_t step = b->options->step;
-    while (!step || (!b->options->step && step * step < n))
+    size_t step = c->options->step;
+    while (!step || (!c->options->step && step * step < n))
         step++;
     return step;
 }
 
 struct linear {
-    struct bisection *b;
-    int value;                /* the output that is wrong */
-    bool *suspects;           /* owned; [n_nodes] */
-    int *list;                /* owned: those to ask, in order */
-    enum odb_answer *answers; /* owned: of list */
+    const struct search_case *c; /* borrowed */
+    struct findings *f;          /* borrowed */
+    int value;                   /* the output that is wrong */
+    bool *suspects;              /* owned; [n_nodes] */
+    int *list;                   /* owned: those to ask, in order */
+    enum odb_answer *answers;    /* owned: of list */
     size_t n;
     size_t asked; /* in all */
 };
@@ -34,12 +35,12 @@ struct linear {
 /* Keeps the suspects among a node's ancestors, itself included, or those that are not. */
 static void linear_narrow(struct linear *l, int node, bool among)
 {
-    const struct bisection *b = l->b;
-    bool *up = odb_new_n(bool, b->graph->n_nodes);
-    odb_graph_ancestors(b->graph, b->graph->nodes[node].out, (size_t)b->graph->nodes[node].n_out,
-                        b->drawn, up);
+    const struct search_case *c = l->c;
+    bool *up = odb_new_n(bool, c->graph->n_nodes);
+    odb_graph_ancestors(c->graph, c->graph->nodes[node].out, (size_t)c->graph->nodes[node].n_out,
+                        c->drawn, up);
     up[node] = true;
-    for (size_t i = 0; i < b->graph->n_nodes; i++)
+    for (size_t i = 0; i < c->graph->n_nodes; i++)
         l->suspects[i] = l->suspects[i] && up[i] == among;
     free(up);
 }
@@ -48,19 +49,20 @@ static void linear_narrow(struct linear *l, int node, bool among)
  * one's ancestors, takes what good ones cleared away. */
 static enum odb_status linear_pass(struct linear *l, size_t step, struct odb_error *err)
 {
-    struct bisection *b = l->b;
+    const struct search_case *c = l->c;
+    struct findings *f = l->f;
     size_t seen = 0, asked = 0;
     int last = -1;
     l->n = 0;
-    for (size_t i = 0; i < b->graph->n_nodes; i++) {
+    for (size_t i = 0; i < c->graph->n_nodes; i++) {
         if (!l->suspects[i])
             continue;
         if (last >= 0 && ++seen % step == 0)
             l->list[l->n++] = last;
         last = (int)i;
     }
-    ODB_TRY(hunt_ask_prefixes(b, ODB_OK, l->value, "cuts in order", l->list, l->n, true, l->answers,
-                              &asked, err));
+    ODB_TRY(hunt_ask_prefixes(c, f, ODB_OK, l->value, "cuts in order", l->list, l->n, true,
+                              l->answers, &asked, err));
     l->asked += asked;
     if (asked && l->answers[asked - 1] == ODB_ANSWER_BAD)
         linear_narrow(l, l->list[asked - 1], true);
@@ -70,23 +72,24 @@ static enum odb_status linear_pass(struct linear *l, size_t step, struct odb_err
     return ODB_OK;
 }
 
-enum odb_status linear_hunt(struct bisection *b, int value, struct odb_error *err)
+enum odb_status linear_hunt(const struct search_case *c, struct findings *f, int value,
+                            struct odb_error *err)
 {
-    size_t n = b->graph->n_nodes, count = 0;
+    size_t n = c->graph->n_nodes, count = 0;
     struct linear l = {
-        b, value, odb_new_n(bool, n), odb_new_n(int, n), odb_new_n(enum odb_answer, n), 0, 0};
-    odb_graph_ancestors(b->graph, &value, 1, b->drawn, l.suspects);
+        c, f, value, odb_new_n(bool, n), odb_new_n(int, n), odb_new_n(enum odb_answer, n), 0, 0};
+    odb_graph_ancestors(c->graph, &value, 1, c->drawn, l.suspects);
     for (size_t i = 0; i < n; i++)
         count += l.suspects[i];
-    size_t step = linear_step(b, count);
-    findings_step_begin(b, "cuts in order");
+    size_t step = linear_step(c, count);
+    findings_step_begin(f, "cuts in order");
     enum odb_status status = step > 1 ? linear_pass(&l, step, err) : ODB_OK;
     if (status == ODB_OK)
         status = linear_pass(&l, 1, err);
-    findings_step_end(b, "linear", "%zu cuts in order, %zu nodes apart, for %.100s", l.asked, step,
-                      b->graph->values[value].name);
+    findings_step_end(f, "linear", "%zu cuts in order, %zu nodes apart, for %.100s", l.asked, step,
+                      c->graph->values[value].name);
     if (status == ODB_OK)
-        status = hunt_accuse_left(b, value, l.suspects, NULL, true, err);
+        status = hunt_accuse_left(c, f, value, l.suspects, NULL, true, err);
     free(l.suspects);
     free(l.list);
     free(l.answers);

@@ -8,10 +8,12 @@
 #include "bisect/findings.h"
 
 /* Makes them, and judges every node that they are evidence for. */
-enum odb_status probed_values(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+enum odb_status probed_values(const struct search_case *c, struct findings *f,
+                              struct odb_error *err) ODB_MUST_USE;
 /* Has another worker read every value in one run, which probed_values() waits for; or nobody
  * will. */
-void probed_begin(struct bisection *b);
-void probed_forget(struct bisection *b); /* where none was begun: nothing */
+void probed_begin(const struct search_case *c, struct findings *f);
+void probed_forget(const struct search_case *c,
+                   struct findings *f); /* where none was begun: nothing */
 
 #endif

@@ -19,16 +19,16 @@
 #include "run/value_report.h"
 
 /* Nodes before a culprit or its region, and not behind another one. */
-static size_t prove_list(const struct bisection *b, int *list)
+static size_t prove_list(const struct search_case *c, const struct findings *f, int *list)
 {
-    const struct odb_graph *graph = b->graph;
+    const struct odb_graph *graph = c->graph;
     bool *before = odb_new_n(bool, graph->n_nodes), *behind = odb_new_n(bool, graph->n_nodes);
     bool *up = odb_new_n(bool, graph->n_nodes);
     size_t n = 0;
-    for (size_t c = 0; c < b->report->culprits.n; c++) {
-        const struct odb_culprit *culprit = &b->report->culprits.items[c];
+    for (size_t m = 0; m < f->report->culprits.n; m++) {
+        const struct odb_culprit *culprit = &f->report->culprits.items[m];
         const struct odb_node *last = &graph->nodes[culprit->segment[1]];
-        odb_graph_ancestors(graph, last->out, (size_t)last->n_out, b->drawn, up);
+        odb_graph_ancestors(graph, last->out, (size_t)last->n_out, c->drawn, up);
         for (int i = 0; i < (int)graph->n_nodes; i++) {
             before[i] |= i < culprit->segment[0] && up[i];
             behind[i] |= i >= culprit->segment[0] && up[i];
@@ -41,7 +41,7 @@ static size_t prove_list(const struct bisection *b, int *list)
                 behind[graph->values[v].consumers[k]] = true;
         }
     for (int i = 0; i < (int)graph->n_nodes; i++)
-        if (before[i] && !behind[i] && case_output_of(b, i) >= 0)
+        if (before[i] && !behind[i] && case_output_of(c, i) >= 0)
             list[n++] = i;
     free(up);
     free(behind);
@@ -50,41 +50,43 @@ static size_t prove_list(const struct bisection *b, int *list)
 }
 
 /* Whether every wrong value of the node is within the noise that replaying it has shown since. */
-static bool prove_excused(const struct bisection *b, int node, const struct odb_value_report *known)
+static bool prove_excused(const struct search_case *c, const struct findings *f, int node,
+                          const struct odb_value_report *known)
 {
-    const struct odb_node *n = &b->graph->nodes[node];
+    const struct odb_node *n = &c->graph->nodes[node];
     for (int o = 0; o < n->n_out; o++) {
         int v = n->out[o];
-        if (v < 0 || !odb_verdict_is_bad(b->report->values[v].verdict))
+        if (v < 0 || !odb_verdict_is_bad(f->values[v].verdict))
             continue;
         if (known[v].verdict != ODB_VERDICT_PASS || !known[v].noise.known ||
-            b->report->values[v].verdict != ODB_VERDICT_FAIL ||
-            b->options->tolerance.kind != ODB_CRITERION_NOISE ||
-            b->report->values[v].error.v > b->options->tolerance.v[0] * known[v].noise.v)
+            f->values[v].verdict != ODB_VERDICT_FAIL ||
+            c->options->tolerance.kind != ODB_CRITERION_NOISE ||
+            f->values[v].error.v > c->options->tolerance.v[0] * known[v].noise.v)
             return false;
     }
     return true;
 }
 
 /* A value of the node that was found wrong when it was read. */
-static bool prove_recorded_bad(const struct bisection *b, int node,
+static bool prove_recorded_bad(const struct search_case *c, int node,
                                const struct odb_value_report *known)
 {
-    const struct odb_node *n = &b->graph->nodes[node];
+    const struct odb_node *n = &c->graph->nodes[node];
     bool bad = false;
     for (int o = 0; o < n->n_out; o++)
         bad |= n->out[o] >= 0 && odb_verdict_is_bad(known[n->out[o]].verdict);
     return bad;
 }
 
-static void prove_count(struct bisection *b, const int *list, const enum odb_answer *answers,
-                        size_t n, const struct odb_value_report *known)
+static void prove_count(const struct search_case *c, struct findings *f, const int *list,
+                        const enum odb_answer *answers, size_t n,
+                        const struct odb_value_report *known)
 {
-    struct odb_proof *proof = &b->report->proof;
+    struct odb_proof *proof = findings_proof(f);
     *proof = (struct odb_proof){.tried = true, .cuts = n, .counterexample = ODB_NO_NODE};
     for (size_t i = 0; i < n; i++) {
-        bool bad = answers[i] == ODB_ANSWER_BAD && !prove_excused(b, list[i], known);
-        if (bad || prove_recorded_bad(b, list[i], known)) {
+        bool bad = answers[i] == ODB_ANSWER_BAD && !prove_excused(c, f, list[i], known);
+        if (bad || prove_recorded_bad(c, list[i], known)) {
             if (proof->counterexample == ODB_NO_NODE)
                 proof->counterexample = list[i];
         } else if (answers[i] == ODB_ANSWER_UNTESTABLE) {
@@ -96,14 +98,14 @@ static void prove_count(struct bisection *b, const int *list, const enum odb_ans
 }
 
 /* Whoever the counterexample stands before need not be the first that is wrong. */
-static void prove_doubt(struct bisection *b)
+static void prove_doubt(const struct search_case *c, struct findings *f)
 {
-    int node = b->report->proof.counterexample;
-    bool *up = odb_new_n(bool, b->graph->n_nodes);
-    for (size_t c = 0; node != ODB_NO_NODE && c < b->report->culprits.n; c++) {
-        struct odb_culprit *culprit = &b->report->culprits.items[c];
-        const struct odb_node *last = &b->graph->nodes[culprit->segment[1]];
-        odb_graph_ancestors(b->graph, last->out, (size_t)last->n_out, b->drawn, up);
+    int node = f->report->proof.counterexample;
+    bool *up = odb_new_n(bool, c->graph->n_nodes);
+    for (size_t i = 0; node != ODB_NO_NODE && i < f->report->culprits.n; i++) {
+        struct odb_culprit *culprit = findings_culprit(f, i);
+        const struct odb_node *last = &c->graph->nodes[culprit->segment[1]];
+        odb_graph_ancestors(c->graph, last->out, (size_t)last->n_out, c->drawn, up);
         if (!up[node] || node >= culprit->segment[0])
             continue;
         culprit->confidence = ODB_CONFIDENCE_LOW;
@@ -111,11 +113,11 @@ static void prove_doubt(struct bisection *b)
                  "the cut behind #%d, which stands before it, is bad as well", node);
     }
     if (node != ODB_NO_NODE)
-        odb_report_warn(b->report,
-                        "the cut behind #%d is bad as well, and the search has skipped it: who is "
-                        "accused need not be the first that is wrong; --strategy linear --step 1 "
-                        "asks every cut in order",
-                        node);
+        findings_warn(f,
+                      "the cut behind #%d is bad as well, and the search has skipped it: who is "
+                      "accused need not be the first that is wrong; --strategy linear --step 1 "
+                      "asks every cut in order",
+                      node);
     free(up);
 }
 
@@ -129,53 +131,54 @@ static struct odb_tensor **prove_keep(struct odb_tensor *const *from, size_t n)
 }
 
 /* Puts it back where something was had before; kept is freed. */
-static void prove_give_back(struct odb_tensor **to, struct odb_tensor **kept, size_t n)
+static void prove_give_back(struct findings *f, struct odb_tensor **kept, size_t n,
+                            void (*put)(struct findings *f, int value, const struct odb_tensor *t))
 {
     for (size_t v = 0; v < n; v++) {
-        if (kept[v]) {
-            odb_tensor_unref(to[v]);
-            to[v] = kept[v];
-        }
+        if (kept[v])
+            put(f, (int)v, kept[v]);
+        odb_tensor_unref(kept[v]);
     }
     free(kept);
 }
 
 /* Values keep what was known of them, unless that was nothing. */
-static void prove_restore(struct bisection *b, const struct odb_value_report *known)
+static void prove_restore(const struct search_case *c, struct findings *f,
+                          const struct odb_value_report *known)
 {
-    for (size_t v = 0; v < b->graph->n_values; v++)
+    for (size_t v = 0; v < c->graph->n_values; v++)
         if (known[v].verdict != ODB_VERDICT_UNTESTED &&
             known[v].verdict != ODB_VERDICT_UNTESTABLE) {
-            b->report->values[v] = known[v];
-            findings_tell(b, (int)v);
+            findings_value(f, (int)v, &known[v]);
         }
 }
 
-enum odb_status prove_cuts(struct bisection *b, enum odb_status signature, struct odb_error *err)
+enum odb_status prove_cuts(const struct search_case *c, struct findings *f,
+                           enum odb_status signature, struct odb_error *err)
 {
-    size_t n = 0, asked = 0, bytes = b->graph->n_values * sizeof *b->report->values;
-    int *list = odb_new_n(int, b->graph->n_nodes);
-    enum odb_answer *answers = odb_new_n(enum odb_answer, b->graph->n_nodes);
-    struct odb_value_report *known = odb_xmemdup(b->report->values, bytes);
-    struct odb_tensor **shown = prove_keep(b->report->given, b->graph->n_values);
-    struct odb_tensor **given = prove_keep(b->given, b->graph->n_values);
+    size_t n = 0, asked = 0, bytes = c->graph->n_values * sizeof *f->values;
+    int *list = odb_new_n(int, c->graph->n_nodes);
+    enum odb_answer *answers = odb_new_n(enum odb_answer, c->graph->n_nodes);
+    struct odb_value_report *known = odb_xmemdup(f->values, bytes);
+    struct odb_tensor **shown = prove_keep(f->shown, c->graph->n_values);
+    struct odb_tensor **given = prove_keep(f->given, c->graph->n_values);
     enum odb_status status = ODB_OK;
-    if (b->report->culprits.n)
-        n = prove_list(b, list);
-    findings_expect(b, "prove", n, (double)n * (b->load + b->run) / 2);
-    findings_step_begin(b, "proof");
+    if (f->report->culprits.n)
+        n = prove_list(c, f, list);
+    findings_expect(f, "prove", n, (double)n * (f->kept->load + f->kept->run) / 2);
+    findings_step_begin(f, "proof");
     if (n)
-        status = hunt_ask_prefixes(b, signature, ODB_NO_VALUE, "proof", list, n, false, answers,
+        status = hunt_ask_prefixes(c, f, signature, ODB_NO_VALUE, "proof", list, n, false, answers,
                                    &asked, err);
-    if (status == ODB_OK && b->report->culprits.n) {
-        prove_count(b, list, answers, n, known);
-        prove_doubt(b);
-        findings_step_end(b, "prove", "%zu cuts before who is accused, %zu of them good", n,
-                          b->report->proof.good);
+    if (status == ODB_OK && f->report->culprits.n) {
+        prove_count(c, f, list, answers, n, known);
+        prove_doubt(c, f);
+        findings_step_end(f, "prove", "%zu cuts before who is accused, %zu of them good", n,
+                          f->report->proof.good);
     }
-    prove_restore(b, known);
-    prove_give_back(b->report->given, shown, b->graph->n_values);
-    prove_give_back(b->given, given, b->graph->n_values);
+    prove_restore(c, f, known);
+    prove_give_back(f, shown, c->graph->n_values, findings_keep);
+    prove_give_back(f, given, c->graph->n_values, findings_give);
     free(known);
     free(answers);
     free(list);

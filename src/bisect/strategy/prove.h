@@ -9,7 +9,7 @@
 
 /* Tests every cut before the culprits, if there are any. signature: as in
  * hunt_ask_prefixes(). */
-enum odb_status prove_cuts(struct bisection *b, enum odb_status signature,
-                           struct odb_error *err) ODB_MUST_USE;
+enum odb_status prove_cuts(const struct search_case *c, struct findings *f,
+                           enum odb_status signature, struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -26,7 +26,9 @@
 #include "run/value_report.h"
 
 struct recorded {
-    struct bisection *b;
+    const struct search_case *c;     /* borrowed */
+    struct findings *f;              /* borrowed */
+    struct search_case_made *judged; /* borrowed: c */
     bool *derived; /* owned; [n_values] not recorded, and made of weights and constants alone: the
                       reference's stands for it */
     bool *drawn;   /* owned; [n_values] random draws, and what depends on them: the recording drew
@@ -36,23 +38,23 @@ struct recorded {
 
 /* --- what there is ---------------------------------------------------------------------------- */
 
-static enum odb_status recorded_check_strategy(const struct bisection *b, struct odb_error *err)
+static enum odb_status recorded_check_strategy(const struct search_case *c, struct odb_error *err)
 {
-    if (b->options->strategy == ODB_STRATEGY_AUTO || b->options->strategy == ODB_STRATEGY_BLAME ||
-        b->options->strategy == ODB_STRATEGY_PROBED)
+    if (c->options->strategy == ODB_STRATEGY_AUTO || c->options->strategy == ODB_STRATEGY_BLAME ||
+        c->options->strategy == ODB_STRATEGY_PROBED)
         return ODB_OK;
     odb_fail(err, ODB_E_USAGE, "%s is a recording, which cannot be run in pieces",
-             b->options->target);
+             c->options->target);
     return odb_error_remedy(err, "use --strategy blame, or auto");
 }
 
 static void recorded_mark_drawn(struct recorded *r)
 {
-    const struct odb_graph *graph = r->b->graph;
+    const struct odb_graph *graph = r->c->graph;
     r->drawn = odb_new_n(bool, graph->n_values);
     for (size_t n = 0; n < graph->n_nodes; n++) {
         const struct odb_node *node = &graph->nodes[n];
-        bool drawn = odb_cpu_random(r->b->trace->cpu, (int)n);
+        bool drawn = odb_cpu_random(r->c->trace->cpu, (int)n);
         for (size_t i = 0; i < odb_node_n_reads(node); i++)
             drawn |= odb_node_reads(node, i) >= 0 && r->drawn[odb_node_reads(node, i)];
         for (int o = 0; o < node->n_out; o++)
@@ -65,8 +67,9 @@ static void recorded_mark_drawn(struct recorded *r)
  * targets that are fed them; feeds stay where the recording has none. */
 static enum odb_status recorded_recall(struct recorded *r, struct odb_error *err)
 {
-    struct bisection *b = r->b;
-    const struct odb_graph *graph = b->graph;
+    const struct search_case *c = r->c;
+    struct findings *f = r->f;
+    const struct odb_graph *graph = c->graph;
     int *list = odb_new_n(int, graph->n_values);
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, graph->n_values);
     struct odb_probe probe = {.asked = ODB_ASKED_RECORDED,
@@ -78,10 +81,10 @@ static enum odb_status recorded_recall(struct recorded *r, struct odb_error *err
         if (graph->values[v].name[0] && !graph->values[v].init)
             list[probe.n_values++] = (int)v;
     enum odb_status status = ODB_OK;
-    for (size_t i = 0; i < probe.n_values && b->options->recorded; i++)
-        outputs[i] = odb_tensor_ref(b->options->recorded[list[i]]);
-    if (!b->options->recorded)
-        status = odb_probe_run(&b->prober, &probe, err);
+    for (size_t i = 0; i < probe.n_values && c->options->recorded; i++)
+        outputs[i] = odb_tensor_ref(c->options->recorded[list[i]]);
+    if (!c->options->recorded)
+        status = odb_probe_run(c->prober, &probe, err);
     for (size_t i = 0; i < probe.n_values && status == ODB_OK; i++) {
         int v = list[i];
         bool made = graph->values[v].producer != ODB_NO_NODE;
@@ -89,17 +92,16 @@ static enum odb_status recorded_recall(struct recorded *r, struct odb_error *err
         r->n_had += made && outputs[i];
         if (!made && !outputs[i])
             continue;
-        odb_tensor_unref(b->given[v]);
-        b->given[v] = odb_tensor_ref(outputs[i]);
-        findings_keep(b, v, outputs[i]);
+        findings_give(f, v, outputs[i]);
+        findings_keep(f, v, outputs[i]);
     }
-    odb_probe_drop(&b->prober, &probe);
+    odb_probe_drop(c->prober, &probe);
     free(outputs);
     free(list);
     ODB_TRY(status);
     /* Whatever weights alone make, and the recording lacks, is taken as it is. */
     r->derived = odb_new_n(bool, graph->n_values);
-    odb_segment_derive(b->trace, b->given, r->derived);
+    odb_segment_derive(c->trace, f->given, r->derived);
     for (size_t v = 0; v < graph->n_values; v++)
         r->n_made -= r->derived[v] && graph->values[v].name[0] && !graph->values[v].init;
     return ODB_OK;
@@ -109,49 +111,46 @@ static enum odb_status recorded_recall(struct recorded *r, struct odb_error *err
  * instead. */
 static void recorded_outputs(struct recorded *r)
 {
-    struct bisection *b = r->b;
+    const struct search_case *c = r->c;
+    struct findings *f = r->f;
     size_t had = 0;
-    for (size_t o = 0; o < b->n_outputs; o++)
-        had += b->given[b->outputs[o]] && !r->derived[b->outputs[o]];
+    for (size_t o = 0; o < c->n_outputs; o++)
+        had += f->given[c->outputs[o]] && !r->derived[c->outputs[o]];
     if (had)
         return;
-    int *list = odb_new_n(int, b->graph->n_values), *all = odb_new_n(int, b->graph->n_values);
-    bool *before = odb_new_n(bool, b->graph->n_nodes);
+    int *list = odb_new_n(int, c->graph->n_values), *all = odb_new_n(int, c->graph->n_values);
+    bool *before = odb_new_n(bool, c->graph->n_nodes);
     size_t n = 0;
-    for (size_t v = b->graph->n_values; v-- > 0;) {
-        const struct odb_value *value = &b->graph->values[v];
-        if (value->producer == ODB_NO_NODE || !b->given[v] || r->derived[v] ||
+    for (size_t v = c->graph->n_values; v-- > 0;) {
+        const struct odb_value *value = &c->graph->values[v];
+        if (value->producer == ODB_NO_NODE || !f->given[v] || r->derived[v] ||
             before[value->producer])
             continue;
         list[n++] = (int)v;
-        odb_graph_ancestors(b->graph, list, n, NULL, before);
+        odb_graph_ancestors(c->graph, list, n, NULL, before);
     }
     memcpy(all, list, n * sizeof *all);
     free(list);
     free(before);
-    free(b->outputs);
-    free(b->verdicts);
-    free(b->plain);
-    b->outputs = all;
-    b->n_outputs = n;
-    b->verdicts = odb_new_n(struct odb_value_report, n);
-    b->plain = odb_new_n(struct odb_tensor *, n);
+    search_case_set_outputs(r->judged, all, n);
+    findings_turn_to(f, c);
 }
 
 /* --- judging ---------------------------------------------------------------------------------- */
 
 static enum odb_status recorded_judge_value(struct recorded *r, int v, struct odb_error *err)
 {
-    struct bisection *b = r->b;
-    struct odb_value_report *report = &b->report->values[v];
-    if (!b->given[v] || r->derived[v])
+    const struct search_case *c = r->c;
+    struct findings *f = r->f;
+    struct odb_value_report report = f->values[v];
+    if (!f->given[v] || r->derived[v])
         return ODB_OK;
     if (r->drawn[v])
-        snprintf(report->reason, sizeof report->reason,
+        snprintf(report.reason, sizeof report.reason,
                  "hangs on a random draw, which the recording made for itself");
     else
-        ODB_TRY(odb_judge_value(&b->judge, v, b->given[v], report, err));
-    findings_tell(b, v);
+        ODB_TRY(odb_judge_value(&c->judge, v, f->given[v], &report, err));
+    findings_value(f, v, &report);
     return ODB_OK;
 }
 
@@ -159,24 +158,25 @@ static enum odb_status recorded_judge_value(struct recorded *r, int v, struct od
  * and nobody is to blame. */
 static enum odb_status recorded_judge_feeds(struct recorded *r, struct odb_error *err)
 {
-    struct bisection *b = r->b;
-    for (size_t f = 0; f < b->feeds->n; f++) {
-        int v = b->feeds->items[f].value;
+    const struct search_case *c = r->c;
+    struct findings *f = r->f;
+    for (size_t i = 0; i < c->feeds->n; i++) {
+        int v = c->feeds->items[i].value;
         ODB_TRY(recorded_judge_value(r, v, err));
-        if (odb_verdict_is_bad(b->report->values[v].verdict))
-            odb_report_warn(b->report,
-                            "input %s is another one in the recording (%s), so values differ that "
-                            "no node is to blame for; leave it to the recording",
-                            b->graph->values[v].name, b->report->values[v].reason);
+        if (odb_verdict_is_bad(f->values[v].verdict))
+            findings_warn(f,
+                          "input %s is another one in the recording (%s), so values differ that "
+                          "no node is to blame for; leave it to the recording",
+                          c->graph->values[v].name, f->values[v].reason);
     }
     return ODB_OK;
 }
 
-static bool recorded_guilty(const struct bisection *b, const struct odb_node *node)
+static bool recorded_guilty(const struct findings *f, const struct odb_node *node)
 {
     bool guilty = false;
     for (int o = 0; o < node->n_out; o++)
-        guilty |= node->out[o] >= 0 && b->report->values[node->out[o]].culprit;
+        guilty |= node->out[o] >= 0 && f->values[node->out[o]].culprit;
     return guilty;
 }
 
@@ -189,8 +189,8 @@ static bool recorded_mend(struct recorded *r, const struct odb_segment *s,
     for (size_t i = 0; i < s->n_border; i++) {
         int v = s->border[i];
         struct odb_tensor *right = NULL;
-        if (r->b->report->values[v].culprit)
-            right = odb_segment_replay(r->b->trace, v, r->b->given);
+        if (r->f->values[v].culprit)
+            right = odb_segment_replay(r->c->trace, v, r->f->given);
         if (right) {
             given[v] = right;
             mended = true;
@@ -204,32 +204,33 @@ static bool recorded_mend(struct recorded *r, const struct odb_segment *s,
  * alone. */
 static enum odb_status recorded_look_twice(struct recorded *r, int index, struct odb_error *err)
 {
-    struct bisection *b = r->b;
-    const struct odb_node *node = &b->graph->nodes[index];
-    size_t n_values = b->graph->n_values;
+    const struct search_case *c = r->c;
+    struct findings *f = r->f;
+    const struct odb_node *node = &c->graph->nodes[index];
+    size_t n_values = c->graph->n_values;
     enum odb_status status = ODB_OK;
     for (int o = 0; o < node->n_out && status == ODB_OK; o++) {
         int v = node->out[o];
-        if (v < 0 || !b->report->values[v].culprit)
+        if (v < 0 || !f->values[v].culprit)
             continue;
-        struct odb_tensor **given = odb_xmemdup(b->given, n_values * sizeof *given);
-        struct odb_value_report *values = odb_xmemdup(b->report->values, n_values * sizeof *values);
+        struct odb_tensor **given = odb_xmemdup(f->given, n_values * sizeof *given);
+        struct odb_value_report *values = odb_xmemdup(f->values, n_values * sizeof *values);
         struct odb_segment s;
-        odb_segment_init(&s, b->trace, v, b->given);
+        odb_segment_init(&s, c->trace, v, f->given);
         values[v].culprit = false;
         values[v].reason[0] = '\0';
         if (recorded_mend(r, &s, given)) {
-            status = odb_judge_segments(&b->judge, index, given, values, err);
+            status = odb_judge_segments(&c->judge, index, given, values, err);
             if (status == ODB_OK && !values[v].culprit) {
-                b->report->values[v] = values[v];
-                odb_report_warn(b->report,
-                                "what reads the recorded %s fits the value that it should have: "
-                                "the recording may be spoilt there, rather than the target wrong",
-                                b->graph->values[s.border[0]].name);
+                findings_judge(f)[v] = values[v];
+                findings_warn(f,
+                              "what reads the recorded %s fits the value that it should have: "
+                              "the recording may be spoilt there, rather than the target wrong",
+                              c->graph->values[s.border[0]].name);
             }
         }
         for (size_t i = 0; i < s.n_border; i++)
-            if (given[s.border[i]] != b->given[s.border[i]])
+            if (given[s.border[i]] != f->given[s.border[i]])
                 odb_tensor_unref(given[s.border[i]]);
         odb_segment_dispose(&s);
         free(values);
@@ -240,51 +241,54 @@ static enum odb_status recorded_look_twice(struct recorded *r, int index, struct
 
 static enum odb_status recorded_judge_made(struct recorded *r, int index, struct odb_error *err)
 {
-    struct bisection *b = r->b;
-    const struct odb_node *node = &b->graph->nodes[index];
+    const struct search_case *c = r->c;
+    struct findings *f = r->f;
+    const struct odb_node *node = &c->graph->nodes[index];
     bool any = false;
     for (int o = 0; o < node->n_out; o++) {
         int v = node->out[o];
         if (v < 0)
             continue;
-        any |= b->given[v] && !r->derived[v];
+        any |= f->given[v] && !r->derived[v];
         ODB_TRY(recorded_judge_value(r, v, err));
     }
     if (!any)
         return ODB_OK;
-    ODB_TRY(odb_judge_segments(&b->judge, index, b->given, b->report->values, err));
-    if (recorded_guilty(b, node))
+    ODB_TRY(odb_judge_segments(&c->judge, index, f->given, findings_judge(f), err));
+    if (recorded_guilty(f, node))
         ODB_TRY(recorded_look_twice(r, index, err));
     for (int o = 0; o < node->n_out; o++)
-        if (node->out[o] >= 0 && b->given[node->out[o]])
-            findings_tell(b, node->out[o]);
+        if (node->out[o] >= 0 && f->given[node->out[o]])
+            findings_tell(f, node->out[o]);
     return ODB_OK;
 }
 
 /* Off, and by more than honest runs that decide otherwise. */
-static bool recorded_is_off(struct bisection *b, int value, const struct odb_value_report *report)
+static bool recorded_is_off(const struct search_case *c, struct findings *f, int value,
+                            const struct odb_value_report *report)
 {
-    return odb_verdict_is_bad(report->verdict) && !decided_allows(b, value, report);
+    return odb_verdict_is_bad(report->verdict) && !decided_allows(c, f, value, report);
 }
 
 /* What an output is where nothing else is read counts, and what was read with all the rest does
  * not, where the two differ. */
-static enum odb_status recorded_unobserved(struct bisection *b, size_t o, struct odb_error *err)
+static enum odb_status recorded_unobserved(const struct search_case *c, struct findings *f,
+                                           size_t o, struct odb_error *err)
 {
-    int v = b->outputs[o];
-    struct odb_value_report told = {0}, *read = &b->report->values[v];
+    int v = c->outputs[o];
+    struct odb_value_report told = {0}, *read = &findings_judge(f)[v];
     bool judged = odb_verdict_is_bad(read->verdict) || read->verdict == ODB_VERDICT_PASS;
-    if (!b->options->unobserved || !b->options->unobserved[v] || !judged)
+    if (!c->options->unobserved || !c->options->unobserved[v] || !judged)
         return ODB_OK;
-    ODB_TRY(odb_judge_value(&b->judge, v, b->options->unobserved[v], &told, err));
-    bool bad = recorded_is_off(b, v, &told);
-    if (bad == recorded_is_off(b, v, read))
+    ODB_TRY(odb_judge_value(&c->judge, v, c->options->unobserved[v], &told, err));
+    bool bad = recorded_is_off(c, f, v, &told);
+    if (bad == recorded_is_off(c, f, v, read))
         return ODB_OK;
-    odb_report_warn(b->report,
-                    "output %s %s as it is, and %s while all values are read: the runtime computes "
-                    "otherwise then, and what was read may not be what is",
-                    b->graph->values[v].name, bad ? "is off" : "passes", bad ? "passes" : "is off");
-    b->verdicts[o] = told;
+    findings_warn(f,
+                  "output %s %s as it is, and %s while all values are read: the runtime computes "
+                  "otherwise then, and what was read may not be what is",
+                  c->graph->values[v].name, bad ? "is off" : "passes", bad ? "passes" : "is off");
+    f->verdicts[o] = told;
     if (bad) /* nobody is accused of what was not read */
         return ODB_OK;
     read->verdict = told.verdict;
@@ -294,56 +298,59 @@ static enum odb_status recorded_unobserved(struct bisection *b, size_t o, struct
 }
 
 /* What a value is that was recorded under the name of another one, or was not. The caller's. */
-static struct odb_tensor *recorded_right(const struct bisection *b, int value)
+static struct odb_tensor *recorded_right(const struct search_case *c, const struct findings *f,
+                                         int value)
 {
-    for (size_t o = 0; o < b->n_outputs; o++)
-        if (b->exchanged[b->outputs[o]] == value)
-            return odb_tensor_ref(b->plain[o]);
-    return odb_tensor_ref(b->trace->ref[value]);
+    for (size_t o = 0; o < c->n_outputs; o++)
+        if (f->exchanged[c->outputs[o]] == value)
+            return odb_tensor_ref(f->plain[o]);
+    return odb_tensor_ref(c->trace->ref[value]);
 }
 
 /* Outputs that hold each other's values: who has read them read what they should have, so that is
  * put in their place, and nobody else is accused. */
 static enum odb_status recorded_exchanged(struct recorded *r, struct odb_error *err)
 {
-    struct bisection *b = r->b;
-    for (size_t o = 0; o < b->n_outputs && b->n_outputs > 1; o++) {
-        int v = b->outputs[o];
-        if (!b->given[v] || r->derived[v] || r->drawn[v])
+    const struct search_case *c = r->c;
+    struct findings *f = r->f;
+    for (size_t o = 0; o < c->n_outputs && c->n_outputs > 1; o++) {
+        int v = c->outputs[o];
+        if (!f->given[v] || r->derived[v] || r->drawn[v])
             continue;
-        odb_tensor_unref(b->plain[o]);
-        b->plain[o] = odb_tensor_ref(b->given[v]);
-        ODB_TRY(odb_judge_value(&b->judge, v, b->plain[o], &b->verdicts[o], err));
+        odb_tensor_unref(f->plain[o]);
+        f->plain[o] = odb_tensor_ref(f->given[v]);
+        ODB_TRY(odb_judge_value(&c->judge, v, f->plain[o], &f->verdicts[o], err));
     }
-    ODB_TRY(held_exchanged(b, err));
-    for (size_t o = 0; o < b->n_outputs; o++) {
-        int v = b->outputs[o];
-        if (b->exchanged[v] == ODB_NO_VALUE)
+    ODB_TRY(held_exchanged(c, f, err));
+    for (size_t o = 0; o < c->n_outputs; o++) {
+        int v = c->outputs[o];
+        if (f->exchanged[v] == ODB_NO_VALUE)
             continue;
-        odb_tensor_unref(b->given[v]);
-        b->given[v] = recorded_right(b, v);
+        odb_tensor_unref(f->given[v]);
+        f->given[v] = recorded_right(c, f, v);
     }
     return ODB_OK;
 }
 
 static enum odb_status recorded_judge(struct recorded *r, struct odb_error *err)
 {
-    struct bisection *b = r->b;
+    const struct search_case *c = r->c;
+    struct findings *f = r->f;
     ODB_TRY(recorded_judge_feeds(r, err));
-    for (size_t n = 0; n < b->graph->n_nodes; n++) {
-        ODB_TRY(odb_hooks_cancelled(&b->options->hooks, err));
+    for (size_t n = 0; n < c->graph->n_nodes; n++) {
+        ODB_TRY(odb_hooks_cancelled(&c->options->hooks, err));
         ODB_TRY(recorded_judge_made(r, (int)n, err));
-        odb_hooks_progress(&b->options->hooks, "replay", (int)n, n + 1, b->graph->n_nodes);
+        odb_hooks_progress(&c->options->hooks, "replay", (int)n, n + 1, c->graph->n_nodes);
     }
-    for (size_t o = 0; o < b->n_outputs; o++) {
-        if (b->exchanged[b->outputs[o]] != ODB_NO_VALUE) {
-            b->report->values[b->outputs[o]] = b->verdicts[o];
-            b->report->outputs_diverge = true;
+    for (size_t o = 0; o < c->n_outputs; o++) {
+        if (f->exchanged[c->outputs[o]] != ODB_NO_VALUE) {
+            findings_judge(f)[c->outputs[o]] = f->verdicts[o];
+            findings_diverge(f, true);
             continue;
         }
-        b->verdicts[o] = b->report->values[b->outputs[o]];
-        ODB_TRY(recorded_unobserved(b, o, err));
-        b->report->outputs_diverge |= odb_verdict_is_bad(b->verdicts[o].verdict);
+        f->verdicts[o] = f->values[c->outputs[o]];
+        ODB_TRY(recorded_unobserved(c, f, o, err));
+        findings_diverge(f, f->diverge || odb_verdict_is_bad(f->verdicts[o].verdict));
     }
     return ODB_OK;
 }
@@ -352,30 +359,32 @@ static enum odb_status recorded_judge(struct recorded *r, struct odb_error *err)
 
 static void recorded_accuse(struct recorded *r, int value, enum odb_diagnosis kind)
 {
-    struct bisection *b = r->b;
-    int node = b->graph->values[value].producer;
+    const struct search_case *c = r->c;
+    struct findings *f = r->f;
+    int node = c->graph->values[value].producer;
     struct odb_segment s;
-    odb_segment_init(&s, b->trace, value, b->given);
-    struct odb_culprit *culprit = findings_accuse(b, node, value, kind);
+    odb_segment_init(&s, c->trace, value, f->given);
+    struct odb_culprit *culprit = findings_accuse(f, node, value, kind);
     culprit->segment[0] = s.first;
     culprit->segment[1] = s.last;
     odb_segment_dispose(&s);
-    if (reference_off(b, value))
-        reference_blame(b, culprit);
+    if (reference_off(f, value))
+        reference_blame(c, f, culprit);
 }
 
 /* A bad value, all before it good, and nobody accused: small errors that add up, a gain, or, where
  * the reference cannot run what lies between, something there. */
 static bool recorded_accuse_first(struct recorded *r, int value)
 {
-    struct bisection *b = r->b;
-    const struct odb_value_report *report = &b->report->values[value];
+    const struct search_case *c = r->c;
+    struct findings *f = r->f;
+    const struct odb_value_report *report = &f->values[value];
     struct odb_segment s;
     bool clean = true, boundary = report->boundary;
-    odb_segment_init(&s, b->trace, value, b->given);
+    odb_segment_init(&s, c->trace, value, f->given);
     for (size_t i = 0; i < s.n_border; i++) {
-        clean &= !odb_verdict_is_bad(b->report->values[s.border[i]].verdict);
-        boundary |= b->report->values[s.border[i]].boundary;
+        clean &= !odb_verdict_is_bad(f->values[s.border[i]].verdict);
+        boundary |= f->values[s.border[i]].boundary;
     }
     odb_segment_dispose(&s);
     if (!clean)
@@ -383,7 +392,7 @@ static bool recorded_accuse_first(struct recorded *r, int value)
     bool replayed = report->local_error.known || report->local_noise.known;
     bool amplified = boundary || (report->gain.known && report->gain.v > 10);
     recorded_accuse(r, value,
-                    !replayed   ? findings_kind(b, value)
+                    !replayed   ? findings_kind(f, value)
                     : amplified ? ODB_KIND_AMPLIFIED
                                 : ODB_KIND_ACCUMULATED);
     return true;
@@ -391,26 +400,27 @@ static bool recorded_accuse_first(struct recorded *r, int value)
 
 static enum odb_status recorded_accuse_all(struct recorded *r, struct odb_error *err)
 {
-    struct bisection *b = r->b;
-    for (size_t n = 0; n < b->graph->n_nodes; n++)
-        for (int o = 0; o < b->graph->nodes[n].n_out; o++) {
-            int v = b->graph->nodes[n].out[o];
-            if (v >= 0 && b->exchanged[v] == ODB_NO_VALUE &&
-                (b->report->values[v].culprit || reference_off(b, v)))
-                recorded_accuse(r, v, findings_kind(b, v));
+    const struct search_case *c = r->c;
+    struct findings *f = r->f;
+    for (size_t n = 0; n < c->graph->n_nodes; n++)
+        for (int o = 0; o < c->graph->nodes[n].n_out; o++) {
+            int v = c->graph->nodes[n].out[o];
+            if (v >= 0 && f->exchanged[v] == ODB_NO_VALUE &&
+                (f->values[v].culprit || reference_off(f, v)))
+                recorded_accuse(r, v, findings_kind(f, v));
         }
-    decided_excuse_outputs(b);
-    ODB_TRY(overflow_look(b, err));
-    bool *up = odb_new_n(bool, b->graph->n_nodes);
-    for (size_t o = 0; o < b->n_outputs; o++) {
-        if (!odb_verdict_is_bad(b->verdicts[o].verdict) || findings_explain(b, b->outputs[o]))
+    decided_excuse_outputs(c, f);
+    ODB_TRY(overflow_look(c, f, err));
+    bool *up = odb_new_n(bool, c->graph->n_nodes);
+    for (size_t o = 0; o < c->n_outputs; o++) {
+        if (!odb_verdict_is_bad(f->verdicts[o].verdict) || findings_explain(f, c->outputs[o]))
             continue;
         bool found = false;
-        odb_graph_ancestors(b->graph, &b->outputs[o], 1, NULL, up);
-        for (size_t n = 0; n < b->graph->n_nodes && !found; n++)
-            for (int k = 0; up[n] && k < b->graph->nodes[n].n_out && !found; k++) {
-                int v = b->graph->nodes[n].out[k];
-                found = v >= 0 && odb_verdict_is_bad(b->report->values[v].verdict) &&
+        odb_graph_ancestors(c->graph, &c->outputs[o], 1, NULL, up);
+        for (size_t n = 0; n < c->graph->n_nodes && !found; n++)
+            for (int k = 0; up[n] && k < c->graph->nodes[n].n_out && !found; k++) {
+                int v = c->graph->nodes[n].out[k];
+                found = v >= 0 && odb_verdict_is_bad(f->values[v].verdict) &&
                         recorded_accuse_first(r, v);
             }
     }
@@ -422,45 +432,49 @@ static enum odb_status recorded_accuse_all(struct recorded *r, struct odb_error 
 
 static void recorded_note(void *payload, const char *line)
 {
-    odb_report_warn(payload, "%s", line);
+    findings_warn(payload, "%s", line);
 }
 
 static enum odb_status recorded_search(struct recorded *r, struct odb_error *err)
 {
-    struct bisection *b = r->b;
-    findings_step_begin(b, "recorded values");
+    const struct search_case *c = r->c;
+    struct findings *f = r->f;
+    findings_step_begin(f, "recorded values");
     ODB_TRY(recorded_recall(r, err));
-    if (!b->options->recorded)
-        ODB_TRY(odb_recall_notes(&b->prober, recorded_note, NULL, b->report, err));
+    if (!c->options->recorded)
+        ODB_TRY(odb_recall_notes(c->prober, recorded_note, NULL, f, err));
     if (!r->n_had) {
         odb_fail(err, ODB_E_INPUT, "%s holds no value of this model under its name",
-                 b->options->target);
+                 c->options->target);
         return odb_error_remedy(err, "say which is which with --map FILE; see onnxdbg-dump(7)");
     }
-    if (r->n_had < r->n_made && !b->options->recorded)
-        odb_report_note(b->report, "%zu of %zu values were recorded; the others are untested",
-                        r->n_had, r->n_made);
+    if (r->n_had < r->n_made && !c->options->recorded)
+        findings_note(f, "%zu of %zu values were recorded; the others are untested", r->n_had,
+                      r->n_made);
     recorded_outputs(r);
-    findings_step_end(b, "recorded",
+    findings_step_end(f, "recorded",
                       "%zu of %zu values; a recording is not run again, so "
                       "nothing is said of whether the target repeats itself",
                       r->n_had, r->n_made);
-    findings_step_begin(b, "replay");
+    findings_step_begin(f, "replay");
     recorded_mark_drawn(r);
     ODB_TRY(recorded_exchanged(r, err));
     ODB_TRY(recorded_judge(r, err));
-    ODB_TRY(reference_weigh(b, err));
-    ODB_TRY(tolerated_values(b, err));
+    ODB_TRY(reference_weigh(c, f, err));
+    ODB_TRY(tolerated_values(c, f, err));
     ODB_TRY(recorded_accuse_all(r, err));
-    held_look(b);
-    findings_step_end(b, "blame", "the reference replayed on what was recorded");
+    held_look(c, f);
+    findings_step_end(f, "blame", "the reference replayed on what was recorded");
     return ODB_OK;
 }
 
-enum odb_status recorded_plan(struct bisection *b, struct odb_error *err)
+enum odb_status recorded_plan(struct search_case_made *judged, const struct search_case *whole,
+                              struct findings *f, struct odb_error *err)
 {
-    struct recorded r = {.b = b};
-    ODB_TRY(recorded_check_strategy(b, err));
+    struct recorded r = {.c = &judged->is, .f = f, .judged = judged};
+    search_case_part(judged, whole);
+    findings_turn_to(f, r.c);
+    ODB_TRY(recorded_check_strategy(r.c, err));
     enum odb_status status = recorded_search(&r, err);
     free(r.derived);
     free(r.drawn);

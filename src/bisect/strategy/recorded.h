@@ -7,7 +7,9 @@
 
 #include "bisect/findings.h"
 
-/* The search where the target is a recording: what was recorded is judged, and nothing is run. */
-enum odb_status recorded_plan(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+/* The search where the target is a recording: what was recorded is judged, and nothing is run.
+ * judged, the caller's to dispose of: the case of what there is of the whole, from here on. */
+enum odb_status recorded_plan(struct search_case_made *judged, const struct search_case *whole,
+                              struct findings *f, struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -17,8 +17,9 @@
 static enum odb_status suffix_hunt_region_fails(const struct suffix *s, const int *chain, size_t n,
                                                 bool *fails, struct odb_error *err)
 {
-    struct bisection *b = s->b;
-    const struct odb_graph *graph = b->graph;
+    const struct search_case *c = s->c;
+    struct findings *f = s->f;
+    const struct odb_graph *graph = c->graph;
     bool *nodes = odb_new_n(bool, graph->n_nodes);
     int *values = odb_new_n(int, graph->n_values);
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, graph->n_values);
@@ -37,14 +38,14 @@ static enum odb_status suffix_hunt_region_fails(const struct suffix *s, const in
     for (size_t v = 0; v < graph->n_values; v++) {
         int producer = graph->values[v].producer;
         bool leaves = graph->values[v].is_output;
-        for (size_t c = 0; c < graph->values[v].n_consumers; c++)
-            leaves |= !nodes[graph->values[v].consumers[c]];
-        if (producer != ODB_NO_NODE && nodes[producer] && leaves && b->trace->ref[v] &&
-            odb_probe_reads(graph, b->trace, (int)v))
+        for (size_t k = 0; k < graph->values[v].n_consumers; k++)
+            leaves |= !nodes[graph->values[v].consumers[k]];
+        if (producer != ODB_NO_NODE && nodes[producer] && leaves && c->trace->ref[v] &&
+            odb_probe_reads(graph, c->trace, (int)v))
             values[probe.n_values++] = (int)v;
     }
-    suffix_add_weights(b, nodes);
-    enum odb_status status = question_ask(b, &probe, &verdict, err);
+    suffix_add_weights(c, nodes);
+    enum odb_status status = question_ask(c, f, &probe, &verdict, err);
     *fails = question_answer(verdict) == ODB_ANSWER_BAD;
     free(outputs);
     free(values);
@@ -54,18 +55,19 @@ static enum odb_status suffix_hunt_region_fails(const struct suffix *s, const in
 
 /* The accused passes alone, fed with its weights, and fails together with whoever makes them: one
  * of these by itself, or all. */
-static enum odb_status suffix_hunt_blame_weights(struct bisection *b, struct odb_culprit *culprit,
-                                                 int node, struct odb_error *err)
+static enum odb_status suffix_hunt_blame_weights(const struct search_case *c, struct findings *f,
+                                                 struct odb_culprit *culprit, int node,
+                                                 struct odb_error *err)
 {
-    bool *nodes = odb_new_n(bool, b->graph->n_nodes), found = false;
+    bool *nodes = odb_new_n(bool, c->graph->n_nodes), found = false;
     enum odb_status status = ODB_OK;
     nodes[node] = true;
-    suffix_add_weights(b, nodes);
-    for (int n = 0; n < (int)b->graph->n_nodes && !found && status == ODB_OK; n++)
+    suffix_add_weights(c, nodes);
+    for (int n = 0; n < (int)c->graph->n_nodes && !found && status == ODB_OK; n++)
         if (nodes[n] && n != node)
-            status = verify_is_it(b, culprit, n, &found, err);
+            status = verify_is_it(c, f, culprit, n, &found, err);
     if (status == ODB_OK && !found)
-        culprit->node = culprit->segment[0] = suffix_first_weight(b, node);
+        culprit->node = culprit->segment[0] = suffix_first_weight(c, node);
     free(nodes);
     return status;
 }
@@ -75,13 +77,14 @@ static enum odb_status suffix_hunt_blame_weights(struct bisection *b, struct odb
 static enum odb_status suffix_hunt_widen(const struct suffix *s, struct odb_culprit *culprit,
                                          int node, struct odb_error *err)
 {
-    struct bisection *b = s->b;
+    const struct search_case *c = s->c;
+    struct findings *f = s->f;
     bool *nodes = suffix_from(s, &(int){suffix_turn(s, node)}, 1);
-    int *chain = odb_new_n(int, b->graph->n_nodes);
+    int *chain = odb_new_n(int, c->graph->n_nodes);
     size_t n = 0, fails_at;
-    size_t passes = suffix_first_weight(b, node) == node; /* with weights it was not asked */
+    size_t passes = suffix_first_weight(c, node) == node; /* with weights it was not asked */
     enum odb_status status = ODB_OK;
-    for (size_t i = 0; i < b->graph->n_nodes; i++)
+    for (size_t i = 0; i < c->graph->n_nodes; i++)
         if (nodes[i])
             chain[n++] = (int)i;
     for (fails_at = n; fails_at - passes > 1 && status == ODB_OK;) {
@@ -92,12 +95,12 @@ static enum odb_status suffix_hunt_widen(const struct suffix *s, struct odb_culp
     }
     if (status == ODB_OK && fails_at > passes) {
         if (culprit->checks[ODB_CHECK_ALONE] == ODB_CONTRADICTS)
-            culprit->kind = b->hidden ? ODB_KIND_PROBE_EFFECT : ODB_KIND_FUSION;
+            culprit->kind = f->hidden ? ODB_KIND_PROBE_EFFECT : ODB_KIND_FUSION;
         culprit->node = culprit->segment[0] = node;
         culprit->segment[1] = chain[fails_at - 1];
         culprit->verified = true;
-        status = fails_at == 1 ? suffix_hunt_blame_weights(b, culprit, node, err)
-                               : whole_region(b, culprit, fails_at, err);
+        status = fails_at == 1 ? suffix_hunt_blame_weights(c, f, culprit, node, err)
+                               : whole_region(c, f, culprit, fails_at, err);
     }
     free(chain);
     free(nodes);
@@ -108,12 +111,13 @@ static enum odb_status suffix_hunt_widen(const struct suffix *s, struct odb_culp
  * nothing need be read for that. */
 static void suffix_hunt_feed(const struct suffix *s, const bool *left)
 {
-    struct bisection *b = s->b;
-    for (size_t n = 0; n < b->graph->n_nodes; n++)
-        for (size_t i = 0; left[n] && i < odb_node_n_reads(&b->graph->nodes[n]); i++) {
-            int v = odb_node_reads(&b->graph->nodes[n], i);
-            if (v >= 0 && !b->given[v])
-                b->given[v] = odb_tensor_ref(odb_trace_value(b->trace, v));
+    const struct search_case *c = s->c;
+    struct findings *f = s->f;
+    for (size_t n = 0; n < c->graph->n_nodes; n++)
+        for (size_t i = 0; left[n] && i < odb_node_n_reads(&c->graph->nodes[n]); i++) {
+            int v = odb_node_reads(&c->graph->nodes[n], i);
+            if (v >= 0 && !f->given[v])
+                f->given[v] = odb_tensor_ref(odb_trace_value(c->trace, v));
         }
 }
 
@@ -121,11 +125,12 @@ static void suffix_hunt_feed(const struct suffix *s, const bool *left)
 static enum odb_status suffix_hunt_accuse(const struct suffix *s, const bool *left, bool confirmed,
                                           struct odb_error *err)
 {
-    struct bisection *b = s->b;
+    const struct search_case *c = s->c;
+    struct findings *f = s->f;
     if (confirmed)
         suffix_hunt_feed(s, left);
-    ODB_TRY(hunt_accuse_left(b, s->value, left, NULL, !confirmed, err));
-    struct odb_culprit *culprit = &b->report->culprits.items[b->report->culprits.n - 1];
+    ODB_TRY(hunt_accuse_left(c, f, s->value, left, NULL, !confirmed, err));
+    struct odb_culprit *culprit = findings_culprit(f, f->report->culprits.n - 1);
     int accused = culprit->segment[0];
     bool single = accused == culprit->segment[1];
     if (!single || !confirmed) {
@@ -135,19 +140,19 @@ static enum odb_status suffix_hunt_accuse(const struct suffix *s, const bool *le
     culprit->checks[ODB_CHECK_PREFIX] = ODB_CONFIRMS;
     if (culprit->verified || culprit->of_reference)
         return ODB_OK;
-    findings_step_begin(b, "verify");
+    findings_step_begin(f, "verify");
     enum odb_status status = suffix_hunt_widen(s, culprit, accused, err);
-    findings_step_end(b, "verify", "the accused passes alone: how much of what follows it fails");
+    findings_step_end(f, "verify", "the accused passes alone: how much of what follows it fails");
     return status;
 }
 
 /* Whoever was found is wrong on the reference's values, so a fault before it, which shows at the
  * output by way of it alone, has not been seen. What it reads is had once as the target makes it:
  * values that are wrong there are searched next. */
-static enum odb_status suffix_hunt_look_before(struct bisection *b, int found,
-                                               struct odb_error *err)
+static enum odb_status suffix_hunt_look_before(const struct search_case *c, struct findings *f,
+                                               int found, struct odb_error *err)
 {
-    const struct odb_node *node = &b->graph->nodes[found];
+    const struct odb_node *node = &c->graph->nodes[found];
     size_t n_reads = odb_node_n_reads(node);
     int *makers = odb_new_n(int, n_reads + 1);
     struct odb_cut cut = {.nodes = makers};
@@ -155,7 +160,7 @@ static enum odb_status suffix_hunt_look_before(struct bisection *b, int found,
     for (int n = 0; n < found; n++) /* in order */
         for (size_t i = 0; i < n_reads; i++) {
             int v = odb_node_reads(node, i);
-            if (v < 0 || b->drawn[v] || b->graph->values[v].producer != n)
+            if (v < 0 || c->drawn[v] || c->graph->values[v].producer != n)
                 continue;
             makers[cut.n++] = n;
             break;
@@ -164,40 +169,41 @@ static enum odb_status suffix_hunt_look_before(struct bisection *b, int found,
         free(makers);
         return ODB_OK;
     }
-    struct question *q = question_prefix(b, &cut, true);
-    enum odb_status had = q->probe.n_values ? odb_probe_run(&b->prober, &q->probe, &why) : ODB_OK;
+    struct question *q = question_prefix(c, &cut, true);
+    enum odb_status had = q->probe.n_values ? odb_probe_run(c->prober, &q->probe, &why) : ODB_OK;
     enum odb_status status = had == ODB_CANCELLED ? had : ODB_OK;
     enum odb_verdict shown = odb_probe_verdict(had);
     if (status != ODB_OK)
         *err = why;
     else if (had == ODB_OK)
-        status = question_judge(b, &q->probe, &shown, err);
+        status = question_judge(c, f, &q->probe, &shown, err);
     for (size_t i = 0; i < q->probe.n_values && had == ODB_OK && status == ODB_OK; i++)
-        if (odb_verdict_is_bad(b->report->values[q->probe.values[i]].verdict))
-            odb_push(&b->others, q->probe.values[i]);
+        if (odb_verdict_is_bad(f->values[q->probe.values[i]].verdict))
+            odb_push(&f->others, q->probe.values[i]);
     if (q->probe.n_values)
-        odb_probe_tell(&b->prober, &q->probe, shown, 0);
+        odb_probe_tell(c->prober, &q->probe, shown, 0);
     question_free(q);
     free(makers);
     return status;
 }
 
-enum odb_status suffix_hunt(struct bisection *b, int value, struct odb_error *err)
+enum odb_status suffix_hunt(const struct search_case *c, struct findings *f, int value,
+                            struct odb_error *err)
 {
-    size_t n = b->graph->n_nodes;
-    struct failure failure = failure_of(b, value);
-    struct suffix s = suffix_new(b, value, &failure);
+    size_t n = c->graph->n_nodes;
+    struct failure failure = failure_of(c, f, value);
+    struct suffix s = suffix_new(c, f, value, &failure);
     bool *left = odb_new_n(bool, n);
     struct odb_search_result result = {0};
-    findings_step_begin(b, "suffixes");
+    findings_step_begin(f, "suffixes");
     enum odb_status status = suffix_search(&s, NULL, &result, err);
     failure_warn(&failure);
-    findings_step_end(b, "suffix",
+    findings_step_end(f, "suffix",
                       "%zu cuts for %.100s, what follows them fed with the "
                       "reference's values",
-                      result.loads, b->graph->values[value].name);
-    if (status == ODB_OK && result.acquitted && !b->prober.pinned) {
-        status = whole_output(b, value, err);
+                      result.loads, c->graph->values[value].name);
+    if (status == ODB_OK && result.acquitted && !c->pinned) {
+        status = whole_output(c, f, value, err);
         goto out;
     }
     for (int i = 0; i < (int)n; i++)
@@ -205,10 +211,10 @@ enum odb_status suffix_hunt(struct bisection *b, int value, struct odb_error *er
     if (status == ODB_OK)
         status = suffix_hunt_accuse(&s, left, result.confirmed, err);
     if (status == ODB_OK) {
-        findings_step_begin(b, "before");
+        findings_step_begin(f, "before");
         status = suffix_hunt_look_before(
-            b, b->report->culprits.items[b->report->culprits.n - 1].segment[0], err);
-        findings_step_end(b, "before", "what the accused reads, as the target makes it");
+            c, f, f->report->culprits.items[f->report->culprits.n - 1].segment[0], err);
+        findings_step_end(f, "before", "what the accused reads, as the target makes it");
     }
 out:
     free(left);

@@ -9,6 +9,7 @@
 
 /* The mirror of hunt_value(): what follows a cut runs on the target, fed with the
  * reference's values there, and the output that is wrong is read. */
-enum odb_status suffix_hunt(struct bisection *b, int value, struct odb_error *err) ODB_MUST_USE;
+enum odb_status suffix_hunt(const struct search_case *c, struct findings *f, int value,
+                            struct odb_error *err) ODB_MUST_USE;
 
 #endif
