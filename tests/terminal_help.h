@@ -26,7 +26,7 @@
 #include "system/file.h"
 #include "base/mem.h"
 #include "ui/terminal/terminal.h"
-#include "ui/terminal/utf8.h"
+#include "base/utf8.h"
 
 struct pty {
     int master, in, out;          /* in, out: standard input and output as they were */
@@ -119,7 +119,7 @@ static inline const char *pty_row(int row)
         if (getcchar(&cells[col], chars, &attributes, &pair, NULL) != OK)
             break;
         for (size_t i = 0; chars[i]; i++)
-            n += ui_utf8_encode((uint32_t)chars[i], text + n);
+            n += odb_utf8_put(text + n, (uint32_t)chars[i]);
     }
     while (n && text[n - 1] == ' ')
         n--;

@@ -11,6 +11,7 @@
 
 #include "system/blocks.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "kernels/contrib/contrib.h"
 #include "kernels/core/kern.h"
 
@@ -36,16 +37,9 @@ struct tokenize_exp {
 static enum odb_status tokenize_char(struct odb_kern *k, const char *s, size_t len, size_t *at,
                                      uint32_t *c)
 {
-    unsigned char lead = (unsigned char)s[*at];
-    size_t n = lead < 0x80 ? 1 : lead >= 0xf0 && lead < 0xf8 ? 4 : lead >= 0xe0 ? 3 : 2;
-    bool valid = (lead < 0x80 || (lead >= 0xc2 && lead < 0xf5)) && n <= len - *at;
-    *c = n == 1 ? lead : lead & (0x7fu >> n);
-    for (size_t i = 1; valid && i < n; i++) {
-        valid = ((unsigned char)s[*at + i] & 0xc0) == 0x80;
-        *c = *c << 6 | ((unsigned char)s[*at + i] & 0x3f);
-    }
+    size_t n = odb_utf8_read(s + *at, len - *at, c);
     *at += n;
-    return valid ? ODB_OK : ODB_KERN_FAIL(k, "a string is not valid UTF-8");
+    return n ? ODB_OK : ODB_KERN_FAIL(k, "a string is not valid UTF-8");
 }
 
 static void tokenize_add_range(struct tokenize_exp *e, uint32_t from, uint32_t to)

@@ -17,6 +17,18 @@
 /* The next character of a text that ends at end; *p moves behind it. False where there is none:
  * overlong forms, halves of pairs and what is beyond U+10FFFF included. *p < end. */
 bool odb_utf8_next(const unsigned char **p, const unsigned char *end, uint32_t *c);
+/* The character at the beginning of n bytes, and how many of them it takes; 0: they begin none, or
+ * a part of one, and *c is as it was. */
+size_t odb_utf8_read(const char *text, size_t n, uint32_t *c);
+/* How many bytes the character takes that such a byte begins. */
+size_t odb_utf8_length(unsigned char lead);
+/* Whether a byte is inside a character, and not at its beginning. */
+bool odb_utf8_inside(char byte);
+/* n, or less by what of the last character stands before it: text may be cut there. n is at most
+ * the length of the text, whose end is a place to cut. */
+size_t odb_utf8_back(const char *text, size_t n);
+/* Whether there is such a character: none is half of a pair, or beyond U+10FFFF. */
+bool odb_utf8_is(uint32_t c);
 /* Whether a character of a stranger's text does something to what it is shown on, or to the order
  * of what stands around it: controls, ends of lines, marks and embeddings of direction. */
 bool odb_utf8_acts(uint32_t c);

@@ -17,6 +17,7 @@
 #include "system/file.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "tensor/format/pyjson.h"
 #include "tensor/format/npy.h"
 #include "tensor/format/npz.h"
@@ -59,7 +60,7 @@ char *odb_recording_file_form(const char *name)
     for (const char *p = odb_buf_text(&shown); *p; p++) {
         bool keeps = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
                      (*p >= '0' && *p <= '9') || *p == '.' || *p == '-';
-        if (((unsigned char)*p & 0xc0) == 0x80 || (!keeps && !form.len))
+        if (odb_utf8_inside(*p) || (!keeps && !form.len))
             continue; /* one '_' per character */
         odb_buf_putc(&form, keeps ? *p : '_');
     }

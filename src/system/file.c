@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "system/temporary.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 #define FILE_STEP ((size_t)64 << 20)         /* written at a time */
 #define FILE_PROGRESS_STEP ((size_t)4 << 20) /* where somebody wants to know how far it is */
@@ -317,8 +318,7 @@ char *odb_file_name(const char *name)
             *p = '_';
     if (!text || strlen(text) <= ODB_FILE_NAME)
         return text ? text : odb_xstrdup("");
-    while (((unsigned char)text[len] & 0xc0) == 0x80) /* no half of a character */
-        len--;
+    len = odb_utf8_back(text, len);
     uint32_t hash = 2166136261u;
     for (const char *p = name; *p; p++)
         hash = (hash ^ (unsigned char)*p) * 16777619u;

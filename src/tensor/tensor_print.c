@@ -406,7 +406,7 @@ static int print_columns(const struct odb_buf *word)
 {
     int n = 0;
     for (size_t i = 0; i < word->len; i++)
-        n += (word->data[i] & 0xc0) != 0x80;
+        n += !odb_utf8_inside(word->data[i]);
     return n;
 }
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "ui/terminal/utf8.h"
+#include "base/utf8.h"
 
 enum { STYLE_RGB = 1 << 24 };
 
@@ -269,7 +269,7 @@ static void test_style__glyphs_are_a_cell(void **state)
     for (int glyph = 0; glyph < UI_GLYPH_COUNT; glyph++) {
         const char *text = ui_glyph_text((enum ui_glyph)glyph, true);
         uint32_t point;
-        assert_int_equal(ui_utf8_decode(text, strlen(text), &point), strlen(text));
+        assert_int_equal(odb_utf8_read(text, strlen(text), &point), strlen(text));
         assert_int_equal(wcwidth((wchar_t)point), 1);
         const char *ascii = ui_glyph_text((enum ui_glyph)glyph, false);
         assert_int_equal(strlen(ascii), 1);

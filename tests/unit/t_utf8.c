@@ -83,9 +83,32 @@ static void test_utf8__nobody_cuts_names_within_a_character(void **state)
     (void)state;
 }
 
+static void test_utf8__every_character_and_nothing_else(void **state)
+{
+    static const char *const none[] = {
+        "", "\x80", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf8"};
+    for (uint32_t c = 0, read; c <= 0x110000; c++) {
+        char text[ODB_UTF8_MAX + 1] = "";
+        if (!odb_utf8_is(c))
+            continue;
+        size_t n = odb_utf8_put(text, c);
+        assert_int_equal(odb_utf8_read(text, n, &read), n);
+        assert_int_equal(read, c);
+        assert_int_equal(odb_utf8_length((unsigned char)text[0]), n);
+        assert_int_equal(odb_utf8_back(text, n - 1), 0);
+        assert_int_equal(odb_utf8_read(text, n - 1, &read), 0);
+    }
+    for (size_t i = 0; i < ODB_COUNT(none); i++) {
+        uint32_t c = 7;
+        assert_int_equal(odb_utf8_read(none[i], strlen(none[i]), &c), 0);
+        assert_int_equal(c, 7);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_utf8__every_character_and_nothing_else),
         cmocka_unit_test(test_utf8__what_does_not_fit_ends_with_a_character),
         cmocka_unit_test(test_utf8__nobody_cuts_names_within_a_character),
     };

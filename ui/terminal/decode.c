@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ui/terminal/utf8.h"
+#include "base/utf8.h"
 
 enum {
     DECODE_DOUBLE_MS = 400, /* between the clicks of a double click */
@@ -191,20 +191,17 @@ static int decode_byte_key(const struct ui_decoder *decoder, unsigned char byte)
 static int decode_character(const struct ui_decoder *decoder, size_t at, size_t *length)
 {
     const unsigned char *bytes = decoder->bytes + at;
-    size_t n = decoder->n - at, wanted = bytes[0] >= 0xf0   ? 4
-                                         : bytes[0] >= 0xe0 ? 3
-                                         : bytes[0] >= 0xc0 ? 2
-                                                            : 1;
+    size_t n = decoder->n - at;
     uint32_t point;
     *length = 1;
     if (bytes[0] < 0x80)
         return decode_byte_key(decoder, bytes[0]);
-    size_t used = ui_utf8_decode((const char *)bytes, n, &point);
+    size_t used = odb_utf8_read((const char *)bytes, n, &point);
     if (used) {
         *length = used;
         return point < 0xa0 ? UI_KEY_NONE : (int)point;
     }
-    if (n < wanted)
+    if (n < odb_utf8_length(bytes[0]))
         *length = 0;
     return UI_KEY_NONE;
 }

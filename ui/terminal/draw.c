@@ -17,7 +17,7 @@
 #include <wchar.h>
 
 #include "base/mem.h"
-#include "ui/terminal/utf8.h"
+#include "base/utf8.h"
 
 struct draw_piece {
     wchar_t chars[CCHARW_MAX + 8]; /* terminated */
@@ -82,7 +82,7 @@ static bool draw_next(const struct ui_terminal *terminal, const char **text,
                       struct draw_piece *piece)
 {
     uint32_t point;
-    size_t n = strnlen(*text, 4), used = ui_utf8_decode(*text, n, &point);
+    size_t n = strnlen(*text, 4), used = odb_utf8_read(*text, n, &point);
     if (!n)
         return false;
     piece->spelled = false;
@@ -100,7 +100,7 @@ static bool draw_next(const struct ui_terminal *terminal, const char **text,
     size_t chars = 0;
     do {
         piece->chars[chars++] = (wchar_t)point;
-        used = ui_utf8_decode(*text, strnlen(*text, 4), &point);
+        used = odb_utf8_read(*text, strnlen(*text, 4), &point);
         if (!used || chars == CCHARW_MAX || draw_point_cols(terminal, point) != 0)
             break;
         *text += used;
@@ -416,7 +416,7 @@ void ui_canvas_line(const struct ui_terminal *terminal, int row, struct odb_buf 
             continue;
         for (size_t i = 0; chars[i]; i++) {
             char text[5] = "";
-            ui_utf8_encode((uint32_t)chars[i], text);
+            odb_utf8_put(text, (uint32_t)chars[i]);
             odb_buf_puts(out, text);
         }
         if (chars[0] != L' ')

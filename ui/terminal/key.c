@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "ui/terminal/utf8.h"
+#include "base/utf8.h"
 
 /* Characters that have a name, then the keys that are none. */
 static const struct key_name {
@@ -59,7 +59,7 @@ int ui_key_parse(const char *name)
 {
     uint32_t point;
     size_t length = strlen(name);
-    if (length && ui_utf8_decode(name, length, &point) == length)
+    if (length && odb_utf8_read(name, length, &point) == length)
         return point > ' ' && point != 0x7f ? (int)point : UI_KEY_NONE;
     if (strncasecmp(name, "M-", 2) == 0) {
         int key = ui_key_parse(name + 2);
@@ -72,7 +72,7 @@ int ui_key_parse(const char *name)
             return key_names[i].key;
     if (length > 1 && (unsigned char)name[0] < 0x7f) { /* characters, or one and a key's name */
         uint32_t second;
-        bool one = ui_utf8_decode(name + 1, length - 1, &second) == length - 1;
+        bool one = odb_utf8_read(name + 1, length - 1, &second) == length - 1;
         return one && second > ' ' ? ui_key_pair(name[0], (int)second) : UI_KEY_NONE;
     }
     return UI_KEY_NONE;
@@ -97,7 +97,7 @@ const char *ui_key_name(int key, char *buf, size_t size)
     char text[5] = "";
     if (key > 0 && key < ' ')
         snprintf(buf, size, "%sC-%c", alt, key <= 26 ? key + 'a' - 1 : key + '@');
-    else if (key > ' ' && ui_utf8_encode((uint32_t)key, text))
+    else if (key > ' ' && odb_utf8_is((uint32_t)key) && odb_utf8_put(text, (uint32_t)key))
         snprintf(buf, size, "%s%s", alt, text);
     else
         snprintf(buf, size, "?");

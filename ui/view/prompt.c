@@ -26,7 +26,7 @@
 
 #include "command/console/filter.h"
 #include "ui/view/history.h"
-#include "ui/terminal/utf8.h"
+#include "base/utf8.h"
 
 #define CTRL_KEY(c) ((c)&0x1f)
 #define PROMPT_ESC 033
@@ -486,7 +486,7 @@ static size_t prompt_key_length(const unsigned char *key, size_t n)
         return n > 2 && last >= '@' && last <= '~' ? n : n + 1;
     if (at && c == 'O')
         return 3;
-    return at + (c < 0xc2 || c > 0xf4 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4);
+    return at + (c < 0xc2 || c > 0xf4 ? 1 : odb_utf8_length(c));
 }
 
 /* readline 8.2 does not survive a key without a meaning that ends a search or a numeric argument:
@@ -541,12 +541,12 @@ static void prompt_broken(struct ui_prompt *prompt, const unsigned char *bytes, 
 static bool prompt_is_broken(const unsigned char *key, size_t n)
 {
     uint32_t point;
-    return key[0] != PROMPT_ESC && ui_utf8_decode((const char *)key, n, &point) != n;
+    return key[0] != PROMPT_ESC && odb_utf8_read((const char *)key, n, &point) != n;
 }
 
 static void prompt_gather(struct ui_prompt *prompt, unsigned char byte)
 {
-    if (prompt->n_key && prompt->key[0] >= 0x80 && (byte & 0xc0) != 0x80) {
+    if (prompt->n_key && prompt->key[0] >= 0x80 && !odb_utf8_inside((char)byte)) {
         prompt_broken(prompt, prompt->key, prompt->n_key);
         prompt->n_key = 0;
     }

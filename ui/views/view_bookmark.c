@@ -4,7 +4,7 @@
  */
 #include "command/console/annotating.h"
 #include "ui/app/actions.h"
-#include "ui/terminal/utf8.h"
+#include "base/utf8.h"
 
 UI_ACTION(bookmark)
 {

@@ -9,6 +9,7 @@
 #include <wchar.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "system/file.h"
 #include "command/console/sessions.h"
 #include "command/console/watch.h"
@@ -84,17 +85,13 @@ enum odb_status odb_call__spare_model(const struct odb_command_call *call, const
 void odb_call__put_line(struct odb_buf *out, const char *text, int width)
 {
     const char *p = text;
-    mbstate_t state = {0};
     for (int column = 0; *p;) {
-        wchar_t c;
-        size_t n = mbrtowc(&c, p, MB_CUR_MAX, &state);
-        bool bad = n == (size_t)-1 || n == (size_t)-2;
-        if (bad)
-            memset(&state, 0, sizeof state);
-        column += bad ? 1 : ODB_MAX(wcwidth(c), 0);
+        uint32_t c;
+        size_t n = odb_utf8_read(p, strnlen(p, ODB_UTF8_MAX), &c);
+        column += n ? ODB_MAX(wcwidth((wchar_t)c), 0) : 1;
         if (width > 0 && column > width)
             break;
-        p += bad ? 1 : n;
+        p += n ? n : 1;
     }
     odb_buf_add(out, text, (size_t)(p - text));
     odb_buf_putc(out, '\n');

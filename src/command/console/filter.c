@@ -576,9 +576,7 @@ static char *filter_common(const struct odb_completion *found)
             n++;
         same = n;
     }
-    while (same && (found->words.items[0][same] & 0xc0) == 0x80)
-        same--;
-    return odb_xstrndup(found->words.items[0], same);
+    return odb_xstrndup(found->words.items[0], odb_utf8_back(found->words.items[0], same));
 }
 
 void odb_filter_complete(struct odb_completion *out, const struct odb_graph *graph,

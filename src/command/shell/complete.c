@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "base/map.h"
+#include "base/utf8.h"
 #include "command/table/call.h"
 #include "command/shell/complete_int.h"
 #include "command/table/quoting.h"
@@ -500,9 +501,7 @@ static char *complete_common(const struct complete *c)
             same++;
         len = same;
     }
-    while (len && (found[0].text[len] & 0xc0) == 0x80)
-        len--;
-    char *common = odb_xstrndup(found[0].text, len);
+    char *common = odb_xstrndup(found[0].text, odb_utf8_back(found[0].text, len));
     if (c->found.n > 1 && !strcasestr(common, c->text))
         common[0] = '\0';
     return common;

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "model/files.h"
 
 /* Lists longer than SHOWN show their first HEAD items. */
@@ -70,8 +71,8 @@ static void text_put_shown(const char *data, size_t len, bool lines, struct odb_
 static void text_shown(const char *data, size_t len, struct text *to)
 {
     size_t shown = len > TEXT_STRING_SHOWN ? TEXT_STRING_SHOWN : len;
-    while (shown < len && shown > 0 && ((unsigned char)data[shown] & 0xc0) == 0x80)
-        shown--; /* not through the middle of a character */
+    if (shown < len)
+        shown = odb_utf8_back(data, shown);
     struct odb_buf part = ODB_BUF_INIT;
     for (size_t i = 0; i < shown; i++) {
         if (data[i] == '"' || data[i] == '\\')

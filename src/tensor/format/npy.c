@@ -309,7 +309,7 @@ static bool npy_to_utf8(const char *from, const struct npy_header *h, char *out,
         n--;
     for (size_t i = 0; i < n; i++) {
         npy_copy_element((char *)&c, from + 4 * i, 4, 4, h->swapped);
-        if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+        if (!odb_utf8_is(c))
             return false;
         *len += odb_utf8_put(out + *len, c);
     }
