@@ -9,6 +9,7 @@
 #include "reference/trace.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
+#include "model/read/load.h"
 
 struct search {
     struct odb_model *original, *other; /* owned */

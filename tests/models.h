@@ -20,6 +20,7 @@
 #include "base/mem.h"
 #include "model/write/build.h"
 #include "model/model.h"
+#include "model/read/load.h"
 
 /* Fails the test with the error's text. */
 static inline void models_ok(enum odb_status status, const struct odb_error *err)

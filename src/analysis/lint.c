@@ -16,6 +16,7 @@
 #include "interpret/cpu.h"
 #include "kernels/core/facts.h"
 #include "tensor/stats.h"
+#include "model/read/load.h"
 
 #define LINT_PLACE 1000 /* bytes of where something was found: names come from strangers */
 

@@ -25,6 +25,12 @@
 #include "probe/probe.h"
 #include "run/memory_budget.h"
 #include "tensor/format/npy.h"
+#include "model/read/load.h"
+#include "model/text/model_text.h"
+#include "model/write/external.h"
+#include "model/read/pb.h"
+#include "model/write/pb_write.h"
+#include "model/write/write.h"
 
 #define DUMP_JOURNAL ".dump_journal"
 #define DUMP_WRITTEN "written "      /* what a line of it begins with; the index follows */

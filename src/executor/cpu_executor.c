@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "system/parallel.h"
+#include "model/read/load.h"
 
 #define CPU_KIND "cpu"
 

@@ -16,6 +16,7 @@
 #include "executor/executor.h"
 #include "executor/recording.h"
 #include "executor/renames.h"
+#include "model/read/load.h"
 
 #define DUMP_LISTED 8 /* names in a note */
 

@@ -24,6 +24,8 @@
 #include "executor/cpu_executor.h"
 #include "model/write/body_model.h"
 #include "tensor/random.h"
+#include "model/read/load.h"
+#include "model/write/write.h"
 
 /* The value being spoiled, as doubles. */
 struct fault_work {

@@ -23,6 +23,8 @@
 #include "system/file.h"
 #include "base/mem.h"
 #include "system/scratch.h"
+#include "model/write/external.h"
+#include "model/write/write.h"
 
 /* A file of external data that has been copied, as it was and as the copy was then. */
 struct place_weights {

@@ -21,6 +21,7 @@
 #include "tensor/format/pyjson.h"
 #include "tensor/format/npy.h"
 #include "tensor/format/npz.h"
+#include "model/read/pb.h"
 
 #define RECORDING_MANIFEST "dump_info.json"
 #define RECORDING_DEPTH 32 /* folders within folders */

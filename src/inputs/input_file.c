@@ -10,6 +10,7 @@
 #include "inputs/input_int.h"
 #include "model/files.h"
 #include "tensor/format/npy.h"
+#include "model/read/pb.h"
 
 static bool input_ends_with(const char *text, const char *end)
 {

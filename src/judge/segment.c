@@ -18,6 +18,8 @@
 #include "run/feeds.h"
 #include "reference/trace.h"
 #include "run/value_report.h"
+#include "model/read/load.h"
+#include "model/write/write.h"
 
 #define SEGMENT_NOISY_RUNS 3
 #define SEGMENT_NOISY_SEED 0x5e93e700u

@@ -51,4 +51,8 @@ void odb_model__files_drop(const struct model_files *files);
 /* What was said of the first file that was skipped; NULL: none was. Borrowed: files. */
 const struct odb_error *odb_model__files_missing(const struct model_files *files);
 
+/* Opens a file of external data for reading: by a name below dir, whatever links lead to; else
+ * ODB_E_MODEL. */
+enum odb_status odb_model_open_external(int *fd, const char *dir, const char *location,
+                                        struct odb_error *err) ODB_MUST_USE;
 #endif

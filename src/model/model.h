@@ -156,50 +156,6 @@ struct odb_model {
     struct model_int *priv; /* owned: what load.c and write.c keep */
 };
 
-/* Maps and reads a model file. External data is taken only from below the file's directory; where
- * the path is a link, also through links that end beside what it leads to. Where
- * a file of external data is not there, the model opens all the same, to be looked at: the tensors
- * in it have shapes and no data, and odb_model_require_data() says what is wrong. */
-enum odb_status odb_model_open(struct odb_model **out, const char *path,
-                               struct odb_error *err) ODB_MUST_USE;
-/* The same, and links lead wherever the user says that they may. */
-enum odb_status odb_model_open_linked(struct odb_model **out, const char *path,
-                                      enum odb_links links, struct odb_error *err) ODB_MUST_USE;
-/* The same from bytes, which are copied unless keep is a storage that owns them: what was cut out
- * of a model that was opened. So relative external data is looked for below dir through all links.
- * name stands in messages for the path. */
-enum odb_status odb_model_open_bytes(struct odb_model **out, const void *bytes, size_t size,
-                                     struct odb_storage *keep, const char *dir, const char *name,
-                                     struct odb_error *err) ODB_MUST_USE;
-void odb_model_free(struct odb_model *model); /* NULL is fine; tensors taken by ref live on */
-
-/* Locations of external data that the model names, as they stand in it, each once. The array is
- * the caller's (NULL when there are none), the names are borrowed from the model. */
-const char **odb_model_external_files(const struct odb_model *model, size_t *n);
-/* What was looked at of the mapped files need not stay in memory: the weights of a model may be
- * more than that holds. They are read again when somebody looks. */
-void odb_model_drop_pages(const struct odb_model *model);
-/* Opens one of them for reading: by a name below dir, whatever links lead to; else ODB_E_MODEL. */
-enum odb_status odb_model_open_external(int *fd, const char *dir, const char *location,
-                                        struct odb_error *err) ODB_MUST_USE;
-/* Gives a file of external data another name in what is extracted from now on; tensors stay. */
-void odb_model_rename_external(struct odb_model *model, const char *from, const char *to);
-
-/* ODB_E_MODEL when weights are missing; to be asked before a model is run or cut. Models from bytes
- * are never without: for them it is an error at once. */
-enum odb_status odb_model_require_data(const struct odb_model *model,
-                                       struct odb_error *err) ODB_MUST_USE;
-
-/* The bytes that the model was read from, as they are; borrowed. */
-const void *odb_model_bytes(const struct odb_model *model, size_t *size);
-
-/* SHA-256 of the model file, as 64 hex digits. */
-enum odb_status odb_model_sha256(const struct odb_model *model, char hex[65],
-                                 struct odb_error *err) ODB_MUST_USE;
-
-/* Version of a domain ("" is ai.onnx) that the model imports; 0: none. */
-int odb_model_opset(const struct odb_model *model, const char *domain);
-
 /* By value name; NULL when there is none. */
 const struct odb_value *odb_graph_value(const struct odb_graph *graph, const char *name);
 /* A node by name, "#INDEX", or the name of a value it makes, in this order. A name that several
@@ -213,8 +169,6 @@ void odb_node_put(const struct odb_graph *graph, int node, struct odb_buf *out);
 /* A node Debug of any domain with one input and one output, as a probe in PyTorch leaves it: it
  * gives what it gets. */
 bool odb_node_is_debug(const struct odb_node *node);
-/* Whether there is one of them anywhere: in the main graph, in bodies, in functions. */
-bool odb_model_has_debug(const struct odb_model *model);
 /* Its attribute name, which the checkpoint goes by; NULL where there is none. Owned by the
  * caller. */
 char *odb_node_checkpoint(const struct odb_node *node);
@@ -231,55 +185,8 @@ size_t odb_graph_feeds(const struct odb_graph *graph, int *list);
 void odb_graph_ancestors(const struct odb_graph *graph, const int *values, size_t n,
                          const bool *stop, bool *node_marks);
 
-/* --- writing --------------------------------------------------------------------------------- */
-
-enum odb_weights {
-    ODB_WEIGHTS_INLINE,    /* in the model's own bytes */
-    ODB_WEIGHTS_REFERENCE, /* large ones by byte range in the original file, from model->base */
-    ODB_WEIGHTS_KEEP,      /* where they are: inside, or in files beside the original */
-    ODB_WEIGHTS_BESIDE     /* large ones in a file of their own */
-};
-
-/* A value at the border of an extracted model. */
-struct odb_port {
-    int value;
-    const struct odb_tensor *like; /* type and shape to declare; NULL: as the model declares */
-    bool symbolic;                 /* declare the type but no fixed shape */
-    bool constant;                 /* of an input: a weight of the cut, whose contents like is; a
-                                      plain tensor then */
-};
-
 /* Metadata of a cut that remembers: indices in the model it was cut from, separated by spaces. */
 #define ODB_META_NODES "onnxdbg.nodes"
-
-/* What to cut out of a model's main graph. */
-struct odb_extract {
-    const bool *nodes;             /* [n_nodes] marks; NULL: the ancestors of the outputs */
-    const struct odb_port *inputs; /* in order; feeds that the nodes need must be among them */
-    size_t n_inputs;
-    const struct odb_port *outputs;
-    size_t n_outputs;
-    const struct odb_port *between; /* types of values that nodes of the cut make and the model
-                                       declares nothing of; NULL: they stay undeclared */
-    size_t n_between;
-    enum odb_weights weights;
-    const char *weights_file;           /* BESIDE: its name in external_data */
-    struct odb_file_parts *weights_out; /* BESIDE: its bytes, which are the model's */
-    int64_t ir_version;                 /* 0: the model's */
-    const char *graph_name;             /* NULL: the model's */
-    bool declared;     /* dimensions at the border as the model declares them, where what
-                          the ports are like fits that; what it says nothing of has
-                          fixed ones only in a model whose feeds all have */
-    bool plain_debug;  /* nodes for which odb_node_is_debug() holds become Identity, in
-                          bodies too: nobody else knows them */
-    bool record_nodes; /* say in the metadata which nodes of the model these are, as
-                          ODB_META_NODES; odb_model_origin() reads it */
-};
-
-/* Appends the bytes of the extracted model to out: nodes in topological order, the initializers
- * they need, value_info among them, opset imports, functions, metadata. */
-enum odb_status odb_model_extract(const struct odb_model *model, const struct odb_extract *what,
-                                  struct odb_buf *out, struct odb_error *err) ODB_MUST_USE;
 
 /* Index of each node of the main graph in the model that this one was cut from ([n_nodes]): as the
  * metadata says, else its own. */
@@ -288,47 +195,5 @@ void odb_model_origin(const struct odb_model *model, int *index);
 /* Feeds that the marked nodes read and nobody among them makes: value indices into list (room for
  * n_values), ascending; initializers left out. Returns how many. */
 size_t odb_graph_segment_inputs(const struct odb_graph *graph, const bool *nodes, int *list);
-
-/* --- text ------------------------------------------------------------------------------------- */
-
-/* ONNX's own textual syntax for one node, or the whole model, for people: long lists and strings
- * are shortened, control characters shown. */
-void odb_node_text(const struct odb_graph *graph, const struct odb_node *node, struct odb_buf *out);
-void odb_model_text(const struct odb_model *model, struct odb_buf *out);
-/* The same so that ONNX's own parser reads it back: nothing shortened, texts as they are but
- * for what acts on a terminal (escapes, which are read back as such), floats exact, half types as
- * their bits. Tensors of more than so many elements are named by their place in the model's file,
- * or in one beside it, as external data; those that have no such place, and all with SIZE_MAX, are
- * written out. Comments at the top count what the syntax has no words for. nodes: marks of those of
- * the main graph that make a graph of their own; NULL: all of the model. progress (NULL: none)
- * hears of elements that are written out. ODB_CANCELLED, by progress, is the only error, and
- * nothing is appended then. */
-enum odb_status odb_model_text_exact(const struct odb_model *model, const bool *nodes,
-                                     size_t elements, const struct odb_progress *progress,
-                                     struct odb_buf *out, struct odb_error *err) ODB_MUST_USE;
-/* One attribute's value: "[1, 1]", "1e-05", "\"SAME_UPPER\"", "{...}" for tensors. */
-void odb_attr_text(const struct odb_attr *attr, struct odb_buf *out);
-
-/* --- TensorProto files ------------------------------------------------------------------------ */
-
-/* Reads a .pb file that holds a TensorProto, SequenceProto, OptionalProto, or SparseTensorProto;
- * kind says which is expected (they cannot be told apart by their bytes). */
-enum odb_status odb_pb_read(struct odb_tensor **out, enum odb_kind kind, const char *path,
-                            struct odb_error *err) ODB_MUST_USE;
-/* The same for a value of a declared type, which tells the kind, and of what an empty container in
- * the file is one. */
-enum odb_status odb_pb_read_as(struct odb_tensor **out, const struct odb_type *type,
-                               const char *path, struct odb_error *err) ODB_MUST_USE;
-/* The name in a file that holds a TensorProto, whose values are not read; NULL where there is none,
- * as in files of anything else. Owned by the caller. */
-char *odb_pb_name(const char *path);
-/* Writes beside and renames. name is the TensorProto's name. */
-enum odb_status odb_pb_write(const struct odb_tensor *t, const char *name, const char *path,
-                             struct odb_error *err) ODB_MUST_USE;
-/* The same to and from bytes. */
-enum odb_status odb_pb_encode(const struct odb_tensor *t, const char *name, struct odb_buf *out,
-                              struct odb_error *err) ODB_MUST_USE;
-enum odb_status odb_pb_decode(struct odb_tensor **out, enum odb_kind kind, const void *bytes,
-                              size_t size, struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -12,6 +12,7 @@
 #include "probe/probe.h"
 #include "reference/trace.h"
 #include "run/value_report.h"
+#include "model/write/write.h"
 
 /* --- judging ---------------------------------------------------------------------------------- */
 

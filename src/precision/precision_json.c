@@ -3,6 +3,7 @@
 
 #include "report/json.h"
 #include "precision/precision.h"
+#include "model/read/load.h"
 
 static json_t *precision_node_json(const struct odb_precision_result *r, int index)
 {

@@ -12,6 +12,8 @@
 #include "system/file.h"
 #include "system/scratch.h"
 #include "run/hooks.h"
+#include "model/read/load.h"
+#include "model/write/write.h"
 
 /* A model file holds less than 2 GiB; some readers give up before. */
 #define PRECISION_INLINE ((size_t)1500 << 20)

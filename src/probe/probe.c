@@ -16,6 +16,9 @@
 #include "run/hooks.h"
 #include "reference/trace.h"
 #include "run/value_report.h"
+#include "model/read/load.h"
+#include "model/write/external.h"
+#include "model/write/write.h"
 
 enum odb_status odb_probe_pool(struct odb_pool **out, const char *spec,
                                const struct odb_search_hooks *hooks, struct odb_error *err)

@@ -8,6 +8,7 @@
 #include "run/feeds.h"
 #include "run/hooks.h"
 #include "probe/probe.h"
+#include "model/read/load.h"
 
 /* For those who need every value: what a target lacks is an error. */
 static enum odb_status run_complete(struct odb_prober *prober, struct odb_probe *probe,

@@ -12,6 +12,7 @@
 #include "reference/bodies_record.h"
 #include "run/feeds.h"
 #include "reference/trace.h"
+#include "model/read/load.h"
 
 void odb_body_case_dispose(struct odb_body_case *c)
 {

@@ -9,6 +9,8 @@
 #include "run/hooks.h"
 #include "run/memory_budget.h"
 #include "interpret/cpu.h"
+#include "model/read/load.h"
+#include "model/write/external.h"
 
 void odb_shape_of(struct odb_shape *out, const struct odb_tensor *t)
 {

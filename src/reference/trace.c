@@ -16,6 +16,8 @@
 #include "run/hooks.h"
 #include "run/memory_budget.h"
 #include "kernels/core/facts.h"
+#include "model/read/load.h"
+#include "model/write/external.h"
 
 #define TRACE_NOISY_RUNS 3
 /* One noisy run settles errors that exceed their tolerance this many times: the largest of three

@@ -8,6 +8,7 @@
 
 #include "executor/executor.h"
 #include "model/model.h"
+#include "model/read/pb.h"
 #include "session/identity.h"
 #include "session/session.h"
 #include "tensor/format/npy.h"

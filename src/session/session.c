@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "session/identity.h"
+#include "model/read/load.h"
 
 /* --- opening and closing ---------------------------------------------------------------------- */
 

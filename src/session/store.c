@@ -16,6 +16,7 @@
 #include "system/file.h"
 #include "base/mem.h"
 #include "executor/cpu_executor.h"
+#include "model/read/load.h"
 
 #define STORE_READ_ONLY                                                                            \
     "it and its folder are written to: open a copy, or `onnxdbg report` what it holds"

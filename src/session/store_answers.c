@@ -13,6 +13,8 @@
 
 #include "base/mem.h"
 #include "session/store_int.h"
+#include "model/read/pb.h"
+#include "model/write/pb_write.h"
 
 /* --- who is at work --------------------------------------------------------------------------- */
 

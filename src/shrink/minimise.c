@@ -25,6 +25,7 @@
 #include "probe/run_values.h"
 #include "reference/trace.h"
 #include "run/value_report.h"
+#include "model/read/load.h"
 
 /* --- accounting ------------------------------------------------------------------------------- */
 

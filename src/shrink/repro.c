@@ -34,6 +34,10 @@
 #include "run/value_report.h"
 #include "executor/place.h"
 #include "model/write/body_model.h"
+#include "model/read/load.h"
+#include "model/text/model_text.h"
+#include "model/write/pb_write.h"
+#include "model/write/write.h"
 
 #define REPRO_INLINE_MOST ((size_t)1 << 30) /* weights beyond this go into a file of their own */
 

@@ -24,6 +24,8 @@
 #include "search/search.h"
 #include "reference/trace.h"
 #include "run/value_report.h"
+#include "model/read/load.h"
+#include "model/write/write.h"
 
 #define SHRINK_ALONE 32 /* nodes that are tried one by one */
 

@@ -18,6 +18,7 @@
 #include "search/search.h"
 #include "reference/trace.h"
 #include "model/write/edit.h"
+#include "model/read/load.h"
 
 void subject_dispose(struct subject *subject)
 {

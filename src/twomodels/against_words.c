@@ -9,6 +9,7 @@
 
 #include "report/report.h"
 #include "run/value_report.h"
+#include "model/text/model_text.h"
 
 #define AGAINST_LISTED 4 /* weights, attributes in a text */
 

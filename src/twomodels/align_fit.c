@@ -8,6 +8,7 @@
 
 #include "twomodels/blocked.h"
 #include "twomodels/weights.h"
+#include "model/text/model_text.h"
 
 /* Whether it may be stored in blocks, filled up. */
 static bool align_packed(const struct odb_graph *g, const struct odb_value *constant)

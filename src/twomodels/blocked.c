@@ -9,6 +9,7 @@
 #include "run/hooks.h"
 #include "probe/run_values.h"
 #include "model/write/build.h"
+#include "model/read/load.h"
 
 #define BLOCKED_LEAST 2
 #define BLOCKED_MOST 64 /* channels: the model that asks has as many */

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/clock.h"
 #include "probe/probe.h"
+#include "model/read/load.h"
 
 struct lane {
     struct odb_pool *pool;

@@ -17,6 +17,8 @@
 #include "executor/transport/target.h"
 #include "model/write/build.h"
 #include "sshd_help.h"
+#include "model/read/load.h"
+#include "model/write/write.h"
 
 enum { INSIDE, CHILD, SSH, LANES };
 

@@ -10,6 +10,7 @@
 #include "system/file.h"
 #include "model/write/build.h"
 #include "model/model.h"
+#include "model/read/load.h"
 #include "tensor/tensor_print.h"
 
 #define FUZZ_LOOK ((size_t)1 << 16) /* elements: more take long and show nothing new */

@@ -13,6 +13,7 @@
 #include "inputs/inputs.h"
 #include "inputs/input_file.h"
 #include "model/write/build.h"
+#include "model/read/load.h"
 
 #define INPUTS_LINES 8
 #define INPUTS_DIGITS 3 /* of numbers, where a tensor of such a size is made */

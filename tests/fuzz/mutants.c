@@ -9,6 +9,7 @@
 #include "fuzz.h"
 
 #include "model/model.h"
+#include "model/read/load.h"
 #include "onnx.pb-c.h"
 
 enum {

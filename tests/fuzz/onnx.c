@@ -9,6 +9,9 @@
 #include "analysis/lint.h"
 #include "interpret/cpu.h"
 #include "model/model.h"
+#include "model/read/load.h"
+#include "model/text/model_text.h"
+#include "model/write/write.h"
 
 static void onnx_look(const struct odb_model *model)
 {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "model/model.h"
+#include "model/read/pb.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -8,6 +8,7 @@
 
 #include "analysis/cost.h"
 #include "model/model.h"
+#include "model/read/load.h"
 
 static void reference_cost(const struct odb_model *model)
 {

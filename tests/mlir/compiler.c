@@ -20,6 +20,10 @@
 #include "executor/executor.h"
 #include "executor/place.h"
 #include "model/model.h"
+#include "model/read/load.h"
+#include "model/text/model_text.h"
+#include "model/write/external.h"
+#include "model/write/write.h"
 #include "stand_in.h"
 
 struct compiler {

@@ -19,6 +19,7 @@
 #include "probe/probe.h"
 #include "reference/trace.h"
 #include "tensor/random.h"
+#include "model/read/load.h"
 
 struct subject {
     const char *path;

@@ -8,6 +8,7 @@
 
 #include "twomodels/weights.h"
 #include "tests/models.h"
+#include "model/read/load.h"
 
 /* --- models ----------------------------------------------------------------------------------- */
 

@@ -12,6 +12,7 @@
 #include "tests/executor_help.h"
 #include "tests/models.h"
 #include "tests/survives.h"
+#include "model/read/load.h"
 
 struct search {
     struct odb_model *model;

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "judge/blame.h"
 #include "model/write/build.h"
+#include "model/read/load.h"
 
 struct scene {
     struct odb_model *model;

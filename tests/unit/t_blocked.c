@@ -8,6 +8,7 @@
 
 #include "model/write/build.h"
 #include "tests/against_help.h"
+#include "model/read/load.h"
 
 static struct odb_tensor *counted(int64_t n, int64_t c, int64_t h, int64_t w)
 {

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "tests/models.h"
+#include "model/read/load.h"
 
 static void test_build__nodes_and_values(void **state)
 {

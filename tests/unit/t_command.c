@@ -14,6 +14,8 @@
 #include <jansson.h>
 
 #include "model/model.h"
+#include "model/read/load.h"
+#include "model/write/write.h"
 
 /* A directory for scripts and models, and a place for temporary files that must be empty after. */
 struct place {

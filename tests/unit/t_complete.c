@@ -6,6 +6,7 @@
 #include "allocations.h"
 #include "executor/executor.h"
 #include "tests/models.h"
+#include "model/read/load.h"
 
 struct complete_at {
     struct odb_session session;

@@ -22,6 +22,10 @@
 #include "system/scratch.h"
 #include "executor_help.h"
 #include "model/model.h"
+#include "model/read/load.h"
+#include "model/read/pb.h"
+#include "model/write/pb_write.h"
+#include "model/write/write.h"
 #include "sshd_help.h"
 #include "tensor/format/npy.h"
 

@@ -6,6 +6,7 @@
 
 #include "op_case.h"
 #include "tests/models.h"
+#include "model/read/load.h"
 
 struct control {
     struct odb_model *model;

@@ -11,6 +11,8 @@
 #include "interpret/cpu.h"
 #include "model/write/convert_int.h"
 #include "tests/models.h"
+#include "model/read/load.h"
+#include "model/write/write.h"
 
 /* A model, one run of it by the reference, and what was written of it. */
 struct written {

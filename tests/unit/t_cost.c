@@ -2,6 +2,7 @@
 #include "tests/models.h"
 
 #include "analysis/cost.h"
+#include "model/read/load.h"
 
 struct cost_values {
     const char *name;

@@ -5,6 +5,7 @@
 #include "ui/graph/dag.h"
 
 #include "tests/models.h"
+#include "model/read/load.h"
 
 struct scene {
     struct odb_model *model;

@@ -13,6 +13,8 @@
 #include "tensor/format/npz.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
+#include "model/read/load.h"
+#include "model/write/pb_write.h"
 
 /* --- surroundings ----------------------------------------------------------------------------- */
 

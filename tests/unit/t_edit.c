@@ -7,6 +7,7 @@
 
 #include "interpret/cpu.h"
 #include "tests/models.h"
+#include "model/read/load.h"
 
 static struct odb_tensor *vector(float first)
 {

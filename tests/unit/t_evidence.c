@@ -13,6 +13,7 @@
 #include "tests/executor_help.h"
 #include "tests/models.h"
 #include "tests/survives.h"
+#include "model/read/load.h"
 
 struct scene {
     struct odb_model *model;

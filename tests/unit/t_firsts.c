@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "tests/models.h"
+#include "model/read/load.h"
 
 /* x -> a -> b -> c, and d beside. */
 static struct odb_model *firsts_model(void)

@@ -9,6 +9,7 @@
 #include "kernels/core/kern.h"
 
 #include "tests/models.h"
+#include "model/read/load.h"
 
 enum { BATCH = 2, HEADS = 4, KV = 2, QUERIES = 3, KEYS = 5, SIZE = 4, WIDE = 2 };
 

@@ -8,6 +8,7 @@
 #include "interpret/cpu.h"
 
 #include "tests/models.h"
+#include "model/read/load.h"
 
 enum { WORDS = 5, EOS = 4 };
 

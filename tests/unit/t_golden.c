@@ -10,6 +10,7 @@
 #include "reference/trace.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
+#include "model/read/load.h"
 
 static const double golden_x[4] = {0.1, -1.7, 3.3, 12345.678};
 

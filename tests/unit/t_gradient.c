@@ -7,6 +7,7 @@
 
 #include "op_case.h"
 #include "tests/models.h"
+#include "model/read/load.h"
 
 enum { GRADIENT_MAX = 6 };
 

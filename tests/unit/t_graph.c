@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "model/model_int.h"
+#include "model/read/load.h"
 #include "onnx_make.h"
 
 static struct odb_model *graph_open(struct make *m)

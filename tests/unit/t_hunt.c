@@ -11,6 +11,7 @@
 #include "session/memory.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
+#include "model/read/load.h"
 
 #define HUNT_BRANCHES 60
 

@@ -7,6 +7,8 @@
 #include "tensor/format/npz.h"
 #include "tensor/random.h"
 #include "tests/models.h"
+#include "model/read/load.h"
+#include "model/write/pb_write.h"
 
 /* Three inputs: a float of (N0, 3), an int64 of (2,), a float of (N0,); one weight. */
 static struct odb_model *inputs_model(void)

@@ -10,6 +10,7 @@
 #include "tests/executor_help.h"
 #include "tests/models.h"
 #include "tests/survives.h"
+#include "model/read/load.h"
 
 /* x -> first -> Mul by a weight -> y; the first node draws, is a checkpoint, or is neither. */
 static struct odb_model *scene_model(const char *folder, const char *first)

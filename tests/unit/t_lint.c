@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "analysis/lint.h"
+#include "model/read/load.h"
 
 /* A sound model, which each case spoils. */
 static struct odb_builder *lint_sound(void)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "model/model_int.h"
+#include "model/read/load.h"
 #include "onnx_make.h"
 
 enum { F_FLOAT, F_DOUBLE, F_INT32, F_INT64, F_UINT64 };

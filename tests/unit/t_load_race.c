@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "model/model_int.h"
+#include "model/files.h"
 #include "onnx_make.h"
 #include "tests/models.h"
 

@@ -15,6 +15,8 @@
 #include "tensor/random.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
+#include "model/read/load.h"
+#include "model/text/model_text.h"
 
 #define WIDTH 8
 

@@ -15,6 +15,8 @@
 #include "executor/cache.h"
 #include "executor/onnx_mlir/onnx_mlir_int.h"
 #include "executor_help.h"
+#include "model/read/load.h"
+#include "model/write/write.h"
 
 /* home/bin/onnx-mlir is ours, tmp must be empty after a test, kept is the cache. */
 struct place {

@@ -13,6 +13,8 @@
 #include "executor/ort/ort_int.h"
 #include "executor/transport/target.h"
 #include "model/model.h"
+#include "model/read/load.h"
+#include "model/write/write.h"
 
 #define NEED_ORT()                                                                                 \
     do {                                                                                           \

@@ -12,6 +12,7 @@
 #include "executor/ort/ort_int.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
+#include "model/read/load.h"
 
 #define OWN_BYTES ((off_t)1 << 20) /* larger models take too long for a unit test */
 #define OWN_LEAST 12               /* models that are compared, or the test says nothing */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/models.h"
+#include "model/read/load.h"
+#include "model/read/pb.h"
+#include "model/write/pb_write.h"
 
 #include <dirent.h>
 #include <sys/stat.h>

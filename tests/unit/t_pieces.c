@@ -8,6 +8,7 @@
 #include "probe/probe.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
+#include "model/read/load.h"
 
 enum {
     N = 32,                  /* rows and columns of a weight */

@@ -10,6 +10,7 @@
 #include "interpret/cpu.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
+#include "model/read/load.h"
 
 #define N 8
 

@@ -11,6 +11,7 @@
 #include "tests/models.h"
 #include "ui/terminal/draw.h"
 #include "ui/view/prompt.h"
+#include "model/read/load.h"
 
 enum { PROMPT_ROWS = 12, PROMPT_COLS = 40, PROMPT_ALT = 033 };
 

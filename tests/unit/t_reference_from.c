@@ -14,6 +14,7 @@
 #include "tests/executor_help.h"
 #include "tests/models.h"
 #include "tests/survives.h"
+#include "model/read/load.h"
 
 #define ASKED "cpu,threads=1"
 #define FAULT(node) "fault:scale,node=" node ",amount=0.01@" ASKED

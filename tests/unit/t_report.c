@@ -6,6 +6,7 @@
 
 #include "report/json.h"
 #include "tests/models.h"
+#include "model/read/load.h"
 
 static struct odb_model *report_model(void)
 {

@@ -10,6 +10,7 @@
 #include "reference/trace.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
+#include "model/read/load.h"
 
 #define NODES 9
 

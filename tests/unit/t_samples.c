@@ -12,6 +12,7 @@
 #include "executor/executor.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
+#include "model/read/load.h"
 
 static const enum odb_verdict PASS = ODB_VERDICT_PASS, FAIL = ODB_VERDICT_FAIL;
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tests/models.h"
+#include "model/read/load.h"
 
 static struct odb_model *session_model(void)
 {

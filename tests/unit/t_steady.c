@@ -7,6 +7,7 @@
 #include "interpret/cpu.h"
 #include "model/write/build.h"
 #include "op_case.h"
+#include "model/read/load.h"
 
 #define IMAGE "float[2,16,20,22] random 3"
 #define ROWS "float[30,70] random 2"

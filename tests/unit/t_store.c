@@ -13,6 +13,7 @@
 #include "session/session.h"
 #include "session/store_int.h"
 #include "tests/models.h"
+#include "model/read/load.h"
 
 struct store_fixture {
     struct odb_model *model;

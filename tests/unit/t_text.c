@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/models.h"
 
-#include "model/pack.h"
+#include "model/write/pack.h"
 #include "tools/gen.c"
 #include "tools/gen_decoder.c"
+#include "model/read/load.h"
+#include "model/text/model_text.h"
 
 static struct odb_model *text_generated(const char *kind)
 {

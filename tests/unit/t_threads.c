@@ -6,6 +6,7 @@
 #include "inputs/inputs.h"
 #include "interpret/cpu.h"
 #include "op_case.h"
+#include "model/read/load.h"
 
 static const int threads_counts[] = {1, 2, 5};
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "probe/probe.h"
 #include "tests/models.h"
+#include "model/read/load.h"
 
 static void expect_whole(const char *text)
 {

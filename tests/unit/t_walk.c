@@ -8,6 +8,7 @@
 
 #include "tests/executor_help.h"
 #include "tests/models.h"
+#include "model/read/load.h"
 
 struct scene {
     struct odb_model *model;

@@ -10,6 +10,7 @@
 #include "tests/executor_help.h"
 #include "tests/models.h"
 #include "tests/survives.h"
+#include "model/read/load.h"
 
 #define LAST 35 /* the node that makes the last output */
 

@@ -13,6 +13,7 @@
 #include "executor/transport/target_pool.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
+#include "model/read/load.h"
 
 static double workers_clock(void)
 {

@@ -5,9 +5,12 @@
 #include "tests/models.h"
 
 #include "system/file.h"
-#include "model/pack.h"
+#include "model/write/pack.h"
 #include "tools/gen.c"
 #include "tools/gen_decoder.c"
+#include "model/read/load.h"
+#include "model/text/model_text.h"
+#include "model/write/write.h"
 
 enum { WRITE_EVERY_PREFIX = 200 };
 

@@ -14,6 +14,7 @@
 #include "ui/view/app.h"
 #include "ui/list/body_view.h"
 #include "ui/list/text_view.h"
+#include "model/text/model_text.h"
 
 #define NODE_READERS 50 /* listed before "and N more" */
 

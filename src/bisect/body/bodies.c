@@ -27,6 +27,7 @@
 #include "report/report.h"
 #include "reference/trace.h"
 #include "executor/cpu_executor.h"
+#include "model/read/load.h"
 
 #define BODIES_MOST 4 /* culprits that are entered */
 

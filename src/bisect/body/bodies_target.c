@@ -17,6 +17,7 @@
 #include "report/report.h"
 #include "reference/trace.h"
 #include "tensor/tensor_print.h"
+#include "model/read/load.h"
 
 #define BODIES_TRIPS "onnxdbg_trips"
 

@@ -49,6 +49,7 @@
 #include "bisect/plan/unseen.h"
 #include "run/value_report.h"
 #include "bisect/plan/words.h"
+#include "model/read/load.h"
 
 #define BISECT_HISTOGRAMS 4 /* culprits that have them: counting reads each value twice */
 

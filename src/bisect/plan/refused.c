@@ -25,6 +25,7 @@
 #include "search/search.h"
 #include "reference/trace.h"
 #include "run/value_report.h"
+#include "model/text/model_text.h"
 
 #define REFUSED_WITNESSES                                                                          \
     3                    /* of nodes that look alike; where all are refused, so are the others     \

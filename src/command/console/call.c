@@ -18,6 +18,9 @@
 #include "probe/run_values.h"
 #include "executor/executor.h"
 #include "tensor/format/npy.h"
+#include "model/read/load.h"
+#include "model/write/external.h"
+#include "model/read/pb.h"
 
 void odb_call__print(struct odb_command_call *call, struct odb_buf *text)
 {

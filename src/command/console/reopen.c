@@ -11,6 +11,7 @@
 
 #include "command/table/call.h"
 #include "command/console/sessions.h"
+#include "model/read/load.h"
 
 /* The path from the folder where we are, if it is below that: it is shown. */
 static char *reopen_shorten_take(char *path)

@@ -12,6 +12,7 @@
 #include "command/table/call.h"
 
 #include "demo_model.h" /* made by gen-model: tour_model */
+#include "model/read/load.h"
 
 #define TOUR_TARGET "fault:scale,node=/block/conv2/Conv,amount=1e-2@cpu"
 

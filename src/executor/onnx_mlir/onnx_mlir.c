@@ -22,6 +22,8 @@
 #include "executor/onnx_mlir/onnx_mlir_int.h"
 #include "executor/place.h"
 #include "executor/transport/program.h"
+#include "model/read/load.h"
+#include "model/write/external.h"
 
 #define MLIR_TEXT_MAX ((size_t)8 << 20) /* bytes of the compiler's IR that are shown */
 

@@ -16,6 +16,7 @@
 #include "system/file.h"
 #include "model/files.h"
 #include "model/model.h"
+#include "model/read/load.h"
 
 /* Versions before this one optimise no model that comes as bytes with external data. */
 #define ORT_MINOR_FOLDER 21

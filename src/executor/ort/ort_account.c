@@ -13,6 +13,8 @@
 #include "base/map.h"
 #include "system/scratch.h"
 #include "model/model.h"
+#include "model/read/load.h"
+#include "model/text/model_text.h"
 
 /* Weights of the optimised model go here, and from here to nowhere. */
 #define ORT_WEIGHTS "weights"

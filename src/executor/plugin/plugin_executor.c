@@ -21,6 +21,7 @@
 #include "base/mem.h"
 #include "executor/executor.h"
 #include "executor/plugin/plugin_view.h"
+#include "model/read/load.h"
 
 enum plugin_call { PLUGIN_IDLE, PLUGIN_INIT, PLUGIN_LOAD, PLUGIN_EXECUTE, PLUGIN_ACCOUNT };
 

@@ -20,6 +20,9 @@
 #include "executor/place.h"
 #include "executor/transport/program.h"
 #include "model/model.h"
+#include "model/read/load.h"
+#include "model/read/pb.h"
+#include "model/write/pb_write.h"
 #include "tensor/format/npy.h"
 
 #define COMMAND_WORDS 600 /* bytes of the program's output in a message */

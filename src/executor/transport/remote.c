@@ -18,6 +18,9 @@
 #include "executor/cache.h"
 #include "executor/transport/target_int.h"
 #include "model/model.h"
+#include "model/files.h"
+#include "model/read/load.h"
+#include "model/write/external.h"
 
 #define REMOTE_PIECE ((size_t)16 << 20) /* bytes of a file in one message */
 

@@ -8,6 +8,8 @@
  * Everything but tensors lives in one arena and dies with the model. Tensors view the map, which
  * they hold by reference, so a tensor may outlive the model.
  */
+#include "model/read/load.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,7 @@
 #include "model/limits.h"
 #include "model/read/load_int.h"
 #include "model/read/wire.h"
+#include "model/read/pb.h"
 
 #define LOAD_EXPLAINED ((size_t)64 << 20) /* bytes of a file that may be something else */
 

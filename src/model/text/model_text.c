@@ -4,6 +4,8 @@
  * and pastes into a bug report, and what ONNX's own parser reads back (text_data.c tells how these
  * two differ). Where the syntax has no words for what a model holds, comments at the top say so.
  */
+#include "model/text/model_text.h"
+
 #include "model/text/text_int.h"
 
 #include <stdlib.h>
@@ -580,20 +582,3 @@ enum odb_status odb_model_text_exact(const struct odb_model *model, const bool *
 }
 
 /* --- nodes in a sentence --------------------------------------------------------------------- */
-
-void odb_node_put(const struct odb_graph *graph, int index, struct odb_buf *out)
-{
-    const struct odb_node *node = &graph->nodes[index];
-    odb_buf_printf(out, "#%d ", index);
-    if (*node->name) {
-        odb_buf_put_shown(out, node->name);
-        odb_buf_putc(out, ' ');
-    }
-    odb_buf_putc(out, '(');
-    if (*node->domain) {
-        odb_buf_put_shown(out, node->domain);
-        odb_buf_puts(out, "::");
-    }
-    odb_buf_put_shown(out, node->op_type);
-    odb_buf_putc(out, ')');
-}

@@ -11,7 +11,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/pack.h"
+#include "model/write/pack.h"
+#include "model/read/load.h"
+#include "model/write/external.h"
+#include "model/write/write.h"
 
 /* --- which bodies there are ------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 
 #include "system/file.h"
 #include "base/mem.h"
-#include "model/pack.h"
+#include "model/write/pack.h"
 
 enum { BUILD_IR_VERSION = 8 };
 

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "kernels/core/facts.h"
+#include "model/read/load.h"
 
 /* --- what can be converted -------------------------------------------------------------------- */
 

@@ -21,6 +21,7 @@
 #define ODB_MODEL_WRITE_CONVERT_H
 
 #include "model/model.h"
+#include "model/write/write.h"
 
 struct odb_convert;
 

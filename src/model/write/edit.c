@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "model/pack.h"
+#include "model/write/pack.h"
+#include "model/write/write.h"
 
 struct edit {
     const struct odb_model *model;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/write/external.h"
 
 static char *rewrite_borrow(const char *s)
 {

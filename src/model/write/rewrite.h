@@ -8,7 +8,7 @@
 
 #include "base/map.h"
 #include "model/write/convert.h"
-#include "model/pack.h"
+#include "model/write/pack.h"
 
 struct rewrite {
     const struct odb_model *model; /* borrowed */

@@ -9,13 +9,16 @@
  * inputs lose their initializer, and a node whose other outputs are needed gives the replaced one
  * a name that nobody reads.
  */
-#include "model/pack.h"
+#include "model/write/write.h"
+
+#include "model/write/pack.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "model/write/external.h"
 
 struct cut {
     const struct odb_model *model;

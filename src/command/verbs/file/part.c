@@ -9,6 +9,7 @@
 #include "probe/run_values.h"
 #include "reference/trace.h"
 #include "tensor/tensor.h"
+#include "model/write/write.h"
 
 void odb_part_init(struct odb_part *part, struct odb_command_call *call)
 {

@@ -6,6 +6,7 @@
 #define ODB_COMMAND_VERBS_FILE_PART_H
 
 #include "command/table/call.h"
+#include "model/write/write.h"
 
 struct odb_part_ports {
     struct odb_port *items; /* owned */

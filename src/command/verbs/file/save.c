@@ -11,6 +11,7 @@
 #include "tensor/format/npy.h"
 #include "tensor/format/npz.h"
 #include "tensor/tensor_print.h"
+#include "model/write/pb_write.h"
 
 #define SAVE_TEXT ((size_t)1 << 26) /* elements that a .csv may have */
 #define SAVE_STEP ((size_t)1 << 20) /* bytes of text that are made before they are written */

@@ -17,6 +17,8 @@
 #include "inputs/inputs.h"
 #include "executor/spec.h"
 #include "session/identity.h"
+#include "model/read/load.h"
+#include "model/write/write.h"
 
 enum dump_kind { DUMP_FULL, DUMP_ONCE, DUMP_RANGE, DUMP_LIST };
 static const char *const dump_kinds[] = {"full", "once", "range", "list"};

@@ -8,6 +8,8 @@
 #include "command/verbs/file/part.h"
 #include "command/console/watch.h"
 #include "reference/trace.h"
+#include "model/read/load.h"
+#include "model/write/write.h"
 
 /* A model file holds less than 2 GiB; some readers give up before. */
 #define EXTRACT_INLINE ((size_t)1500 << 20)

@@ -9,6 +9,7 @@
 #include "command/verbs/file/publish.h"
 #include "report/json.h"
 #include "session/stored.h"
+#include "model/read/load.h"
 
 static void report_json(const json_t *report, struct odb_buf *out)
 {

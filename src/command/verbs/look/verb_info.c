@@ -10,6 +10,7 @@
 #include "analysis/lint.h"
 #include "interpret/cpu.h"
 #include "model/opnames.h"
+#include "model/read/load.h"
 
 /* An operator, and how often it stands in the model. */
 struct info_op {

@@ -8,6 +8,8 @@
 #include "interpret/cpu.h"
 #include "model/write/body_model.h"
 #include "model/formal.h"
+#include "model/read/load.h"
+#include "model/text/model_text.h"
 
 #define NODE_READERS 8 /* named before "and N more" */
 

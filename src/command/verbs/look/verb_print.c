@@ -9,6 +9,7 @@
 
 #include "command/console/expression.h"
 #include "command/console/watch.h"
+#include "model/text/model_text.h"
 
 static enum odb_status print_save(struct odb_command_call *call,
                                   const struct odb_expression *expression, const char *path,

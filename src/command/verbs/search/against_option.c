@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "executor/executor.h"
 #include "executor/renames.h"
+#include "model/read/load.h"
 
 #define AGAINST_RUNNER "cpu" /* so that the model is on trial, and no runtime */
 #define AGAINST_QUANTISED "cosine:0.99"

@@ -14,6 +14,7 @@
 #include "compare/numpy.h"
 #include "probe/run_values.h"
 #include "model/write/body_model.h"
+#include "model/read/pb.h"
 
 /* A case at work. */
 struct check_run {

@@ -25,6 +25,7 @@
 #include "command/verbs/verify/check_int.h"
 #include "command/console/watch.h"
 #include "report/json.h"
+#include "model/read/load.h"
 
 #define CHECK_DEPTH 32 /* of folders: a link may lead back up */
 

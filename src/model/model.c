@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "model/model.h"
+
 #include <stdio.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -8,7 +10,6 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "model/model.h"
 
 enum { CANDIDATES_MAX = 5 };
 
@@ -240,4 +241,21 @@ void odb_model_origin(const struct odb_model *model, int *index)
         index[n] = told ? (int)origin : (int)n;
         at = told ? end : NULL;
     }
+}
+
+void odb_node_put(const struct odb_graph *graph, int index, struct odb_buf *out)
+{
+    const struct odb_node *node = &graph->nodes[index];
+    odb_buf_printf(out, "#%d ", index);
+    if (*node->name) {
+        odb_buf_put_shown(out, node->name);
+        odb_buf_putc(out, ' ');
+    }
+    odb_buf_putc(out, '(');
+    if (*node->domain) {
+        odb_buf_put_shown(out, node->domain);
+        odb_buf_puts(out, "::");
+    }
+    odb_buf_put_shown(out, node->op_type);
+    odb_buf_putc(out, ')');
 }

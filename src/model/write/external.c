@@ -3,6 +3,8 @@
  * Which files a model's weights lie in: for whoever has to bring them along; and weights of nodes
  * and bodies, which are brought in where a model is written elsewhere.
  */
+#include "model/write/external.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +12,8 @@
 #include "base/mem.h"
 #include "model/files.h"
 #include "model/model_int.h"
-#include "model/pack.h"
+#include "model/write/write.h"
+#include "model/write/pack.h"
 
 struct external {
     struct odb_map *seen; /* owned */

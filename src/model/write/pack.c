@@ -4,7 +4,7 @@
  * from tensors and from the loaded model. So a model of any size is written without a second copy
  * of it in memory, and nothing of the loaded model is ever changed.
  */
-#include "model/pack.h"
+#include "model/write/pack.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/write/write.h"
 
 /* --- messages --------------------------------------------------------------------------------- */
 

@@ -2,12 +2,13 @@
  *
  * From messages to bytes and files: what write.c, pb.c and build.c share.
  */
-#ifndef ODB_MODEL_PACK_H
-#define ODB_MODEL_PACK_H
+#ifndef ODB_MODEL_WRITE_PACK_H
+#define ODB_MODEL_WRITE_PACK_H
 
 #include "base/buf.h"
 #include "model/arena.h"
 #include "model/model_int.h"
+#include "model/write/write.h"
 
 /* Initializers with more bytes than this may stand outside the model file. */
 #define MODEL_LARGE 1024
@@ -62,21 +63,7 @@ enum odb_status odb_model__place_sparse(const struct model_weights *to, int valu
                                         Onnx__SparseTensorProto **out,
                                         struct odb_error *err) ODB_MUST_USE;
 
-/* Weights in attributes and bodies that the model keeps elsewhere, the same: nodes that have such
- * are replaced in the list by copies. */
-enum odb_status odb_model__place_nodes(const struct model_weights *to, Onnx__NodeProto **nodes,
-                                       size_t n, struct odb_error *err) ODB_MUST_USE;
-/* The same for those of functions, which are all replaced by copies. */
-enum odb_status odb_model__place_functions(const struct model_weights *to,
-                                           Onnx__FunctionProto **functions, size_t n,
-                                           struct odb_error *err) ODB_MUST_USE;
-
 /* Appends the message's bytes. Over protobuf's 2 GiB: ODB_E_MODEL. */
 enum odb_status odb_model__pack(const ProtobufCMessage *message, struct odb_buf *out,
                                 struct odb_error *err) ODB_MUST_USE;
-/* The same for a model that is made of another one, and stands for it in model->base. */
-enum odb_status odb_model__pack_model(const struct odb_model *model, enum odb_weights how,
-                                      const Onnx__ModelProto *proto, struct odb_buf *out,
-                                      struct odb_error *err) ODB_MUST_USE;
-
 #endif
