@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "model/files.h"
 #include "model/model_int.h"
-#include "model/write/write.h"
 #include "model/write/pack.h"
 
 struct external {

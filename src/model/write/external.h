@@ -7,7 +7,7 @@
 #define ODB_MODEL_WRITE_EXTERNAL_H
 
 #include "model/model_int.h"
-#include "model/write/write.h"
+#include "model/write/weights_place.h"
 #include "model/write/pack.h"
 
 /* Locations of external data that the model names, as they stand in it, each once. The array is

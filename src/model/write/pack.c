@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/write/write.h"
 
 /* --- messages --------------------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "model/arena.h"
 #include "model/model_int.h"
-#include "model/write/write.h"
+#include "model/write/weights_place.h"
 
 /* Initializers with more bytes than this may stand outside the model file. */
 #define MODEL_LARGE 1024

@@ -6,13 +6,7 @@
 #define ODB_MODEL_WRITE_WRITE_H
 
 #include "model/model.h"
-
-enum odb_weights {
-    ODB_WEIGHTS_INLINE,    /* in the model's own bytes */
-    ODB_WEIGHTS_REFERENCE, /* large ones by byte range in the original file, from model->base */
-    ODB_WEIGHTS_KEEP,      /* where they are: inside, or in files beside the original */
-    ODB_WEIGHTS_BESIDE     /* large ones in a file of their own */
-};
+#include "model/write/weights_place.h"
 
 /* A value at the border of an extracted model. */
 struct odb_port {
