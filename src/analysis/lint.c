@@ -379,7 +379,7 @@ static void lint_unused(struct lint_walk *walk, const struct odb_graph *graph)
         walk->graph = graph;
         walk->node = node;
         if (!used)
-            LINT_NODE(walk, UNUSED_NODE, "nobody reads what it makes");
+            LINT_NODE(walk, UNUSED_NODE, "no node reads what it makes");
     }
 }
 
@@ -527,7 +527,7 @@ void odb_lint_model(struct odb_lint *lint, const struct odb_model *model,
     for (size_t f = 0; f < model->n_functions; f++)
         if (!walk.called[f]) {
             char *place = odb_xasprintf("function %s", model->functions[f].name);
-            odb_lint_add(lint, ODB_LINT_UNUSED_FUNCTION, ODB_NO_NODE, place, "nobody calls it");
+            odb_lint_add(lint, ODB_LINT_UNUSED_FUNCTION, ODB_NO_NODE, place, "no node calls it");
             free(place);
         }
     odb_map_free(walk.known);

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #define ODB_VERDICT_LIST(X)                                                                        \
-    X(UNTESTED, "untested", "nobody has looked at it yet")                                         \
+    X(UNTESTED, "untested", "it has not been judged yet")                                          \
     X(PASS, "pass", "agrees with the reference within its tolerance")                              \
     X(FAIL, "fail", "differs from the reference by more than its tolerance")                       \
     X(NAN, "nan", "NaN or Inf where the reference has none, or the other way round")               \

@@ -271,8 +271,8 @@ static const struct odb_executor_option fault_rows[] = {
      "how many elements are spoiled; all, or one for nan, inf and step. refuse: only models of "
      "more outputs; memory: only models of more nodes",
      false},
-    {"hidden", NULL, NULL, "only as long as nobody reads values in between", false},
-    {"seen", NULL, NULL, "only when somebody reads values in between", false},
+    {"hidden", NULL, NULL, "only as long as no values in between are read", false},
+    {"seen", NULL, NULL, "only when values in between are read", false},
     {"fused", "K", NULL, "only where the K nodes that follow are loaded with it", false},
     {"whole", NULL, NULL, "only where the whole model is loaded", false},
     {"from", "NAME", NULL,

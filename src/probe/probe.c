@@ -194,7 +194,7 @@ static enum odb_status probe_cut_inputs(const struct odb_prober *prober,
         const struct odb_tensor *t = probe_known(prober, probe, list[i]);
         if (!t)
             status =
-                odb_fail(err, ODB_SKIPPED, "the cut needs %s, which nobody computed", value->name);
+                odb_fail(err, ODB_SKIPPED, "the cut needs %s, which was not computed", value->name);
         bool symbolic = prober->trace && prober->trace->dynamic[list[i]];
         bool constant = prober->constant && prober->constant[list[i]] && t && t->kind == ODB_TENSOR;
         cut->in[i] = (struct odb_port){.value = list[i],

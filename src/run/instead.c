@@ -40,7 +40,7 @@ void odb_instead_put(const struct odb_instead *instead, const struct odb_graph *
     static const char *const texts[ODB_INSTEAD_COUNT] = {
         [ODB_INSTEAD_NO_FILE] = "the model was cut out of another one",
         [ODB_INSTEAD_LINKS] = "its weights are behind links, and named by where those lead",
-        [ODB_INSTEAD_CHECKPOINTS] = "its checkpoints (Debug nodes), which nobody else knows, are "
+        [ODB_INSTEAD_CHECKPOINTS] = "its checkpoints (Debug nodes), which no runtime knows, are "
                                     "Identity",
         [ODB_INSTEAD_PINNED] = "what was pinned is an input",
         [ODB_INSTEAD_STATIC] = "its dimensions are fixed, as the target asks for: those of this "

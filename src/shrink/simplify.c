@@ -813,7 +813,7 @@ enum odb_status minimise_scramble(struct minimisation *m, struct odb_error *err)
     if (!same)
         return odb_fail(err, ODB_E_EXECUTOR,
                         "what is left does not fail by itself in the same way, so whether it does "
-                        "with other numbers cannot be told");
+                        "with other numbers cannot be decided");
     minimise_step_begin(m, "scrambling");
     enum odb_status status = scramble_names(m, err); /* first: notes name weights */
     if (status == ODB_OK)

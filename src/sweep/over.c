@@ -298,7 +298,7 @@ static enum odb_status over_tell_set(struct over *o, bool *on, enum odb_over_out
         odb_buf_printf(&out, "none of the %zu %s brings it: ", n, kind);
         over_put_run(o, off, "it without any", &out);
     } else if (outcome == ODB_OVER_UNKNOWN) {
-        odb_buf_printf(&out, "whether one of the %zu %s brings it cannot be told: ", n, kind);
+        odb_buf_printf(&out, "whether one of the %zu %s brings it cannot be decided: ", n, kind);
         over_put_run(o, off, "it without any", &out);
         odb_buf_puts(&out, ", ");
         over_put_run(o, bad, odb_count_marks(on, n) == n ? "with all" : "with some", &out);

@@ -365,7 +365,7 @@ enum odb_status odb_file_open(FILE **out, const char *path, struct odb_error *er
     else if (file_is_endless(fd, &st))
         status = odb_fail(err, ODB_E_IO, "it is a device, and no file");
     else if (S_ISFIFO(st.st_mode) && !file_has_writer(file))
-        status = odb_fail(err, ODB_E_IO, "it is a FIFO that nobody writes into");
+        status = odb_fail(err, ODB_E_IO, "it is a FIFO that no program writes into");
     else
         fcntl(fd, F_SETFL, 0); /* from now on reading waits */
     if (status == ODB_OK)

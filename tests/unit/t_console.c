@@ -282,7 +282,7 @@ static void test_console__a_dump_is_of_the_session_and_leaves_it(void **state)
     scene_dumps(&s, "range h 5", "there is no output 5");
     scene_dumps(&s, "once nothing", "the model has no output 'nothing'");
     scene_dumps(&s, "full -d other.onnx", "--onnx-dir: the model is the session's");
-    scene_dumps(&s, "full --model-type fp32", "--model-type: compilers are told this when");
+    scene_dumps(&s, "full --model-type fp32", "--model-type: compilers read this when");
     scene_dumps(&s, "full x", "dump full takes no names");
     scene_is_as(&s, &was);
     scene_says(&s, "print x[0]", "0.5\n");

@@ -379,7 +379,7 @@ static void test_file__what_is_no_file_is_not_read(void **state)
     file_assert_refused("/dev/zero", "it is a device, and no file");
     assert_int_equal(mkfifo(f->path, 0600), 0);
     assert_false(odb_file_is_regular(f->path));
-    file_assert_refused(f->path, "it is a FIFO that nobody writes into");
+    file_assert_refused(f->path, "it is a FIFO that no program writes into");
 }
 
 /* As `onnxdbg report <(…)` has it: the writer is there, and may take its time. */

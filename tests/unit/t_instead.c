@@ -111,7 +111,7 @@ static void test_instead__every_exception_is_told(void **state)
          "its dimensions are fixed, as the target asks for: those of this run's inputs; the file "
          "itself gives the same, bit for bit"},
         {"my::Debug", "cpu", 0, "checkpoints",
-         "its checkpoints (Debug nodes), which nobody else knows, are Identity"},
+         "its checkpoints (Debug nodes), which no runtime knows, are Identity"},
         {"RandomUniformLike", "cpu", 0, "drawn",
          "what #0 first (RandomUniformLike) draws at random is an input, fed with what the "
          "reference drew"},

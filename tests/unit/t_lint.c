@@ -130,7 +130,7 @@ static void test_lint__graph(void **state)
     lint_check(b, false,
                "duplicate-name #1 r (Neg): #0 has the same name\n"
                "unused-weight value w: no node reads this weight\n"
-               "unused-node #1 r (Neg): nobody reads what it makes\n");
+               "unused-node #1 r (Neg): no node reads what it makes\n");
     b = lint_sound();
     odb_build_node(b, "Relu", "second", "a", "y");
     odb_build_node(b, "Neg", "first", "x", "a");

@@ -147,7 +147,7 @@ static void test_overflow__what_cannot_fail_is_no_verdict(void **state)
     assert_int_equal(range_blunt(&r, false, "f16"), ODB_UNSUPPORTED);
     assert_int_equal(odb_report_outcome(r.report), ODB_OUTCOME_NONE);
     odb_report_headline(r.report, &line);
-    assert_non_null(strstr(odb_buf_text(&line), "no verdict: nothing can be told of output y: the "
+    assert_non_null(strstr(odb_buf_text(&line), "no verdict: nothing can be said of output y: the "
                                                 "reference computed in f16 is off by"));
     odb_buf_dispose(&line);
     range_close(&r);
@@ -160,7 +160,7 @@ static void test_overflow__an_output_that_can_fail_is_enough(void **state)
     assert_int_equal(range_blunt(&r, true, "f16"), ODB_OK);
     assert_int_equal(odb_report_outcome(r.report), ODB_OUTCOME_PASS);
     assert_int_equal(r.report->warnings.n, 1);
-    assert_non_null(strstr(r.report->warnings.items[0], "nothing can be told of output y"));
+    assert_non_null(strstr(r.report->warnings.items[0], "nothing can be said of output y"));
     range_close(&r);
     assert_int_equal(range_blunt(&r, false, NULL), ODB_OK); /* and without --expect it fails */
     assert_int_equal(odb_report_outcome(r.report), ODB_OUTCOME_DIVERGES);

@@ -199,7 +199,7 @@ static void test_reference_from__both_off(void **state)
     scene_search(&s, FAULT("v2"), FAULT("v2"));
     assert_int_equal(s.report->culprits.n, 0);
     assert_true(scene_notes(&s, "the CPU's operator gives something else than target and "
-                                "reference, who agree"));
+                                "reference, which agree"));
     scene_search(&s, FAULT("v2"), "fault:scale,node=v0,amount=0.01@" FAULT("v2"));
     scene_blames(&s, 0, 0, false);
     char *dump = scene_record(&s, FAULT("v2"), 1, -1);

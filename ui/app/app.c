@@ -48,7 +48,7 @@ enum odb_status ui_app_ask(struct ui_app *app, enum ui_prompt_kind kind, const c
                            const char *text, struct odb_error *err)
 {
     if (!app->prompt) {
-        odb_fail(err, ODB_E_USAGE, "without a screen nobody can be asked");
+        odb_fail(err, ODB_E_USAGE, "without a screen no question can be asked");
         return odb_error_remedy(err, "give the command with its words, as in `filter op:Conv`");
     }
     ui_prompt_begin(app->prompt, kind, label, text);

@@ -137,7 +137,7 @@ static void confidence_set(const struct search_case *c, const struct findings *f
         bool known = who->third_opinion == ODB_OPINION_TARGET;
         who->confidence = known ? ODB_CONFIDENCE_MEDIUM : ODB_CONFIDENCE_LOW;
         why = known ? "the CPU's operator sides with the target"
-                    : "the CPU's operator is against the reference, and nobody stands with it";
+                    : "the CPU's operator is against the reference, and no other agrees with it";
     } else {
         who->confidence = confidence_of_fault(who, c->prober->recorded, &why);
     }

@@ -135,7 +135,7 @@ enum odb_status reference_weigh(const struct search_case *c, struct findings *f,
         char label[200];
         findings_note(f,
                       "at %zu values, #%d %s (%s) the first, the CPU's operator gives something "
-                      "else than target and %s, who agree: nobody is accused there",
+                      "else than target and %s, which agree: no node is accused there",
                       acquitted, first,
                       odb_node_label(&c->graph->nodes[first], label, sizeof label),
                       c->graph->nodes[first].op_type, c->trace->teller);

@@ -73,7 +73,7 @@ static void evidence_put_pinned(const struct search_case *c, const struct findin
         odb_buf_puts(out, "With the others pinned and this one not, what follows it passes as "
                           "well: by itself it makes no output wrong. ");
     else if (who->spoils == ODB_NOT_TESTABLE)
-        odb_buf_puts(out, "Whether that takes this one cannot be told: nothing but the others "
+        odb_buf_puts(out, "Whether that takes this one cannot be decided: nothing but the others "
                           "reads what it makes, or it cannot be run so. ");
 }
 

@@ -68,7 +68,7 @@ void blunt_check(const struct search_case *c, struct findings *f)
     if (!blunt)
         return;
     odb_fail(&why, ODB_UNSUPPORTED,
-             "nothing can be told of output %.100s: the reference computed in %s is off by %.3g "
+             "nothing can be said of output %.100s: the reference computed in %s is off by %.3g "
              "times its rms, and %g times that is let pass, as even zeros would",
              c->graph->values[worst].name, c->options->expect, blunt_noise(c, worst),
              c->options->tolerance.v[0]);

@@ -176,10 +176,10 @@ static const struct odb_command command_table[] = {
                 "With --samples, or where --inputs-from is a folder of two or more "
                 "test_data_set_N, the model runs on each sample of inputs, the worst is searched, "
                 "and each node found is then run alone on the others. A sample that cannot be run "
-                "is told with its reason, and without a divergence in the others ends with 3 or 4. "
+                "is named with its reason; if no other diverges, the exit status is 3 or 4. "
                 "Exit status 1 means that something diverges: an output is off, or a node is that "
                 "fails by itself as well. Without either, a difference that no output shows and "
-                "that could not be verified is told in a note, and --strict makes it count. "
+                "that could not be verified is a note, and --strict makes it count. "
                 "Where nothing can be said, the exit status is 3 or 4. A search with "
                 "--session goes on where it was when it is started again after it was stopped, or "
                 "killed, or the machine went down: what has an answer is not asked again, and what "
@@ -247,9 +247,9 @@ static const struct odb_command command_table[] = {
                 "decimals as numpy.testing means it unless --tol, --check or --tolerances say "
                 "otherwise. Inputs that are not given are those of onnx-mlir's debug.py: one "
                 "stream of RandomState(42) over all of them, uniform in [-1, 1). All values that "
-                "differ are told, not the first alone. Exit status 1 means that some do. What "
+                "differ are listed, not the first alone. Exit status 1 means that some do. What "
                 "depends on a node that the reference has no kernel for, or that either of them "
-                "refuses, is told and left out; where nothing else differs, the exit status is 4.",
+                "refuses, is named and left out; where nothing else differs, the exit status is 4.",
         .example = "onnxdbg verify model.onnx --target onnx-mlir",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_SHELL,
         .exec = odb_command__verify,
@@ -265,7 +265,7 @@ static const struct odb_command command_table[] = {
                 "every node, range those from one to another, list those named, and once a "
                 "single one, with the text of the submodel that ends in it. Indices count "
                 "outputs of nodes in topological order, without Constant nodes. With --inputs or "
-                "--outputs only the part between them is there. Inputs that nobody gives are "
+                "--outputs only the part between them is there. Inputs that are not given are "
                 "those of numpy.random.default_rng(42). With --compare-dir the outputs are "
                 "compared, and compare_result.log and compare_results.xlsx written. "
                 "A dump that was stopped goes on where it was when it is given again. "
@@ -488,9 +488,9 @@ static const struct odb_command command_table[] = {
         .help = "what is wrong with a model, and what to do about it",
         .text = "Looks at the model without running it: operators that are unknown, deprecated or "
                 "not imported, numbers of inputs and outputs, attributes, declared types, order of "
-                "the nodes, names, weights and functions that nobody uses, data that is not there. "
+                "the unused nodes, names, weights and functions, data that is not there. "
                 "With --run, the reference runs it once, and declared shapes are held against real "
-                "ones; nodes that fail are told, and values that float16 cannot hold. Each finding "
+                "ones; nodes that fail, and values that float16 cannot hold. Each finding "
                 "has a code, a place and a way out. Exit status 1 means errors; warnings alone "
                 "are 0.",
         .example = "onnxdbg lint model.onnx",

@@ -314,9 +314,9 @@ static enum odb_status dump_join(struct dump_command *d, struct odb_error *err)
         {ODB_OPTION_ONNX_DIR, "the model is the session's", "leave it out"},
         {ODB_OPTION_CUT_INPUTS, "the session is about the whole model", "use dump range or list"},
         {ODB_OPTION_CUT_OUTPUTS, "the session is about the whole model", "use dump range or list"},
-        {ODB_OPTION_MODEL_TYPE, "compilers are told this when the debugger starts",
+        {ODB_OPTION_MODEL_TYPE, "compilers read this when the debugger starts",
          "leave, and start onnxdbg with ONNXDBG_MODEL_TYPE in the environment"},
-        {ODB_OPTION_PASSED_PATH, "compilers are told this when the debugger starts",
+        {ODB_OPTION_PASSED_PATH, "compilers read this when the debugger starts",
          "leave, and start onnxdbg with ONNXDBG_PASSED_PATH in the environment"},
     };
     for (size_t i = 0; i < ODB_COUNT(others); i++) {
