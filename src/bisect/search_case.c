@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "run/hooks.h"
+#include "probe/reference_from.h"
 #include "reference/trace.h"
 
 void search_case_begin(struct search_case_made *out, const struct odb_model *model,
@@ -43,7 +44,7 @@ enum odb_status search_case_trace(struct search_case_made *made, struct odb_erro
     struct odb_trace_options how;
     ODB_TRY(odb_bisect_trace_options(options, &how, err));
     if (!options->trace)
-        ODB_TRY(odb_trace_make(&made->trace, made->is.model, made->is.feeds, &how, err));
+        ODB_TRY(odb_reference_make(&made->trace, made->is.model, made->is.feeds, &how, err));
     made->is.trace = options->trace ? options->trace : made->trace;
     made->is.trace->hooks = options->hooks;
     made->is.start -= options->trace ? options->trace->seconds : 0;

@@ -8,6 +8,8 @@
  * shows by itself, in a trace of its own (trace->own). If the other's distance from golden were
  * noise, one that is wrong would excuse any target.
  */
+#include "probe/reference_from.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,9 +293,10 @@ static enum odb_status reference_values(struct odb_trace *trace,
     return ODB_OK;
 }
 
-enum odb_status odb_trace__make_told(struct odb_trace **out, const struct odb_model *model,
-                                     const struct odb_feeds *feeds,
-                                     const struct odb_trace_options *options, struct odb_error *err)
+static enum odb_status reference_make(struct odb_trace **out, const struct odb_model *model,
+                                      const struct odb_feeds *feeds,
+                                      const struct odb_trace_options *options,
+                                      struct odb_error *err)
 {
     struct odb_trace *trace = odb_trace__new(model, feeds, options);
     struct reference_source reference = {0}, golden = {0};
@@ -325,5 +328,27 @@ out:
         *out = trace;
     else
         odb_trace_free(trace);
+    return status;
+}
+
+enum odb_status odb_reference_make(struct odb_trace **out, const struct odb_model *model,
+                                   const struct odb_feeds *feeds,
+                                   const struct odb_trace_options *options, struct odb_error *err)
+{
+    if (options->reference_from || options->golden_from)
+        return reference_make(out, model, feeds, options, err);
+    return odb_trace_make(out, model, feeds, options, err);
+}
+
+enum odb_status odb_reference_up_to(struct odb_trace **out, const struct odb_model *model,
+                                    const struct odb_feeds *feeds, const int *values, size_t n,
+                                    const struct odb_trace_options *options, struct odb_error *err)
+{
+    bool *nodes = odb_new_n(bool, model->graph->n_nodes + 1);
+    struct odb_trace_options how = *options;
+    odb_graph_ancestors(model->graph, values, n, NULL, nodes);
+    how.only = nodes;
+    enum odb_status status = odb_reference_make(out, model, feeds, &how, err);
+    free(nodes);
     return status;
 }

@@ -508,22 +508,7 @@ enum odb_status odb_trace_make(struct odb_trace **out, const struct odb_model *m
                                const struct odb_feeds *feeds,
                                const struct odb_trace_options *options, struct odb_error *err)
 {
-    if (options->reference_from || options->golden_from)
-        return odb_trace__make_told(out, model, feeds, options, err);
     return odb_trace__make_own(out, model, feeds, options, NULL, err);
-}
-
-enum odb_status odb_trace_up_to(struct odb_trace **out, const struct odb_model *model,
-                                const struct odb_feeds *feeds, const int *values, size_t n,
-                                const struct odb_trace_options *options, struct odb_error *err)
-{
-    bool *nodes = odb_new_n(bool, model->graph->n_nodes + 1);
-    struct odb_trace_options how = *options;
-    odb_graph_ancestors(model->graph, values, n, NULL, nodes);
-    how.only = nodes;
-    enum odb_status status = odb_trace_make(out, model, feeds, &how, err);
-    free(nodes);
-    return status;
 }
 
 void odb_trace_free(struct odb_trace *trace)

@@ -103,7 +103,7 @@ struct odb_trace_options {
     const char *reference_from, *golden_from; /* specs of executors that give the values; NULL: the
                                                  CPU, in the precisions below */
     const bool *only;         /* [n_nodes] that are run; borrowed until the trace is made, by
-                                 odb_trace_up_to(); NULL: all */
+                                 odb_reference_up_to(); NULL: all */
     bool golden_is_reference; /* errors are measured from the reference as it is */
     enum odb_precision reference, golden;
     enum odb_precision expect; /* NATIVE: none */
@@ -116,19 +116,12 @@ struct odb_trace_options {
         .golden = ODB_PREC_F64                                                                     \
     }
 
-/* Runs the reference and golden. A failing operator is no error: its outputs stay NULL. Values that
- * an executor lacks are computed by the CPU from what is there; nodes that the CPU cannot run have
- * the executor's values. Fails as odb_probe_run() where the executor does. */
+/* Runs the reference and golden on the CPU; reference_from and golden_from are not looked at:
+ * odb_reference_make() does. A failing operator is no error: its outputs stay NULL. */
 enum odb_status odb_trace_make(struct odb_trace **out, const struct odb_model *model,
                                const struct odb_feeds *feeds,
                                const struct odb_trace_options *options,
                                struct odb_error *err) ODB_MUST_USE;
-/* The same up to these values, for whoever wants them and what leads to them, and judges nothing:
- * no other node runs, and there is neither golden nor noise. */
-enum odb_status odb_trace_up_to(struct odb_trace **out, const struct odb_model *model,
-                                const struct odb_feeds *feeds, const int *values, size_t n,
-                                const struct odb_trace_options *options,
-                                struct odb_error *err) ODB_MUST_USE;
 /* A node has been computed or judged: what it looked at, in mapped files, need not stay in memory
  * where that is short. */
 void odb_trace_touched(struct odb_trace *trace, int node);

@@ -40,9 +40,5 @@ enum odb_status odb_trace__make_own(struct odb_trace **out, const struct odb_mod
                                     const struct odb_trace_options *options,
                                     struct odb_tensor *const *stand_in,
                                     struct odb_error *err) ODB_MUST_USE;
-enum odb_status odb_trace__make_told(struct odb_trace **out, const struct odb_model *model,
-                                     const struct odb_feeds *feeds,
-                                     const struct odb_trace_options *options,
-                                     struct odb_error *err) ODB_MUST_USE;
 
 #endif

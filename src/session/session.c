@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/reference_from.h"
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "session/identity.h"
@@ -300,7 +301,7 @@ enum odb_status odb_session_trace(struct odb_session *session, struct odb_trace 
     ODB_TRY_OUT(odb_session__pins(session, options->reference, &pins, err));
     how.pins = pins.list.items;
     how.n_pins = pins.list.n;
-    ODB_TRY_OUT(odb_trace_make(&trace, session->model, session->feeds, &how, err));
+    ODB_TRY_OUT(odb_reference_make(&trace, session->model, session->feeds, &how, err));
     session_move_walk(session, trace);
     odb_session_lock(session);
     session_drop_trace(session);

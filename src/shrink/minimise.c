@@ -23,6 +23,7 @@
 #include "report/json.h"
 #include "shrink/minimise_int.h"
 #include "probe/run_values.h"
+#include "probe/reference_from.h"
 #include "reference/trace.h"
 #include "run/value_report.h"
 #include "model/read/load.h"
@@ -187,7 +188,7 @@ static enum odb_status minimise_open(struct minimisation *m, struct odb_error *e
     ODB_TRY(odb_bisect_trace_options(search, &how, err));
     m->trace = search->trace;
     if (!m->trace)
-        ODB_TRY(odb_trace_make(&m->trace, m->model, m->feeds, &how, err));
+        ODB_TRY(odb_reference_make(&m->trace, m->model, m->feeds, &how, err));
     m->trace->hooks = search->hooks;
     m->judge = (struct odb_judge){m->trace, &search->tolerance};
     ODB_TRY(odb_probe_pool(&m->pool, search->target, &search->hooks, err));
@@ -361,7 +362,7 @@ static enum odb_status minimise_segment(struct subject *out, bool **constant, bo
     enum odb_status status;
     ODB_TRY(odb_bisect_trace_options(&options->search, &how, err));
     if (!options->search.trace)
-        ODB_TRY(odb_trace_make(&own, model, feeds, &how, err));
+        ODB_TRY(odb_reference_make(&own, model, feeds, &how, err));
     m.trace = own ? own : options->search.trace;
     ODB_TRY_OUT(minimise_first_cut(&m, options->first, options->last, err));
     if (own_values)

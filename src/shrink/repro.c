@@ -30,6 +30,7 @@
 #include "report/report.h"
 #include "shrink/repro_spec.h"
 #include "probe/run_values.h"
+#include "probe/reference_from.h"
 #include "reference/trace.h"
 #include "run/value_report.h"
 #include "executor/place.h"
@@ -301,7 +302,7 @@ static enum odb_status repro_trace(struct repro *r, struct odb_error *err)
         .reference = o->reference, .expect = o->expect, .hooks = o->hooks};
     struct odb_trace_options how;
     ODB_TRY(odb_bisect_trace_options(&search, &how, err));
-    ODB_TRY(odb_trace_up_to(&r->trace, r->model, r->fed, r->outputs, r->n_outputs, &how, err));
+    ODB_TRY(odb_reference_up_to(&r->trace, r->model, r->fed, r->outputs, r->n_outputs, &how, err));
     if (!o->whole && o->first < o->last) { /* as a search asks for it */
         bool *constant = odb_trace_constant(r->trace);
         odb_trace_add_weights(r->trace, constant, r->nodes);

@@ -16,6 +16,7 @@
 #include "run/feeds.h"
 #include "run/hooks.h"
 #include "search/search.h"
+#include "probe/reference_from.h"
 #include "reference/trace.h"
 #include "model/write/edit.h"
 #include "model/read/load.h"
@@ -173,7 +174,7 @@ static enum odb_status simplify_trace(const struct minimisation *m, const struct
     search.hooks.event = NULL; /* one probe among many */
     *trace = NULL;
     ODB_TRY(odb_bisect_trace_options(&search, &how, err));
-    enum odb_status status = odb_trace_make(trace, s->model, s->feeds, &how, &why);
+    enum odb_status status = odb_reference_make(trace, s->model, s->feeds, &how, &why);
     if (status == ODB_OK && !(*trace)->ref[s->model->graph->outputs[s->at]]) {
         odb_trace_free(*trace);
         *trace = NULL;
@@ -422,7 +423,7 @@ static enum odb_status simplify_fold(struct minimisation *m, size_t *folded, str
     *folded = 0;
     how.hooks.cancelled = m->options->search.hooks.cancelled;
     how.hooks.payload = m->options->search.hooks.payload;
-    ODB_TRY(odb_trace_make(&trace, m->left.model, m->left.feeds, &how, err));
+    ODB_TRY(odb_reference_make(&trace, m->left.model, m->left.feeds, &how, err));
     bool *constant = odb_new_n(bool, graph->n_values + 1);
     choice_begin(&choice, m, "minimise: constants folded", apply_folded);
     for (size_t v = 0; v < graph->n_values; v++)

@@ -14,6 +14,7 @@
 #include "run/hooks.h"
 #include "report/json.h"
 #include "report/report.h"
+#include "probe/reference_from.h"
 #include "reference/trace.h"
 #include "run/value_report.h"
 
@@ -109,7 +110,7 @@ static enum odb_status samples_enter(struct samples_at *at, struct odb_samples *
     ODB_TRY(s->feeds(s->payload, i, &at->feeds, err));
     ODB_TRY(odb_bisect_trace_options(&at->options, &how, err));
     how.hooks = at->options.hooks;
-    return odb_trace_make(&at->trace, model, at->feeds, &how, err);
+    return odb_reference_make(&at->trace, model, at->feeds, &how, err);
 }
 
 static void samples_leave(struct samples_at *at)

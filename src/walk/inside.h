@@ -9,7 +9,7 @@
 #define ODB_WALK_INSIDE_H
 
 #include "bisect/bisect_options.h"
-#include "reference/body_case.h"
+#include "probe/body_case.h"
 #include "run/hooks.h"
 #include "reference/trace.h"
 #include "walk/walk.h"

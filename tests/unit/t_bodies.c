@@ -2,7 +2,7 @@
  *
  * Searches that go on inside If, Loop, Scan, SequenceMap and functions, with faults planted there.
  */
-#include "reference/body_case.h"
+#include "probe/body_case.h"
 
 #include "bisect/plan/bisect.h"
 #include "tests/executor_help.h"

@@ -8,7 +8,7 @@
 #include "bisect/body/bodies.h"
 #include "reference/bodies_record.h"
 #include "bisect/findings.h"
-#include "reference/body_case.h"
+#include "probe/body_case.h"
 #include "run/feeds.h"
 #include "run/hooks.h"
 #include "report/report.h"

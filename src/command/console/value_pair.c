@@ -3,7 +3,7 @@
 
 #include "command/console/watch.h"
 #include "compare/exact.h"
-#include "reference/body_case.h"
+#include "probe/body_case.h"
 #include "probe/run_values.h"
 
 void odb_value_pair_dispose(struct odb_value_pair *pair)

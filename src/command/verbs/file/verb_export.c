@@ -6,7 +6,7 @@
 #include "system/file.h"
 #include "command/console/trust_store.h"
 #include "command/console/watch.h"
-#include "reference/body_case.h"
+#include "probe/body_case.h"
 #include "shrink/repro.h"
 #include "executor/cpu_executor.h"
 

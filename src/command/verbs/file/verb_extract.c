@@ -7,6 +7,7 @@
 #include "system/file.h"
 #include "command/verbs/file/part.h"
 #include "command/console/watch.h"
+#include "probe/reference_from.h"
 #include "reference/trace.h"
 #include "model/read/load.h"
 #include "model/write/write.h"
@@ -35,8 +36,8 @@ static enum odb_status extract_run(struct extract *extract, struct odb_error *er
     for (size_t i = 0; i < in->n + out->n; i++)
         border[i] = i < in->n ? in->items[i].value : out->items[i - in->n].value;
     how.hooks = odb_watch_begin(&watch, extract->part.call);
-    enum odb_status status = odb_trace_up_to(&extract->trace, extract->part.call->model, feeds,
-                                             border, in->n + out->n, &how, err);
+    enum odb_status status = odb_reference_up_to(&extract->trace, extract->part.call->model, feeds,
+                                                 border, in->n + out->n, &how, err);
     odb_watch_end(&watch);
     free(border);
     for (size_t v = 0; status == ODB_OK && v < graph->n_values; v++) {
@@ -89,8 +90,8 @@ static enum odb_status extract_check(struct extract *extract, const char *path,
     size_t equal = 0;
     ODB_TRY_OUT(odb_model_open(&written, path, err));
     ODB_TRY_OUT(extract_feeds(extract, written, &feeds, err));
-    ODB_TRY_OUT(odb_trace_up_to(&again, written, feeds, written->graph->outputs,
-                                written->graph->n_outputs, &how, err));
+    ODB_TRY_OUT(odb_reference_up_to(&again, written, feeds, written->graph->outputs,
+                                    written->graph->n_outputs, &how, err));
     for (size_t i = 0; i < extract->part.outputs.n; i++) {
         int v = extract->part.outputs.items[i].value;
         const char *name = extract->part.graph->values[v].name;

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "command/console/trust_store.h"
 #include "command/console/watch.h"
-#include "reference/body_case.h"
+#include "probe/body_case.h"
 #include "shrink/minimise.h"
 
 /* Where to begin: the nodes named, else, where a search has been made, its first culprit, else the

@@ -2,8 +2,8 @@
  *
  * One turn of a body as a model of its own, with what the reference feeds it there.
  */
-#ifndef ODB_REFERENCE_BODY_CASE_H
-#define ODB_REFERENCE_BODY_CASE_H
+#ifndef ODB_PROBE_BODY_CASE_H
+#define ODB_PROBE_BODY_CASE_H
 
 #include "run/feeds.h"
 #include "reference/trace.h"

@@ -2,7 +2,7 @@
  *
  * One turn of a body as a model of its own.
  */
-#include "reference/body_case.h"
+#include "probe/body_case.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "reference/bodies_record.h"
 #include "run/feeds.h"
+#include "probe/reference_from.h"
 #include "reference/trace.h"
 #include "model/read/load.h"
 
@@ -111,7 +112,7 @@ enum odb_status odb_body_case_reach(struct odb_trace **out, const struct odb_mod
     for (size_t i = 0; i < odb_node_n_reads(n); i++)
         reads[i] = odb_node_reads(n, i);
     enum odb_status status =
-        odb_trace_up_to(out, model, feeds, reads, odb_node_n_reads(n), how, err);
+        odb_reference_up_to(out, model, feeds, reads, odb_node_n_reads(n), how, err);
     free(reads);
     return status;
 }
