@@ -287,9 +287,9 @@ static const struct odb_command command_table[] = {
         .help = "compare two tensor files, or two folders of them",
         .text = "Compares .npy and .pb files, in folders those of equal name, and prints how far "
                 "the first is from the second. An .npz file is a folder of its arrays; where one "
-                "of the two is one, names are compared as onnxdbg-dump(7) tells. "
+                "of the two is one, names are compared as onnxdbg-dump(7) says. "
                 "Without --tol or --check the tolerance is that of NumPy's "
-                "allclose; noise cannot be had from files. onnxdbg-compare(7) lists all measures. "
+                "allclose; noise is not known of files. onnxdbg-compare(7) lists all measures. "
                 "What one side alone has is counted apart. Exit status 1 means that a pair differs "
                 "or has no counterpart. Of a folder's file that cannot be read the row says why, "
                 "the rest is compared, and the exit status is 3.",
