@@ -508,6 +508,7 @@ enum odb_status odb_trace_make(struct odb_trace **out, const struct odb_model *m
                                const struct odb_feeds *feeds,
                                const struct odb_trace_options *options, struct odb_error *err)
 {
+    ODB_ASSERT(!options->reference_from && !options->golden_from);
     return odb_trace__make_own(out, model, feeds, options, NULL, err);
 }
 

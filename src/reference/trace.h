@@ -116,8 +116,8 @@ struct odb_trace_options {
         .golden = ODB_PREC_F64                                                                     \
     }
 
-/* Runs the reference and golden on the CPU; reference_from and golden_from are not looked at:
- * odb_reference_make() does. A failing operator is no error: its outputs stay NULL. */
+/* Runs the reference and golden on the CPU; reference_from and golden_from are NULL:
+ * odb_reference_make() asks executors. A failing operator is no error: its outputs stay NULL. */
 enum odb_status odb_trace_make(struct odb_trace **out, const struct odb_model *model,
                                const struct odb_feeds *feeds,
                                const struct odb_trace_options *options,

@@ -138,7 +138,7 @@ static void test_repro__a_trace_up_to_a_value_is_the_same(void **state)
         struct odb_trace *whole, *part;
         how.reference_from = specs[i];
         how.golden_is_reference = specs[i] != NULL;
-        MODELS_OK(odb_trace_make(&whole, s.model, &s.feeds, &how, &why));
+        MODELS_OK(odb_reference_make(&whole, s.model, &s.feeds, &how, &why));
         MODELS_OK(odb_reference_up_to(&part, s.model, &s.feeds, &at, 1, &how, &why));
         for (int v = 0; v < 5; v++) {
             char name[16];
