@@ -3,12 +3,13 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "base/mem.h"
+#include "command/shell/dispatch.h"
+#include "command/table/command.h"
 #include "system/ending.h"
 #include "system/file.h"
-#include "system/temporary.h"
 #include "system/mapping.h"
-#include "base/mem.h"
-#include "command/table/command.h"
+#include "system/temporary.h"
 #include "ui/app/ui.h"
 
 /* Commands that have something to say of being interrupted catch these themselves. */

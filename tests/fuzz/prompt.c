@@ -7,7 +7,12 @@
 
 #include <unistd.h>
 
-#include "command/table/command.h"
+#include "command/call/call.h"
+#include "command/call/console.h"
+#include "command/call/parse.h"
+#include "command/console/complete.h"
+#include "command/console/console_line.h"
+#include "command/console/script.h"
 #include "session/session.h"
 
 static void prompt_give(struct odb_console *console, const char *line, bool source)

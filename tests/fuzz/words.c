@@ -8,7 +8,12 @@
 #include "fuzz.h"
 
 #include "system/file.h"
-#include "command/console/expression.h"
+#include "command/call/call.h"
+#include "command/call/console.h"
+#include "command/call/parse.h"
+#include "command/console/complete.h"
+#include "command/console/console_line.h"
+#include "command/value/expression.h"
 #include "compare/criterion.h"
 #include "compare/inspect/seek.h"
 #include "judge/condition.h"

@@ -4,9 +4,14 @@
 #include <sys/stat.h>
 
 #include "allocations.h"
+#include "command/call/console.h"
+#include "command/console/complete.h"
+#include "command/table/table.h"
 #include "executor/executor.h"
-#include "tests/models.h"
 #include "model/read/load.h"
+#include "session/annotations.h"
+#include "session/session.h"
+#include "tests/models.h"
 
 struct complete_at {
     struct odb_session session;

@@ -2,13 +2,24 @@
  *
  * Commands given one after the other about a model whose second node is off by one percent.
  */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "command/call/call.h"
+#include "command/call/console.h"
+#include "command/call/parse.h"
+#include "command/console/console_line.h"
+#include "command/console/verb_undo.h"
+#include "command/table/command.h"
+#include "command/table/command_find.h"
+#include "model/write/build.h"
+#include "session/annotations.h"
+#include "session/session.h"
+#include "tensor/format/npy.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
-
-#include <math.h>
-
-#include "command/table/call.h"
-#include "tensor/format/npy.h"
 
 struct scene {
     struct odb_console console;

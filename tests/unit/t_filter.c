@@ -5,6 +5,11 @@
  */
 #include <math.h>
 
+#include "command/console/complete.h"
+#include "command/console/filter.h"
+#include "compare/verdict.h"
+#include "executor/executor.h"
+#include "session/session.h"
 #include "tests/models.h"
 #include "ui/view/outline.h"
 

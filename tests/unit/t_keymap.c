@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "tests/executor_help.h"
+#include "ui/terminal/key.h"
 
 struct keymap_home {
     char dir[64], file[120];

@@ -2,8 +2,14 @@
  *
  * Moving and finding in lists, of which no terminal is needed to know the rows.
  */
+#include <pthread.h>
+
 #include "tests/models.h"
 
+#include "command/call/parse.h"
+#include "command/table/command_find.h"
+#include "command/table/quoting.h"
+#include "session/session.h"
 #include "ui/view/app.h"
 
 static size_t list_n; /* rows, each of which is called by its number */

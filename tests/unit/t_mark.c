@@ -6,6 +6,7 @@
 
 #include "base/utf8.h"
 #include "tests/executor_help.h"
+#include "ui/terminal/terminal.h"
 #include "ui/view/view.h"
 
 static void test_mark__scale(void **state)

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/table/command.h"
 
+#include "command/call/call.h"
+#include "command/call/parse.h"
+#include "command/shell/dispatch.h"
+#include "command/table/command_find.h"
+#include "command/table/help.h"
+#include "command/table/nearest.h"
+#include "command/table/table.h"
 #include "tests/models.h"
 
 static const struct odb_command *parse_command(const char *name)

@@ -8,10 +8,12 @@
 
 #include <readline/readline.h>
 
+#include "command/call/console.h"
+#include "model/read/load.h"
+#include "session/session.h"
 #include "tests/models.h"
 #include "ui/terminal/draw.h"
 #include "ui/view/prompt.h"
-#include "model/read/load.h"
 
 enum { PROMPT_ROWS = 12, PROMPT_COLS = 40, PROMPT_ALT = 033 };
 

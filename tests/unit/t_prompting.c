@@ -6,7 +6,14 @@
 #include "command/table/command.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
+#include "command/call/call.h"
+#include "command/call/console.h"
+#include "command/console/console_line.h"
+#include "compare/verdict.h"
+#include "report/report.h"
+#include "session/session.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
 

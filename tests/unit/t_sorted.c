@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/mem.h"
 #include "ui/list/sorted.h"
 
 #include <setjmp.h>

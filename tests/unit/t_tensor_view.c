@@ -16,6 +16,10 @@
 /* cmocka.h wants those first. */
 #include <cmocka.h>
 
+#include "base/buf.h"
+#include "system/job.h"
+#include "ui/terminal/draw.h"
+#include "ui/terminal/terminal.h"
 #include "ui/view/app.h"
 
 struct scene {

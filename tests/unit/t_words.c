@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/table/command.h"
 
+#include "command/table/quoting.h"
 #include "tests/models.h"
 
 /* The words of the line must be those given, up to NULL. */

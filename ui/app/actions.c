@@ -3,12 +3,25 @@
  * What the commands of screen.def do. A command is offered to the view that has the keys, then to
  * what all lists can do, then to the screen as a whole, whose functions are the table at the end.
  */
+#include "ui/app/actions.h"
+
 #include <stdlib.h>
 #include <string.h>
+#include <stdatomic.h>
 
-#include "command/console/sessions.h"
-#include "ui/app/actions.h"
+#include "base/buf.h"
+#include "command/call/call.h"
+#include "command/call/console.h"
+#include "command/console/reopen.h"
+#include "command/table/command.h"
+#include "command/value/names.h"
+#include "model/model.h"
+#include "model/write/body_model.h"
+#include "session/session.h"
 #include "ui/list/body_view.h"
+#include "ui/terminal/terminal.h"
+#include "ui/view/app.h"
+#include "ui/view/saving.h"
 
 char *ui_action_words(const struct odb_command_call *call)
 {

@@ -5,7 +5,13 @@
 #ifndef ODB_UI_APP_ACTIONS_H
 #define ODB_UI_APP_ACTIONS_H
 
-#include "ui/view/app.h"
+#include <stdbool.h>
+
+#include "base/error.h"
+
+struct odb_command_call;
+struct ui_app;
+struct ui_view;
 
 typedef enum odb_status (*ui_action_fn)(struct ui_app *app, const struct odb_command_call *call,
                                         struct odb_error *err);

@@ -1,15 +1,32 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "ui/view/app.h"
-
-#include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <stdatomic.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
+#include "command/call/call.h"
+#include "command/call/console.h"
+#include "command/call/parse.h"
+#include "command/console/console_line.h"
+#include "command/console/script.h"
+#include "command/table/command.h"
+#include "command/table/help.h"
+#include "command/table/quoting.h"
+#include "model/model.h"
+#include "report/report.h"
+#include "session/session.h"
+#include "system/job.h"
 #include "ui/app/actions.h"
+#include "ui/terminal/key.h"
+#include "ui/terminal/terminal.h"
+#include "ui/view/app.h"
+#include "ui/view/keymap.h"
+#include "ui/view/saving.h"
 
 /* --- small things ----------------------------------------------------------------------------- */
 

@@ -6,7 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "command/call/call.h"
+#include "command/call/console.h"
+#include "command/console/verb_undo.h"
+#include "command/table/command.h"
+#include "session/session.h"
 #include "ui/app/actions.h"
+#include "ui/terminal/draw.h"
+#include "ui/terminal/terminal.h"
+#include "ui/view/app.h"
 
 #define ARRANGE_MOST 100 /* changes that can be taken back */
 

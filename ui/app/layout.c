@@ -11,8 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
+#include "command/call/console.h"
+#include "command/table/command.h"
+#include "interpret/cpu.h"
+#include "model/model.h"
+#include "report/report.h"
+#include "session/session.h"
+#include "ui/terminal/draw.h"
+#include "ui/terminal/key.h"
+#include "ui/terminal/terminal.h"
 #include "ui/view/app.h"
+#include "ui/view/keymap.h"
+#include "ui/view/saving.h"
 
 #define LAYOUT_WIDE 120  /* columns from which on two views stand side by side */
 #define LAYOUT_TALL 36   /* rows from which on the log stands below the second */

@@ -6,7 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "command/call/call.h"
+#include "command/table/command.h"
+#include "model/model.h"
 #include "ui/app/actions.h"
+#include "ui/terminal/style.h"
+#include "ui/terminal/terminal.h"
+#include "ui/view/app.h"
 
 UI_ACTION(theme)
 {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "ui/app/actions.h"
+#include "ui/view/app.h"
 
 enum odb_status ui_narrow(struct ui_view *view, const struct odb_command_call *call,
                           struct odb_error *err)

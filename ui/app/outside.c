@@ -13,10 +13,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/buf.h"
+#include "command/call/call.h"
+#include "command/call/console.h"
+#include "command/call/tensor_file.h"
+#include "command/table/command.h"
+#include "command/table/table.h"
+#include "model/model.h"
+#include "session/session.h"
 #include "system/file.h"
 #include "system/scratch.h"
-#include "command/table/call.h"
 #include "ui/app/actions.h"
+#include "ui/terminal/terminal.h"
+#include "ui/view/app.h"
+#include "ui/view/view.h"
 
 #define OUTSIDE_COLUMNS 160 /* of rows that are not made for the width of the screen */
 

@@ -4,8 +4,13 @@
  * screen's thread, and the rows belong to the view, which a key may change; so the keys wait
  * meanwhile, all but Esc.
  */
+#include "base/buf.h"
 #include "base/clock.h"
+#include "session/session.h"
 #include "ui/app/plain_screen.h"
+#include "ui/terminal/draw.h"
+#include "ui/terminal/terminal.h"
+#include "ui/view/app.h"
 #include "ui/view/pace.h"
 
 #define PAPER_MOST 1000000 /* rows that are still printed */

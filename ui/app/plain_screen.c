@@ -7,17 +7,28 @@
 #include "ui/app/plain_screen.h"
 
 #include <poll.h>
+#include <readline/history.h>
+#include <readline/readline.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+#include <stdatomic.h>
 
-#include <readline/history.h>
-#include <readline/readline.h>
-
+#include "base/buf.h"
 #include "base/clock.h"
+#include "command/call/console.h"
+#include "command/console/complete.h"
+#include "command/table/command.h"
+#include "command/table/command_find.h"
+#include "interpret/cpu.h"
+#include "model/model.h"
+#include "session/session.h"
+#include "ui/view/app.h"
 #include "ui/view/history.h"
+#include "ui/view/outline.h"
+#include "ui/view/saving.h"
 
 enum {
     LINEAR_PAGE = 20,     /* rows printed of a list */

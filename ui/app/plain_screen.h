@@ -7,7 +7,9 @@
 #ifndef ODB_UI_APP_PLAIN_SCREEN_H
 #define ODB_UI_APP_PLAIN_SCREEN_H
 
-#include "ui/view/app.h"
+#include <stdbool.h>
+
+struct ui_app;
 
 /* Reads and does commands until the input ends or one of them leaves. */
 void ui_linear_run(struct ui_app *app);

@@ -3,10 +3,17 @@
  * Five steps from a model to a small one that shows its fault. What to do stands at the bottom; a
  * step is done when its command was, whichever key or line gave it.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/mem.h"
+#include "session/session.h"
 #include "ui/app/actions.h"
+#include "ui/terminal/key.h"
+#include "ui/view/app.h"
+#include "ui/view/keymap.h"
 
 static bool tour_found(const struct ui_app *app, const char *command)
 {

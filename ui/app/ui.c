@@ -10,8 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ui/view/app.h"
+#include "command/call/console.h"
+#include "interpret/cpu.h"
+#include "session/session.h"
+#include "system/job.h"
 #include "ui/app/plain_screen.h"
+#include "ui/terminal/terminal.h"
+#include "ui/view/app.h"
+#include "ui/view/keymap.h"
+#include "ui/view/saving.h"
 
 static const struct ui_known_view {
     const char *name;

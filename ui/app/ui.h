@@ -5,7 +5,9 @@
 #ifndef ODB_UI_APP_UI_H
 #define ODB_UI_APP_UI_H
 
-#include "command/table/command.h"
+#include "base/error.h"
+
+struct odb_console;
 
 /* Takes the terminal over until the user leaves: an odb_screen_fn. Failures leave the terminal as
  * it was. */

@@ -3,7 +3,11 @@
  * Bodies (of If, Loop, Scan, functions) as text: the list shows the main graph alone.
  */
 #include "ui/list/body_view.h"
+
 #include "model/text/model_text.h"
+#include "model/write/body_model.h"
+#include "session/session.h"
+#include "ui/view/app.h"
 
 size_t ui_body_put(const struct odb_graph *graph, int node, struct odb_buf *out)
 {

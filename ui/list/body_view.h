@@ -5,8 +5,12 @@
 #ifndef ODB_UI_LIST_BODY_VIEW_H
 #define ODB_UI_LIST_BODY_VIEW_H
 
-#include "model/write/body_model.h"
-#include "ui/view/app.h"
+#include <stddef.h>
+
+struct odb_body_path;
+struct odb_buf;
+struct odb_graph;
+struct ui_app;
 
 /* Appends a line for the graph and then its nodes; returns the line where `node` begins, of those
  * appended. */

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 
+#include "base/mem.h"
+#include "command/call/call.h"
+#include "command/table/command.h"
+#include "session/session.h"
+#include "ui/terminal/draw.h"
 #include "ui/view/app.h"
+#include "ui/view/view.h"
 
 #define LIST_WIDEST 100000 /* columns that can be scrolled out */
 

@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "command/call/call.h"
+#include "command/table/command.h"
+#include "ui/terminal/draw.h"
+#include "ui/terminal/terminal.h"
 #include "ui/view/app.h"
 
 /* A number at the beginning of a text; false: there is none. */

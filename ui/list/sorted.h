@@ -8,6 +8,10 @@
 
 #include "ui/view/view.h"
 
+struct odb_buf;
+struct odb_command_call;
+struct ui_area;
+
 struct ui_sorted {
     int column; /* from 1; 0: as the rows come */
     bool descending;

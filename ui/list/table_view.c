@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/utf8.h"
 #include "ui/list/table_view.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+#include "command/call/call.h"
+#include "command/table/command.h"
+#include "model/model.h"
+#include "ui/terminal/draw.h"
 #include "ui/view/app.h"
 
 #define CELLS_LEAST 14 /* of the column that has the rest */

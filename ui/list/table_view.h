@@ -5,7 +5,13 @@
 #ifndef ODB_UI_LIST_TABLE_VIEW_H
 #define ODB_UI_LIST_TABLE_VIEW_H
 
+#include "base/mem.h"
 #include "ui/list/sorted.h"
+#include "ui/terminal/draw.h"
+
+struct odb_buf;
+struct odb_command_call;
+struct odb_value_report;
 
 #define UI_CELLS 7
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/utf8.h"
 #include "ui/list/text_view.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "model/model.h"
+#include "ui/terminal/draw.h"
 #include "ui/view/app.h"
 
 void ui_text_clear(struct ui_text_view *view)

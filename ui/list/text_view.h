@@ -7,7 +7,10 @@
 
 #include <stdarg.h>
 
+#include "base/mem.h"
 #include "ui/view/view.h"
+
+struct ui_area;
 
 struct ui_text_line {
     char *text; /* owned */

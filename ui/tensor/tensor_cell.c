@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "compare/ulp.h"
 #include "ui/tensor/tensor_int.h"
+#include "ui/terminal/draw.h"
 
 #define CELL_WORDS 110 /* columns of a screen that has room for words */
 

@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ui/view/app.h"
+#include "base/buf.h"
+#include "compare/inspect/channels.h"
 #include "ui/tensor/tensor_int.h"
+#include "ui/terminal/draw.h"
+#include "ui/view/app.h"
 
 #define CHANNELS_REAL 11
 #define CHANNELS_LABEL 9

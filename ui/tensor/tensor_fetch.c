@@ -6,9 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/call/console.h"
+#include "compare/inspect/channels.h"
+#include "model/model.h"
+#include "session/session.h"
 #include "tensor/tensor_print.h"
-#include "ui/view/app.h"
 #include "ui/tensor/tensor_int.h"
+#include "ui/view/app.h"
 
 #define FETCH_LARGE (1 << 20) /* elements that are not cut while somebody waits */
 

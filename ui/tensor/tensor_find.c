@@ -2,11 +2,12 @@
  *
  * Looking for elements by value, and on to the next and the one before.
  */
-#include <stdio.h>
 #include <string.h>
 
-#include "ui/view/app.h"
+#include "base/buf.h"
+#include "command/table/command.h"
 #include "ui/tensor/tensor_int.h"
+#include "ui/view/app.h"
 
 /* Has one looked for in a direction; it is told by ui_tensor__found(). */
 static void find_begin(struct ui_tensor *v, int direction)

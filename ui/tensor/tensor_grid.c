@@ -2,12 +2,14 @@
  *
  * Numbers in rows and columns. Only the cells that are drawn are read.
  */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/tensor/tensor_int.h"
+#include "ui/terminal/draw.h"
 
 #define GRID_GAP 2 /* columns between the sides of a row */
 #define GRID_TAG 3 /* columns of a side's short name */

@@ -6,8 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ui/view/app.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "command/call/console.h"
+#include "model/model.h"
+#include "session/session.h"
 #include "ui/tensor/tensor_int.h"
+#include "ui/terminal/draw.h"
+#include "ui/view/app.h"
 
 /* "float[1,64,56,56]" */
 static const char *head_type(const struct odb_tensor *t, char *buf, size_t size)

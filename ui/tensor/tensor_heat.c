@@ -9,8 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ui/view/app.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "compare/inspect/heat.h"
 #include "ui/tensor/tensor_int.h"
+#include "ui/terminal/draw.h"
 
 #define HEAT_LEVELS 10
 #define HEAT_GAP 3       /* columns between pictures */

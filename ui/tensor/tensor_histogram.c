@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ui/view/app.h"
+#include "base/mem.h"
 #include "ui/tensor/tensor_int.h"
+#include "ui/terminal/draw.h"
 
 #define HISTOGRAM_EDGE 12 /* columns of where a bin of values begins */
 #define HISTOGRAM_COUNT 9

@@ -14,16 +14,21 @@
 #ifndef ODB_UI_TENSOR_TENSOR_INT_H
 #define ODB_UI_TENSOR_TENSOR_INT_H
 
-#include "system/job.h"
-#include "compare/inspect/channels.h"
+#include "base/mem.h"
 #include "compare/criterion.h"
-#include "compare/inspect/heat.h"
 #include "compare/inspect/inspect.h"
 #include "compare/inspect/seek.h"
+#include "run/value_report.h"
 #include "tensor/format/format.h"
 #include "tensor/grid.h"
 #include "ui/view/pace.h"
 #include "ui/view/view.h"
+
+struct odb_buf;
+struct odb_channels;
+struct odb_command_call;
+struct odb_heat;
+struct ui_area;
 
 /* Those of a pair, and what is between them. In the order of ODB_TENSOR_MODES, where a last one
  * means all of them. */

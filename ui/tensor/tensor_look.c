@@ -4,14 +4,15 @@
  * job of the view's own does one of them after the other, for which nothing waits; small tensors
  * are not worth one. What somebody asked for by a command goes before what is only to be shown.
  */
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "compare/inspect/channels.h"
+#include "compare/inspect/heat.h"
+#include "system/job.h"
 #include "tensor/tensor_print.h"
-#include "ui/view/app.h"
 #include "ui/tensor/tensor_int.h"
+#include "ui/terminal/terminal.h"
+#include "ui/view/app.h"
 
 #define LOOK_AT_ONCE (1 << 16) /* elements that are looked at without a job */
 

@@ -5,15 +5,14 @@
  * The cursor is a cell of the numbers: its row is the selection of the list, its column the view's
  * own. Where the sides of a row stand beside one another it crosses from one to the next.
  */
-#include <ctype.h>
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tensor/tensor_print.h"
-#include "ui/view/app.h"
+#include "base/buf.h"
+#include "command/call/call.h"
+#include "command/table/command.h"
 #include "ui/tensor/tensor_int.h"
+#include "ui/view/app.h"
 
 static int64_t move_count(const struct odb_command_call *call, int64_t fallback)
 {

@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ui/view/app.h"
+#include "base/buf.h"
+#include "base/mem.h"
 #include "ui/tensor/tensor_int.h"
+#include "ui/terminal/draw.h"
 
 #define PARTS_REAL 12 /* columns of a number and the blank before it */
 #define PARTS_LABEL 11

@@ -3,8 +3,11 @@
  * Where the parts of the tensor view stand: side by side where the screen is wide enough, else
  * below one another, and the rows of the list shared out among them.
  */
-#include "ui/view/app.h"
+#include "base/mem.h"
 #include "ui/tensor/tensor_int.h"
+#include "ui/terminal/draw.h"
+#include "ui/terminal/terminal.h"
+#include "ui/view/app.h"
 
 #define PLACE_GAP 2 /* columns between parts */
 

@@ -2,15 +2,16 @@
  *
  * Numbers that leave the tensor view: into files, and the one under the cursor into the clipboard.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "command/table/call.h"
-#include "ui/view/app.h"
+#include "command/call/call.h"
+#include "command/call/tensor_file.h"
+#include "command/table/command.h"
 #include "ui/tensor/tensor_int.h"
+#include "ui/terminal/terminal.h"
+#include "ui/view/app.h"
+#include "ui/view/saving.h"
 
 /* --- files ------------------------------------------------------------------------------------ */
 

@@ -7,9 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/utf8.h"
-#include "ui/view/app.h"
+#include "command/call/call.h"
+#include "command/table/command.h"
+#include "model/model.h"
+#include "session/session.h"
+#include "system/job.h"
 #include "ui/tensor/tensor_int.h"
+#include "ui/terminal/terminal.h"
+#include "ui/view/app.h"
+#include "ui/view/saving.h"
 
 static void tensor_title(const struct ui_view *view, struct odb_buf *out)
 {

@@ -7,16 +7,21 @@
 #ifndef ODB_UI_VIEW_APP_H
 #define ODB_UI_VIEW_APP_H
 
-#include <poll.h>
+#include <stdatomic.h>
 
-#include "system/job.h"
+#include "command/call/call.h"
 #include "command/table/command.h"
-#include "ui/view/keymap.h"
 #include "ui/view/outline.h"
 #include "ui/view/prompt.h"
-#include "ui/view/saving.h"
 #include "ui/view/strip.h"
 #include "ui/view/view.h"
+
+struct odb_buf;
+struct odb_console;
+struct odb_session;
+struct ui_keymap;
+struct ui_start;
+struct ui_terminal;
 
 enum ui_view_id {
 #define UI_VIEW_ID(id, name) UI_VIEW_##id,

@@ -6,9 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "command/table/command.h"
+#include "command/table/command_find.h"
+#include "command/table/quoting.h"
+#include "onnxdbgrc.h"
 #include "system/file.h"
-
-#include "onnxdbgrc.h" /* made from share/onnxdbgrc: keymap_builtin */
+#include "ui/terminal/key.h"
 
 /* Views that can have keys; "all" stands for each of them. */
 static bool keymap_is_view(const char *name)

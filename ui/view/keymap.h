@@ -6,8 +6,7 @@
 #ifndef ODB_UI_VIEW_KEYMAP_H
 #define ODB_UI_VIEW_KEYMAP_H
 
-#include "command/table/command.h"
-#include "ui/terminal/key.h"
+#include "base/mem.h"
 
 struct ui_binding {
     char *view; /* owned: name of a view, or "all" */

@@ -2,13 +2,15 @@
  *
  * How verdicts, types, numbers and sentences look wherever they are shown.
  */
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/call/console.h"
 #include "compare/criterion.h"
+#include "session/session.h"
+#include "ui/terminal/draw.h"
 #include "ui/view/view.h"
 
 size_t ui_text_line(const struct ui_terminal *terminal, const char *text, int cols, size_t *gap)

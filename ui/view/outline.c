@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/map.h"
+#include "command/console/filter.h"
+#include "model/model.h"
+#include "session/session.h"
 #include "ui/view/view.h"
 
 const char *ui_sort_name(enum ui_sort sort)

@@ -12,8 +12,10 @@
 
 #include <limits.h>
 
-#include "session/session.h"
-#include "command/console/filter.h"
+#include "base/mem.h"
+
+struct odb_graph;
+struct odb_session;
 
 /* What `sort` chooses from, in the order of the names. */
 #define UI_SORT_LIST(X)                                                                            \

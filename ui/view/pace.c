@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/view/pace.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "ui/view/app.h"
 

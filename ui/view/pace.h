@@ -10,8 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/buf.h"
-
+struct odb_buf;
 struct ui_app;
 
 struct ui_pace {

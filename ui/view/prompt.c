@@ -16,17 +16,21 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <readline/history.h>
+#include <readline/readline.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <readline/readline.h>
-#include <readline/history.h>
-
-#include "command/console/filter.h"
-#include "ui/view/history.h"
 #include "base/utf8.h"
+#include "command/call/console.h"
+#include "command/console/complete.h"
+#include "command/console/filter.h"
+#include "session/session.h"
+#include "ui/terminal/draw.h"
+#include "ui/terminal/terminal.h"
+#include "ui/view/history.h"
 
 #define CTRL_KEY(c) ((c)&0x1f)
 #define PROMPT_ESC 033

@@ -7,10 +7,12 @@
 #ifndef ODB_UI_VIEW_PROMPT_H
 #define ODB_UI_VIEW_PROMPT_H
 
-#include "command/table/command.h"
-#include "ui/terminal/draw.h"
+#include <stdbool.h>
 
+struct odb_console;
+struct ui_area;
 struct ui_prompt;
+struct ui_terminal;
 
 enum ui_prompt_kind { UI_PROMPT_COMMAND, UI_PROMPT_SEARCH, UI_PROMPT_FILTER, UI_PROMPT_KIND_COUNT };
 enum ui_prompt_answer { UI_PROMPT_MORE, UI_PROMPT_DONE, UI_PROMPT_CANCELLED };

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "system/job.h"
-#include "command/table/call.h"
+#include "base/buf.h"
+#include "command/call/tensor_file.h"
 #include "compare/exact.h"
+#include "system/job.h"
 #include "tensor/format/npy.h"
 #include "tensor/format/npz.h"
 #include "ui/view/app.h"

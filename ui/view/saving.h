@@ -6,10 +6,12 @@
 #ifndef ODB_UI_VIEW_SAVING_H
 #define ODB_UI_VIEW_SAVING_H
 
-#include "base/buf.h"
-#include "base/error.h"
-#include "tensor/tensor.h"
+#include <stdbool.h>
 
+#include "base/error.h"
+
+struct odb_buf;
+struct odb_tensor;
 struct ui_app;
 struct ui_saving; /* opaque */
 

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/view/strip.h"
 
-#include "ui/view/view.h"
-
 #include <math.h>
 #include <stdlib.h>
+
+#include "base/mem.h"
+#include "model/model.h"
+#include "session/session.h"
+#include "ui/terminal/draw.h"
+#include "ui/view/view.h"
 
 #define STRIP_GUTTER 6 /* columns for the scale, where there is room */
 

@@ -6,8 +6,10 @@
 #ifndef ODB_UI_VIEW_STRIP_H
 #define ODB_UI_VIEW_STRIP_H
 
-#include "session/session.h"
-#include "ui/terminal/draw.h"
+#include "ui/terminal/style.h"
+
+struct odb_session;
+struct ui_area;
 
 /* One column; kept between frames, because a large model has many nodes in each. */
 struct ui_strip_column {

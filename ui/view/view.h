@@ -12,11 +12,17 @@
 #define ODB_UI_VIEW_VIEW_H
 
 #include "command/table/command.h"
-#include "ui/graph/dag.h"
-#include "ui/terminal/draw.h"
+#include "run/value_report.h"
+#include "ui/terminal/style.h"
 
+struct odb_buf;
+struct odb_command_call;
+struct odb_console;
 struct ui_app;
+struct ui_area;
+struct ui_dag_item;
 struct ui_outline;
+struct ui_terminal;
 struct ui_view;
 
 /* What is under the cursor; ODB_NO_NODE and ODB_NO_VALUE where nothing is. */

@@ -2,9 +2,11 @@
  *
  * Places in the list that have a letter, kept in the session.
  */
+#include "command/call/console.h"
 #include "command/console/annotating.h"
+#include "session/session.h"
 #include "ui/app/actions.h"
-#include "base/utf8.h"
+#include "ui/view/app.h"
 
 UI_ACTION(bookmark)
 {

@@ -5,8 +5,14 @@
  */
 #include <stdlib.h>
 
-#include "ui/view/app.h"
+#include "base/buf.h"
+#include "command/table/command.h"
+#include "model/model.h"
+#include "session/annotations.h"
+#include "session/session.h"
 #include "ui/list/table_view.h"
+#include "ui/terminal/draw.h"
+#include "ui/view/app.h"
 
 static const struct ui_cells_column breaks_columns[UI_CELLS + 1] = {
     {"no", 4, UI_CUT_END, UI_STYLE_NORMAL},     {"kind", 12, UI_CUT_END, UI_STYLE_LABEL},

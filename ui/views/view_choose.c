@@ -6,8 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/utf8.h"
+#include "command/call/call.h"
+#include "command/table/command.h"
+#include "interpret/cpu.h"
+#include "model/model.h"
+#include "session/session.h"
+#include "ui/graph/dag.h"
+#include "ui/terminal/draw.h"
+#include "ui/terminal/key.h"
 #include "ui/view/app.h"
+#include "ui/view/keymap.h"
 
 struct choose_row {
     char *name, *text, *key, *command; /* owned; all NULL: the row is the node, or the value */

@@ -7,15 +7,17 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "system/thread.h"
+#include "command/call/console.h"
 #include "command/verbs/look/verb_executors.h"
 #include "executor/executor.h"
 #include "executor/spec.h"
-#include "ui/view/app.h"
+#include "model/model.h"
+#include "system/thread.h"
 #include "ui/list/table_view.h"
+#include "ui/terminal/draw.h"
+#include "ui/view/app.h"
 
 /* Belongs to the view and to the thread; the last of them frees it. */
 struct executors_search {

@@ -8,10 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/utf8.h"
-#include "ui/view/app.h"
+#include "command/call/call.h"
+#include "command/table/command.h"
+#include "interpret/cpu.h"
+#include "model/model.h"
+#include "session/session.h"
 #include "ui/graph/dag.h"
+#include "ui/terminal/draw.h"
 #include "ui/terminal/lines.h"
+#include "ui/view/app.h"
 
 #define GRAPH_DEEPEST 9
 

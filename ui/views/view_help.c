@@ -7,8 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ui/view/app.h"
+#include "base/buf.h"
+#include "command/call/call.h"
+#include "command/table/command.h"
+#include "command/table/command_find.h"
+#include "command/table/help.h"
+#include "command/table/table.h"
+#include "model/model.h"
 #include "ui/list/text_view.h"
+#include "ui/terminal/key.h"
+#include "ui/terminal/terminal.h"
+#include "ui/view/app.h"
+#include "ui/view/keymap.h"
 
 /* What Enter does in lines of the view. */
 struct help_entry {

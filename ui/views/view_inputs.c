@@ -6,9 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "command/call/console.h"
+#include "command/table/command.h"
 #include "command/table/quoting.h"
-#include "ui/view/app.h"
+#include "command/table/table.h"
+#include "model/model.h"
+#include "session/session.h"
 #include "ui/list/table_view.h"
+#include "ui/terminal/draw.h"
+#include "ui/view/app.h"
 
 static const struct ui_cells_column inputs_columns[UI_CELLS + 1] = {
     {"input", 32, UI_CUT_MIDDLE, UI_STYLE_NAME},

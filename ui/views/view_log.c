@@ -3,14 +3,18 @@
  * The search as it goes: every probe with its cut, what came of it, what it cost, and how many
  * suspects were left.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "ui/view/app.h"
+#include "command/call/call.h"
+#include "command/table/command.h"
+#include "model/model.h"
+#include "session/session.h"
 #include "ui/list/sorted.h"
+#include "ui/terminal/draw.h"
+#include "ui/view/app.h"
 
 struct log_view {
     struct ui_view view;

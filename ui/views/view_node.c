@@ -8,13 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/call/call.h"
+#include "command/table/command.h"
+#include "interpret/cpu.h"
 #include "model/formal.h"
-#include "tensor/tensor_print.h"
+#include "model/text/model_text.h"
+#include "report/report.h"
+#include "session/session.h"
+#include "system/job.h"
 #include "tensor/stats.h"
-#include "ui/view/app.h"
+#include "tensor/tensor_print.h"
 #include "ui/list/body_view.h"
 #include "ui/list/text_view.h"
-#include "model/text/model_text.h"
+#include "ui/view/app.h"
 
 #define NODE_READERS 50 /* listed before "and N more" */
 

@@ -6,9 +6,14 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
+#include "command/console/filter.h"
+#include "model/model.h"
+#include "session/session.h"
+#include "ui/terminal/draw.h"
+#include "ui/terminal/terminal.h"
 #include "ui/view/app.h"
 
 #define NODES_OUTPUT 130  /* columns from which on the output has one of its own */

@@ -5,14 +5,19 @@
  * no verdicts of their own, so that they are not counted.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "command/call/call.h"
+#include "command/table/command.h"
+#include "command/table/quoting.h"
+#include "interpret/cpu.h"
 #include "model/opnames.h"
-#include "ui/view/app.h"
+#include "session/session.h"
 #include "ui/list/table_view.h"
+#include "ui/terminal/draw.h"
+#include "ui/view/app.h"
 
 #define OPERATORS_PATIENCE                                                                         \
     10 /* rows that follow a search are counted at most this part of time                          \

@@ -6,8 +6,15 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-#include "ui/view/app.h"
+#include "base/buf.h"
+#include "command/call/call.h"
+#include "command/table/command.h"
+#include "model/model.h"
+#include "run/probe_kind.h"
+#include "session/session.h"
 #include "ui/list/text_view.h"
+#include "ui/terminal/terminal.h"
+#include "ui/view/app.h"
 
 struct probe_view {
     struct ui_text_view text;

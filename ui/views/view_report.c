@@ -6,8 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ui/view/app.h"
+#include "base/buf.h"
+#include "command/call/call.h"
+#include "command/table/command.h"
+#include "model/model.h"
+#include "report/report.h"
+#include "session/session.h"
 #include "ui/list/text_view.h"
+#include "ui/terminal/terminal.h"
+#include "ui/view/app.h"
 
 /* Sections; those of culprits are numbered from REPORT_CULPRITS on. */
 enum { REPORT_HEAD, REPORT_REMARKS, REPORT_WORDS, REPORT_STEPS, REPORT_CULPRITS };

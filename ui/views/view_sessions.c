@@ -8,9 +8,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/buf.h"
 #include "command/console/sessions.h"
-#include "ui/view/app.h"
+#include "command/table/command.h"
+#include "command/table/quoting.h"
+#include "model/model.h"
+#include "session/session.h"
+#include "session/stored.h"
 #include "ui/list/table_view.h"
+#include "ui/terminal/draw.h"
+#include "ui/view/app.h"
 
 struct sessions_view {
     struct ui_cells_view cells;

@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "session/session.h"
+
 #define ANNOTATING_MANY 100000 /* nodes in bodies that are counted */
 
 void odb_annotating_copy(const struct odb_session *session, struct odb_annotation_list *out)
@@ -182,4 +186,14 @@ enum odb_status odb_annotating_remove(struct odb_command_call *call, enum odb_an
     const struct odb_annotating_change how = {
         .kinds = 1u << kind, .said = "deleted", .remove = true};
     return odb_annotating_change(call, call->args, call->n_args, &how, err);
+}
+
+enum odb_status odb_annotating_letter(const char *word, char *letter, struct odb_error *err)
+{
+    if (word[0] > ' ' && word[0] < 0x7f && !word[1]) {
+        *letter = word[0];
+        return ODB_OK;
+    }
+    odb_fail(err, ODB_E_USAGE, "'%.20s' cannot be a bookmark", word);
+    return odb_error_remedy(err, "a bookmark is one letter or digit");
 }

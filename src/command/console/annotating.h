@@ -6,7 +6,10 @@
 #ifndef ODB_COMMAND_CONSOLE_ANNOTATING_H
 #define ODB_COMMAND_CONSOLE_ANNOTATING_H
 
-#include "command/table/call.h"
+#include "session/annotations.h"
+
+struct odb_command_call;
+struct odb_session;
 
 /* A copy of the session's list; the caller's to dispose of. */
 void odb_annotating_copy(const struct odb_session *session, struct odb_annotation_list *out);
@@ -38,9 +41,6 @@ enum odb_status odb_annotating_change(struct odb_command_call *call, const char 
 /* The letter of a bookmark; ODB_E_USAGE: the word is none. */
 enum odb_status odb_annotating_letter(const char *word, char *letter,
                                       struct odb_error *err) ODB_MUST_USE;
-/* `bookmark` with a letter and a node, or with nothing, which lists them. */
-enum odb_status odb_annotating_bookmark(struct odb_command_call *call,
-                                        struct odb_error *err) ODB_MUST_USE;
 /* Takes away those that the call's arguments name, or all of the kind. */
 enum odb_status odb_annotating_remove(struct odb_command_call *call, enum odb_annotation_kind kind,
                                       struct odb_error *err) ODB_MUST_USE;

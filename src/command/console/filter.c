@@ -5,11 +5,19 @@
  */
 #include "command/console/filter.h"
 
-#include <ctype.h>
 #include <fnmatch.h>
 #include <math.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/utf8.h"
+#include "command/console/complete.h"
+#include "model/model.h"
+#include "run/value_report.h"
+#include "session/session.h"
 
 /* Not regcomp(), which takes gigabytes for a row of forty "+", nor regexec(), which has no end. */
 #define PCRE2_CODE_UNIT_WIDTH 8

@@ -13,9 +13,15 @@
 #ifndef ODB_COMMAND_CONSOLE_FILTER_H
 #define ODB_COMMAND_CONSOLE_FILTER_H
 
-#include "command/table/command.h"
+#include <stdbool.h>
 
+#include "base/error.h"
+
+struct odb_buf;
+struct odb_completion;
 struct odb_filter;
+struct odb_graph;
+struct odb_session;
 
 /* ODB_E_USAGE, with the byte of the text in *at where it stops making sense. */
 enum odb_status odb_filter_parse(struct odb_filter **out, const char *text, size_t *at,

@@ -8,9 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/console.h"
+#include "command/table/command.h"
+#include "command/table/command_find.h"
+#include "command/table/verbs.h"
 #include "system/file.h"
-#include "command/table/call.h"
-#include "command/table/quoting.h"
 
 #define SCRIPT_DEPTH 16       /* of files that name files */
 #define SCRIPT_LONGEST 100000 /* bytes of a line in a file */
@@ -52,12 +57,6 @@ void odb_script_given(struct odb_console *console, const char *line,
 
 /* --- lines that wait -------------------------------------------------------------------------- */
 
-static void script_forget(struct odb_pending *pending)
-{
-    free(pending->line);
-    free(pending->from);
-}
-
 void odb_console_push(struct odb_console *console, const char *line)
 {
     odb_push(&console->pending, (struct odb_pending){.line = odb_xstrdup(line)});
@@ -83,27 +82,11 @@ void odb_console_stop(struct odb_console *console)
     for (size_t i = 0; i < console->pending.n; i++) {
         struct odb_pending *pending = &console->pending.items[i];
         if (pending->depth)
-            script_forget(pending);
+            odb_pending_dispose(pending);
         else
             console->pending.items[kept++] = *pending;
     }
     console->pending.n = kept;
-}
-
-void odb_script_dispose(struct odb_console *console)
-{
-    for (size_t i = 0; i < console->pending.n; i++)
-        script_forget(&console->pending.items[i]);
-    for (size_t i = 0; i < console->history.n; i++)
-        free(console->history.items[i]);
-    for (size_t i = 0; i < console->aliases.n; i++) {
-        free(console->aliases.items[i].name);
-        free(console->aliases.items[i].line);
-    }
-    free(console->pending.items);
-    free(console->history.items);
-    free(console->aliases.items);
-    free(console->again);
 }
 
 /* --- commands --------------------------------------------------------------------------------- */
@@ -138,7 +121,7 @@ static enum odb_status script_read(struct odb_console *console, FILE *file, cons
         return ODB_OK;
     }
     for (size_t i = 0; i < lines.n; i++)
-        script_forget(&lines.items[i]);
+        odb_pending_dispose(&lines.items[i]);
     free(lines.items);
     return odb_error_at(err, "%s", path);
 }

@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/console/sessions.h"
+
 #include <string.h>
 
-#include "command/table/call.h"
-#include "command/console/sessions.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/console.h"
+#include "command/table/command.h"
+#include "command/table/verbs.h"
+#include "command/value/spare_model.h"
 #include "report/json.h"
+#include "session/session.h"
 #include "session/store.h"
+#include "session/stored.h"
 
 void odb_sessions_put_result(const struct odb_stored *stored, struct odb_buf *out)
 {

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdlib.h>
 #include <string.h>
 
-#include "command/table/call.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/console.h"
+#include "command/call/executor_alias.h"
+#include "command/table/command.h"
+#include "command/table/nearest.h"
+#include "command/table/table.h"
+#include "command/table/verbs.h"
 #include "inputs/inputs.h"
-#include "executor/executor.h"
+#include "session/session.h"
 
 /* The row of an option that can be set, NULL with the nearest name in err. */
 static enum odb_status set_find(const char *name, enum odb_option_id *id, struct odb_error *err)
@@ -54,26 +60,6 @@ static enum odb_status set_spare_verdicts(const struct odb_session *session, con
         return ODB_OK;
     odb_fail(err, ODB_E_USAGE, "verdicts would not follow");
     return odb_error_remedy(err, "`tol %.200s` judges them anew", *value ? value : "noise:10");
-}
-
-enum odb_status odb_call__check_setting(const struct odb_console *console,
-                                        const struct odb_option *row, const char *value,
-                                        struct odb_error *err)
-{
-    struct odb_spec *spec;
-    if (row->type != ODB_ARG_SPEC)
-        return odb_call__check(row, value, err);
-    char *named = odb_executor_named(console, value);
-    enum odb_status status = odb_spec_parse(&spec, named ? named : value, err);
-    free(named);
-    if (status != ODB_OK)
-        return status;
-    if (!odb_executor_find(spec->kind)) {
-        status = odb_fail(err, ODB_E_USAGE, "there is no executor '%.40s'", spec->kind);
-        odb_error_remedy(err, "the command `executors` lists them");
-    }
-    odb_spec_free(spec);
-    return status;
 }
 
 /* Inputs that do not fit the model are not taken, so that nothing is forgotten for them. One

@@ -5,9 +5,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "system/file.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/console.h"
 #include "command/console/annotating.h"
+#include "command/table/command.h"
 #include "command/table/quoting.h"
+#include "command/table/table.h"
+#include "command/table/verbs.h"
+#include "command/value/spare_model.h"
+#include "session/session.h"
+#include "system/file.h"
 
 /* A line ends a command, so that what holds an end of line has to stay out of it. */
 static void save_put_line(const char *text, struct odb_buf *out)

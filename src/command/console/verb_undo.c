@@ -5,11 +5,22 @@
  * What the screen's list shows, its filter, order and folds, is kept there, with when it changed;
  * whichever of the two is newer is taken back first.
  */
+#include "command/console/verb_undo.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/table/call.h"
+#include "base/buf.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/console.h"
 #include "command/console/script.h"
+#include "command/table/command.h"
+#include "command/table/command_find.h"
+#include "command/table/table.h"
+#include "command/table/verbs.h"
+#include "session/annotations.h"
+#include "session/session.h"
 
 #define UNDO_MOST 100
 
@@ -38,25 +49,6 @@ static struct odb_before undo_now(struct odb_console *console)
     return now;
 }
 
-static void undo_forget(struct odb_before *before)
-{
-    free(before->settings);
-    odb_annotation_list_dispose(&before->annotations);
-    *before = (struct odb_before){0};
-}
-
-void odb_undo_dispose(struct odb_console *console)
-{
-    struct odb_undo *undo = &console->undo;
-    for (size_t i = 0; i < undo->before.n; i++)
-        undo_forget(&undo->before.items[i]);
-    for (size_t i = 0; i < undo->after.n; i++)
-        undo_forget(&undo->after.items[i]);
-    undo_forget(&undo->last);
-    free(undo->before.items);
-    free(undo->after.items);
-}
-
 /* Whether things are as they were then. */
 static bool undo_same(const struct odb_console *console, const struct odb_before *then)
 {
@@ -75,8 +67,8 @@ static void undo_part(struct odb_console *console)
     struct odb_undo *undo = &console->undo;
     undo->spent = undo->changes;
     while (undo->after.n)
-        undo_forget(&undo->after.items[--undo->after.n]);
-    undo_forget(&undo->last);
+        odb_before_dispose(&undo->after.items[--undo->after.n]);
+    odb_before_dispose(&undo->last);
 }
 
 static void undo_look(struct odb_console *console)
@@ -102,7 +94,7 @@ void odb_undo_remember(struct odb_console *console)
         return;
     }
     if (undo->before.n == UNDO_MOST) {
-        undo_forget(&undo->before.items[0]);
+        odb_before_dispose(&undo->before.items[0]);
         undo->before.n--;
         memmove(undo->before.items, undo->before.items + 1, undo->before.n * sizeof *top);
     }
@@ -207,7 +199,7 @@ enum odb_status odb_command__undo(struct odb_command_call *call, struct odb_erro
     struct odb_undo *undo = &call->console->undo;
     undo_look(call->console);
     while (undo->before.n && undo_same(call->console, &undo->before.items[undo->before.n - 1]))
-        undo_forget(&undo->before.items[--undo->before.n]);
+        odb_before_dispose(&undo->before.items[--undo->before.n]);
     unsigned long kept = undo->before.n ? undo->before.items[undo->before.n - 1].when : 0;
     enum odb_status status = ODB_OK;
     if (!kept && !undo->list_undo)
@@ -219,13 +211,13 @@ enum odb_status odb_command__undo(struct odb_command_call *call, struct odb_erro
         struct odb_before now = undo_now(call->console);
         status = undo_go(call, &undo->before.items[undo->before.n - 1], err);
         if (status == ODB_OK) {
-            undo_forget(&undo->before.items[--undo->before.n]);
+            odb_before_dispose(&undo->before.items[--undo->before.n]);
             odb_push(&undo->after, now);
         } else {
-            undo_forget(&now);
+            odb_before_dispose(&now);
         }
     }
-    undo_forget(&undo->last);
+    odb_before_dispose(&undo->last);
     undo->last = undo_now(call->console);
     return status;
 }
@@ -245,9 +237,9 @@ enum odb_status odb_command__redo(struct odb_command_call *call, struct odb_erro
         ODB_TRY(undo_wait(call, err));
         status = undo_go(call, &undo->after.items[undo->after.n - 1], err);
         if (status == ODB_OK)
-            undo_forget(&undo->after.items[--undo->after.n]);
+            odb_before_dispose(&undo->after.items[--undo->after.n]);
     }
-    undo_forget(&undo->last);
+    odb_before_dispose(&undo->last);
     undo->last = undo_now(call->console);
     return status;
 }

@@ -3,15 +3,26 @@
  * The shell command line: from argv to a row of the table, and from a status to what the process
  * returns.
  */
+#include "command/shell/dispatch.h"
+
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "command/console/trust_store.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/parse.h"
+#include "command/call/trust_store.h"
+#include "command/table/command.h"
+#include "command/table/command_find.h"
+#include "command/table/help.h"
 #include "session/stored.h"
 
 int odb_exit_status(enum odb_status status, bool found)

@@ -3,10 +3,14 @@
  * What shells want to know of the table of commands, to complete command lines. All of it is made
  * from the rows, so none of it can be out of date.
  */
-#include <stdlib.h>
 #include <string.h>
 
-#include "command/table/call.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/table/command.h"
+#include "command/table/short.h"
+#include "command/table/table.h"
+#include "command/table/verbs.h"
 #include "compare/criterion.h"
 #include "executor/executor.h"
 

@@ -2,7 +2,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/console/trust_store.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/console.h"
+#include "command/call/executor_alias.h"
+#include "command/call/input_settings.h"
+#include "command/call/parse.h"
+#include "command/call/trust_store.h"
+#include "command/console/console_line.h"
+#include "command/console/script.h"
+#include "command/table/command.h"
+#include "command/table/help.h"
+#include "command/table/table.h"
+#include "command/table/verbs.h"
+#include "report/report.h"
+#include "session/session.h"
 
 /* A spec of a file that the user did not give himself, and that is not followed for the file's sake
  * alone, is told of and left. */

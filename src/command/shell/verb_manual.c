@@ -7,10 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "system/file.h"
-#include "command/table/call.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/table/command.h"
+#include "command/table/command_find.h"
+#include "command/table/help.h"
+#include "command/table/table.h"
+#include "command/table/verbs.h"
 #include "executor/executor.h"
-#include "onnxdbgrc.h" /* made from share/onnxdbgrc: keymap_builtin */
+#include "onnxdbgrc.h"
+#include "system/file.h"
 
 #define MANUAL_SCREEN "screen" /* the page with what only the prompt knows */
 

@@ -12,8 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/watch.h"
+#include "command/table/verbs.h"
 #include "system/temporary.h"
-#include "command/console/watch.h"
 
 #define SHELL_LOOK 100    /* milliseconds between looks whether somebody cancels */
 #define SHELL_LOOK_SOON 5 /* when it has nothing more to print */

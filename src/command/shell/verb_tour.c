@@ -7,12 +7,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "command/call/call.h"
+#include "command/call/console.h"
+#include "command/console/script.h"
+#include "command/table/command.h"
+#include "command/table/verbs.h"
+#include "demo_model.h"
+#include "model/read/load.h"
+#include "session/session.h"
 #include "system/file.h"
 #include "system/temporary.h"
-#include "command/table/call.h"
-
-#include "demo_model.h" /* made by gen-model: tour_model */
-#include "model/read/load.h"
 
 #define TOUR_TARGET "fault:scale,node=/block/conv2/Conv,amount=1e-2@cpu"
 

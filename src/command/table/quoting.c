@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/table/command.h"
+#include "base/buf.h"
+#include "base/mem.h"
 
 static bool words_blank(char c)
 {

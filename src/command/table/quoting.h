@@ -7,7 +7,9 @@
 
 #include <stdbool.h>
 
-#include "base/buf.h"
+#include "base/error.h"
+
+struct odb_buf;
 
 /* Skips blanks at *at and appends the word there to word, without what quoted it; *at is then
  * behind it. False when there is none. quote: the one still open where the line ended, or 0. */
@@ -18,5 +20,11 @@ char odb_words__style(const char *word);
 /* Appends the word in this style, which may be a stronger one than it needs; open: without the
  * quote at its end. */
 void odb_words__put(struct odb_buf *out, const char *word, char style, bool open);
+/* A line into words: blanks separate, '…' and "…" and \ keep them. argv is one block, NULL at its
+ * end, to be freed with free(). ODB_E_USAGE where a quote is not closed. */
+enum odb_status odb_words_split(char ***argv, int *argc, const char *line,
+                                struct odb_error *err) ODB_MUST_USE;
+/* Appends a word so that odb_words_split() gives it back. */
+void odb_words_quote(struct odb_buf *out, const char *word);
 
 #endif

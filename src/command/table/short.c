@@ -4,10 +4,14 @@
  * scripts, which have two letters, other letters than the house, and underscores. A word counts for
  * commands that know its option, and before the letters.
  */
+#include "command/table/short.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "command/table/call.h"
+#include "base/mem.h"
+#include "command/table/command.h"
+#include "command/table/table.h"
 
 static const struct {
     const char *word;
@@ -29,11 +33,6 @@ static const struct {
     {"input-file", ODB_OPTION_INPUT, ODB_OPTION_FRAME_TYPE},
 };
 
-static bool short_known(const struct odb_command *command, enum odb_option_id id)
-{
-    return id == ODB_OPTION_HELP || odb_command_takes(command, id);
-}
-
 const char *odb_option_short(const struct odb_command *command, enum odb_option_id id, char *buf)
 {
     char letter = odb_option_row(id)->letter;
@@ -41,7 +40,7 @@ const char *odb_option_short(const struct odb_command *command, enum odb_option_
     buf[1] = '\0';
     for (size_t i = 0; i < ODB_COUNT(short_words); i++) {
         const char *word = short_words[i].word;
-        if (!short_known(command, short_words[i].id))
+        if (!odb_command_knows(command, short_words[i].id))
             continue;
         if (short_words[i].id == id) {
             snprintf(buf, ODB_OPTION_SHORT, "%s", word);
@@ -65,10 +64,11 @@ static bool short_same(const char *name, const char *word, size_t len)
 int odb_option_long(const struct odb_command *command, const char *word, size_t len)
 {
     for (int id = 0; id < ODB_OPTION_COUNT; id++)
-        if (short_known(command, id) && short_same(odb_option_row(id)->name, word, len))
+        if (odb_command_knows(command, id) && short_same(odb_option_row(id)->name, word, len))
             return id;
     for (size_t i = 0; i < ODB_COUNT(long_words); i++)
-        if (short_known(command, long_words[i].id) && short_known(command, long_words[i].beside) &&
+        if (odb_command_knows(command, long_words[i].id) &&
+            odb_command_knows(command, long_words[i].beside) &&
             short_same(long_words[i].word, word, len))
             return (int)long_words[i].id;
     return -1;
@@ -81,7 +81,7 @@ int odb_option_letters(const struct odb_command *command, const char *word, size
     *len = 0;
     for (int id = 0; id < ODB_OPTION_COUNT; id++) {
         char text[ODB_OPTION_SHORT];
-        if (!short_known(command, id))
+        if (!odb_command_knows(command, id))
             continue;
         size_t n = strlen(odb_option_short(command, id, text));
         /* Two letters are a word of their own; one may be followed by its value. */

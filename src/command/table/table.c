@@ -2,8 +2,14 @@
  *
  * The table of commands.
  */
-#include "command/table/call.h"
+#include "command/table/table.h"
+
+#include "base/mem.h"
+#include "bisect/strategy.h"
+#include "command/table/command.h"
+#include "command/table/verbs.h"
 #include "dump/dump.h"
+#include "kernels/core/kern.h"
 
 /* Arguments: one that must be there, one that may, and any number of them. */
 #define NEEDS(text, kind, ...)                                                                     \
@@ -149,7 +155,7 @@ static const struct odb_command command_table[] = {
                 "exported. Keys are shown at the bottom; `?` lists them all, and `:` takes the "
                 "commands of this list without MODEL.",
         .example = "onnxdbg debug model.onnx --target ort -x bisect",
-        .flags = ODB_COMMAND_SHELL | ODB_COMMAND_RECORDS,
+        .flags = ODB_COMMAND_SHELL | ODB_COMMAND_RECORDS | ODB_COMMAND_BEGINS,
         .exec = odb_command__debug,
     },
     {
@@ -700,4 +706,9 @@ const char *odb_option_choice(enum odb_option_id id, size_t i, const char **help
         return option_choices[k].name;
     }
     return NULL;
+}
+
+bool odb_command_knows(const struct odb_command *command, int id)
+{
+    return id == ODB_OPTION_HELP || odb_command_takes(command, id);
 }

@@ -5,11 +5,15 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "command/call/call.h"
+#include "command/table/command.h"
+#include "command/table/table.h"
+#include "command/value/call_feeds.h"
+#include "command/value/names.h"
 #include "inputs/inputs.h"
-#include "probe/run_values.h"
-#include "reference/trace.h"
-#include "tensor/tensor.h"
 #include "model/write/write.h"
+#include "probe/run_values.h"
+#include "tensor/tensor.h"
 
 void odb_part_init(struct odb_part *part, struct odb_command_call *call)
 {

@@ -5,8 +5,14 @@
 #ifndef ODB_COMMAND_VERBS_FILE_PART_H
 #define ODB_COMMAND_VERBS_FILE_PART_H
 
-#include "command/table/call.h"
-#include "model/write/write.h"
+#include <stdbool.h>
+
+#include "base/error.h"
+
+struct odb_command_call;
+struct odb_graph;
+struct odb_port;
+struct odb_tensor;
 
 struct odb_part_ports {
     struct odb_port *items; /* owned */

@@ -2,7 +2,6 @@
 #include "command/verbs/file/publish.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +9,7 @@
 #include "base/mem.h"
 #include "report/json.h"
 #include "report/outcome.h"
-#include "report_page.h" /* made from share/report.html: publish_page */
+#include "report_page.h"
 
 enum {
     PUBLISH_AROUND = 4,     /* nodes before and behind a culprit that an issue shows */

@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-#include "base/buf.h"
+struct odb_buf;
 
 /* One page with all that it needs in it: no network, no other files. */
 void odb_publish_html(const json_t *report, struct odb_buf *out);

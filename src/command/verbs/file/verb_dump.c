@@ -2,23 +2,33 @@
  *
  * dump_tools' command line: which outputs, from which executor, where to, and held against what.
  */
-#include "dump/dump.h"
-
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/clock.h"
-#include "system/file.h"
+#include "command/call/call.h"
+#include "command/call/call_open.h"
+#include "command/call/call_print.h"
+#include "command/call/call_spec.h"
+#include "command/call/console.h"
+#include "command/call/tensor_file.h"
+#include "command/call/watch.h"
+#include "command/table/command.h"
+#include "command/table/nearest.h"
+#include "command/table/table.h"
+#include "command/table/verbs.h"
+#include "command/value/call_feeds.h"
+#include "command/value/search_options.h"
 #include "command/verbs/file/part.h"
-#include "command/console/watch.h"
 #include "compare/oldstyle.h"
+#include "dump/dump.h"
 #include "inputs/inputs.h"
-#include "executor/spec.h"
-#include "session/identity.h"
 #include "model/read/load.h"
 #include "model/write/write.h"
+#include "session/identity.h"
+#include "session/session.h"
+#include "system/file.h"
 
 enum dump_kind { DUMP_FULL, DUMP_ONCE, DUMP_RANGE, DUMP_LIST };
 static const char *const dump_kinds[] = {"full", "once", "range", "list"};

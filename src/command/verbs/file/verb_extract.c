@@ -3,14 +3,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "command/table/call.h"
-#include "system/file.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/watch.h"
+#include "command/table/command.h"
+#include "command/table/verbs.h"
+#include "command/value/call_feeds.h"
+#include "command/value/spare_model.h"
 #include "command/verbs/file/part.h"
-#include "command/console/watch.h"
-#include "probe/reference_from.h"
-#include "reference/trace.h"
 #include "model/read/load.h"
 #include "model/write/write.h"
+#include "probe/reference_from.h"
+#include "reference/trace.h"
+#include "system/file.h"
 
 /* A model file holds less than 2 GiB; some readers give up before. */
 #define EXTRACT_INLINE ((size_t)1500 << 20)

@@ -4,12 +4,17 @@
 #include <string.h>
 #include <strings.h>
 
-#include "system/file.h"
-#include "command/table/call.h"
+#include "command/call/call.h"
+#include "command/call/call_open.h"
+#include "command/call/call_print.h"
+#include "command/table/command.h"
+#include "command/table/verbs.h"
+#include "command/value/spare_model.h"
 #include "command/verbs/file/publish.h"
+#include "model/read/load.h"
 #include "report/json.h"
 #include "session/stored.h"
-#include "model/read/load.h"
+#include "system/file.h"
 
 static void report_json(const json_t *report, struct odb_buf *out)
 {

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/verbs/look/info_topics.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/verbs/look/verb_info.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/console.h"
 #include "command/console/annotating.h"
 #include "command/console/sessions.h"
+#include "command/table/command.h"
+#include "command/table/verbs.h"
+#include "command/value/names.h"
+#include "report/report.h"
+#include "session/session.h"
+#include "session/stored.h"
 
 /* --- what was put down ------------------------------------------------------------------------ */
 

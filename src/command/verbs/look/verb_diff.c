@@ -2,9 +2,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/console/expression.h"
-#include "command/console/watch.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/console.h"
+#include "command/call/watch.h"
+#include "command/console/script.h"
+#include "command/table/quoting.h"
+#include "command/table/verbs.h"
+#include "command/value/expression.h"
+#include "command/value/names.h"
+#include "command/value/value_pair.h"
 #include "compare/inspect/inspect.h"
+#include "session/session.h"
 #include "tensor/grid.h"
 #include "tensor/tensor_print.h"
 

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/verbs/look/verb_executors.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/table/call.h"
-#include "command/verbs/look/verb_executors.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/table/command.h"
+#include "command/table/help.h"
+#include "command/table/verbs.h"
 #include "report/json.h"
 
 #define EXECUTORS_WIDTH 80

@@ -5,7 +5,7 @@
 #ifndef ODB_COMMAND_VERBS_LOOK_VERB_EXECUTORS_H
 #define ODB_COMMAND_VERBS_LOOK_VERB_EXECUTORS_H
 
-#include "executor/executor.h"
+struct odb_executor_ops;
 
 /* What is installed of an executor; why: the reason it cannot be had, "" when it can. */
 struct odb_executor_state {

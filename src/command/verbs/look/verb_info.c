@@ -2,15 +2,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
-#include "command/table/call.h"
-#include "command/verbs/look/verb_info.h"
 #include "analysis/cost.h"
-#include "report/json.h"
 #include "analysis/lint.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/table/command.h"
+#include "command/table/verbs.h"
+#include "command/value/call_shapes.h"
+#include "command/value/names.h"
+#include "command/verbs/look/info_topics.h"
 #include "interpret/cpu.h"
 #include "model/opnames.h"
 #include "model/read/load.h"
+#include "report/json.h"
 
 /* An operator, and how often it stands in the model. */
 struct info_op {

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/lint.h"
-
-#include "command/table/call.h"
+#include "command/call/call.h"
+#include "command/call/call_open.h"
+#include "command/call/call_print.h"
+#include "command/table/command.h"
+#include "command/table/verbs.h"
+#include "command/value/call_shapes.h"
 #include "report/json.h"
 
 struct lint_seen {

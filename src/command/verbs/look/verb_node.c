@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "command/table/call.h"
-#include "report/json.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/table/command.h"
+#include "command/table/verbs.h"
+#include "command/value/names.h"
 #include "interpret/cpu.h"
-#include "model/write/body_model.h"
 #include "model/formal.h"
 #include "model/read/load.h"
 #include "model/text/model_text.h"
+#include "model/write/body_model.h"
+#include "report/json.h"
+#include "report/report.h"
+#include "session/session.h"
 
 #define NODE_READERS 8 /* named before "and N more" */
 

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <string.h>
+#include <stdlib.h>
 
-#include "command/table/call.h"
-#include "command/console/filter.h"
 #include "analysis/cost.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/console/filter.h"
+#include "command/table/command.h"
+#include "command/table/verbs.h"
+#include "command/value/call_shapes.h"
 #include "report/json.h"
+#include "session/session.h"
 
 static void nodes_put_op(const struct odb_node *node, struct odb_buf *out)
 {

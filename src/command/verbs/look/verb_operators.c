@@ -2,9 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/table/call.h"
-#include "report/json.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/table/command.h"
+#include "command/table/verbs.h"
 #include "interpret/cpu.h"
+#include "report/json.h"
 
 static const char *operators_kind(const struct odb_cpu_operator *op)
 {

@@ -2,14 +2,21 @@
  *
  * Numbers of a value, or the model itself in ONNX's textual syntax.
  */
-#include "tensor/tensor_print.h"
-
 #include <stdlib.h>
-#include <string.h>
 
-#include "command/console/expression.h"
-#include "command/console/watch.h"
+#include "command/call/call.h"
+#include "command/call/call_open.h"
+#include "command/call/call_print.h"
+#include "command/call/tensor_file.h"
+#include "command/call/watch.h"
+#include "command/table/command.h"
+#include "command/table/verbs.h"
+#include "command/value/expression.h"
+#include "command/value/node_range.h"
+#include "command/value/spare_model.h"
+#include "command/value/value_pair.h"
 #include "model/text/model_text.h"
+#include "tensor/tensor_print.h"
 
 static enum odb_status print_save(struct odb_command_call *call,
                                   const struct odb_expression *expression, const char *path,
@@ -32,15 +39,6 @@ out:
     odb_tensor_unref(part);
     odb_value_pair_dispose(&pair);
     return status;
-}
-
-const char *odb_call__notation(const char *text, char *notation)
-{
-    *notation = 0;
-    if (text[0] != '/' || !text[1] || !strchr("xfe", text[1]) || (text[2] && text[2] != ' '))
-        return text;
-    *notation = text[1];
-    return text + 2 + strspn(text + 2, " ");
 }
 
 /* Weights of more elements than this are named by their place. */

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdlib.h>
-#include <string.h>
-
-#include "command/console/watch.h"
-#include "run/hooks.h"
+#include "command/call/call.h"
+#include "command/call/call_open.h"
+#include "command/call/call_print.h"
+#include "command/call/watch.h"
+#include "command/table/command.h"
+#include "command/table/verbs.h"
+#include "command/value/call_value.h"
+#include "command/value/names.h"
 #include "report/json.h"
+#include "run/hooks.h"
 #include "tensor/stats.h"
 
 #define TENSOR_BINS 16

@@ -4,6 +4,10 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "command/call/call.h"
+#include "command/call/call_open.h"
+#include "command/call/call_print.h"
+#include "command/table/command.h"
 #include "executor/executor.h"
 #include "executor/renames.h"
 #include "model/read/load.h"

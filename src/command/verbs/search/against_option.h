@@ -5,8 +5,9 @@
 #ifndef ODB_COMMAND_VERBS_SEARCH_AGAINST_OPTION_H
 #define ODB_COMMAND_VERBS_SEARCH_AGAINST_OPTION_H
 
-#include "command/table/call.h"
 #include "twomodels/against.h"
+
+struct odb_command_call;
 
 struct odb_call_against {
     struct odb_model *model;     /* owned; NULL: there is no --against */

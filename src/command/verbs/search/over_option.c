@@ -3,11 +3,15 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "command/console/watch.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/watch.h"
+#include "command/table/command.h"
+#include "command/value/call_feeds.h"
 #include "report/json.h"
+#include "session/session.h"
 
 static const char *over_called(const struct odb_over_run *run)
 {

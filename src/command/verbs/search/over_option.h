@@ -5,8 +5,10 @@
 #ifndef ODB_COMMAND_VERBS_SEARCH_OVER_OPTION_H
 #define ODB_COMMAND_VERBS_SEARCH_OVER_OPTION_H
 
-#include "command/table/call.h"
 #include "sweep/over.h"
+
+struct odb_command_call;
+struct odb_report;
 
 struct odb_call_over {
     bool given; /* there is --over */

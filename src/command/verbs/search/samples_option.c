@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/console/watch.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/watch.h"
+#include "command/table/command.h"
+#include "command/value/call_feeds.h"
 #include "inputs/inputs.h"
 
 #define SAMPLES_SHOWN 30 /* in the table */

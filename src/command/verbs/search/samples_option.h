@@ -5,8 +5,9 @@
 #ifndef ODB_COMMAND_VERBS_SEARCH_SAMPLES_OPTION_H
 #define ODB_COMMAND_VERBS_SEARCH_SAMPLES_OPTION_H
 
-#include "command/table/call.h"
 #include "sweep/samples.h"
+
+struct odb_command_call;
 
 struct odb_call_samples {
     bool given; /* there are several */

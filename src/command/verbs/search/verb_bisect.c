@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "command/verbs/search/verb_bisect.h"
 
+#include <stdlib.h>
+
+#include "bisect/plan/bisect.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/input_settings.h"
+#include "command/call/trust_store.h"
+#include "command/call/watch.h"
+#include "command/console/annotating.h"
+#include "command/table/command.h"
+#include "command/table/help.h"
+#include "command/table/verbs.h"
+#include "command/value/call_feeds.h"
+#include "command/value/search_options.h"
+#include "command/value/spare_model.h"
 #include "command/verbs/search/against_option.h"
-#include "command/console/trust_store.h"
 #include "command/verbs/search/over_option.h"
 #include "command/verbs/search/samples_option.h"
-#include "command/console/annotating.h"
-#include "command/console/watch.h"
+#include "session/session.h"
 
 #define BISECT_FULL 3   /* culprits told in full */
 #define BISECT_SHORT 20 /* and those with a line at least */

@@ -6,7 +6,14 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "command/table/call.h"
+#include "base/buf.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/table/help.h"
+#include "command/table/verbs.h"
+#include "command/verbs/search/verb_bisect.h"
+#include "report/report.h"
+#include "session/session.h"
 
 /* --- a culprit -------------------------------------------------------------------------------- */
 

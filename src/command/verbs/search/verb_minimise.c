@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "command/console/trust_store.h"
-#include "command/console/watch.h"
+#include "bisect/plan/bisect.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/trust_store.h"
+#include "command/call/watch.h"
+#include "command/table/command.h"
+#include "command/table/verbs.h"
+#include "command/value/call_feeds.h"
+#include "command/value/node_range.h"
+#include "command/value/search_options.h"
+#include "command/value/spare_model.h"
 #include "probe/body_case.h"
+#include "session/session.h"
 #include "shrink/minimise.h"
 
 /* Where to begin: the nodes named, else, where a search has been made, its first culprit, else the

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/console/watch.h"
-#include "precision/precision.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/call_spec.h"
+#include "command/call/watch.h"
+#include "command/table/command.h"
+#include "command/table/help.h"
+#include "command/table/verbs.h"
+#include "command/value/call_feeds.h"
+#include "command/value/search_options.h"
+#include "command/value/spare_model.h"
 #include "executor/executor.h"
+#include "precision/precision.h"
+#include "session/session.h"
 
 #define PRECISION_PROBES 200
 #define PRECISION_SHOWN 40 /* nodes in the table */

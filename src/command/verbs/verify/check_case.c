@@ -7,14 +7,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "command/table/call.h"
+#include "base/map.h"
+#include "command/value/names.h"
 #include "command/verbs/verify/check_int.h"
 #include "compare/exact.h"
 #include "compare/metrics.h"
 #include "compare/numpy.h"
-#include "probe/run_values.h"
-#include "model/write/body_model.h"
+#include "interpret/cpu.h"
 #include "model/read/pb.h"
+#include "model/write/body_model.h"
+#include "probe/run_values.h"
 
 /* A case at work. */
 struct check_run {

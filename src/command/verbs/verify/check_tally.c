@@ -3,10 +3,10 @@
  * A case is counted for each operator in its model. Which of several is to blame is not known; but
  * an operator that is broken has the largest share of failures, and therefore stands on top.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "command/verbs/verify/check_int.h"
 #include "report/json.h"
 

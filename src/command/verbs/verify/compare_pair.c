@@ -2,7 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/table/call.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/table/command.h"
+#include "command/table/table.h"
+#include "command/value/names.h"
+#include "command/value/search_options.h"
 #include "command/verbs/verify/verb_compare.h"
 #include "compare/numpy.h"
 

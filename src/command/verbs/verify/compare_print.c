@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "command/verbs/verify/verb_compare.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/pyfloat.h"
+#include "command/verbs/verify/verb_compare.h"
 #include "report/json.h"
 
 enum { PRINT_NAME_MAX = 60, PRINT_CELL = 32 };

@@ -18,14 +18,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "system/file.h"
 #include "base/mem.h"
-#include "system/parallel.h"
 #include "base/utf8.h"
+#include "command/call/call.h"
+#include "command/call/call_open.h"
+#include "command/call/call_print.h"
+#include "command/call/watch.h"
+#include "command/table/command.h"
+#include "command/table/verbs.h"
+#include "command/value/search_options.h"
 #include "command/verbs/verify/check_int.h"
-#include "command/console/watch.h"
-#include "report/json.h"
+#include "interpret/cpu.h"
 #include "model/read/load.h"
+#include "report/json.h"
+#include "system/file.h"
+#include "system/parallel.h"
 
 #define CHECK_DEPTH 32 /* of folders: a link may lead back up */
 

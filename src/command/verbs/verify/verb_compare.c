@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/verbs/verify/verb_compare.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -6,9 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/map.h"
-#include "command/table/call.h"
-#include "command/verbs/verify/verb_compare.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/tensor_file.h"
+#include "command/table/command.h"
+#include "command/table/verbs.h"
+#include "command/value/search_options.h"
 #include "compare/oldstyle.h"
 #include "executor/recording.h"
 

@@ -5,10 +5,10 @@
 #ifndef ODB_COMMAND_VERBS_VERIFY_VERB_COMPARE_H
 #define ODB_COMMAND_VERBS_VERIFY_VERB_COMPARE_H
 
-#include "base/buf.h"
 #include "base/mem.h"
-#include "command/table/command.h"
 #include "judge/rules.h"
+
+struct odb_command_call;
 
 /* One name: a pair, or what one side alone has. */
 struct odb_compared {

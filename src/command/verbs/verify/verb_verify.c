@@ -11,12 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/call_spec.h"
+#include "command/call/watch.h"
+#include "command/table/command.h"
+#include "command/table/verbs.h"
+#include "command/value/call_feeds.h"
 #include "command/verbs/verify/verb_compare.h"
-#include "command/console/watch.h"
 #include "compare/exact.h"
-#include "probe/run_values.h"
 #include "executor/executor.h"
 #include "interpret/cpu.h"
+#include "probe/run_values.h"
 
 #define VERIFY_TOLERANCE "decimal:5"
 

@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "run/hooks.h"
+#include "session/session.h"
 
 /* A stretch of the walk, and the list as it was when it began: the screen may change that. */
 struct stops {

@@ -14,7 +14,9 @@
 #ifndef ODB_COMMAND_VERBS_WALK_STOPS_H
 #define ODB_COMMAND_VERBS_WALK_STOPS_H
 
-#include "session/session.h"
+#include "session/annotations.h"
+
+struct odb_session;
 
 struct odb_stop {
     int number; /* of the breakpoint or watchpoint; 0: none stopped the walk */

@@ -2,17 +2,12 @@
  *
  * Nodes that have a letter, as far as no screen is needed to say which.
  */
-#include "command/console/annotating.h"
+#include "command/verbs/walk/verb_bookmark.h"
 
-enum odb_status odb_annotating_letter(const char *word, char *letter, struct odb_error *err)
-{
-    if (word[0] > ' ' && word[0] < 0x7f && !word[1]) {
-        *letter = word[0];
-        return ODB_OK;
-    }
-    odb_fail(err, ODB_E_USAGE, "'%.20s' cannot be a bookmark", word);
-    return odb_error_remedy(err, "a bookmark is one letter or digit");
-}
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/console/annotating.h"
+#include "session/session.h"
 
 static enum odb_status bookmark_list(struct odb_command_call *call)
 {

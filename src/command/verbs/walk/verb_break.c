@@ -5,8 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/call/call.h"
+#include "command/call/call_print.h"
 #include "command/console/annotating.h"
 #include "command/table/quoting.h"
+#include "command/table/verbs.h"
+#include "command/value/names.h"
+#include "session/session.h"
 
 #define BREAK_STOPS (1u << ODB_ANNOTATION_BREAK | 1u << ODB_ANNOTATION_WATCH)
 

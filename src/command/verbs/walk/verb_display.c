@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/verbs/walk/verb_display.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "command/console/expression.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
 #include "command/console/annotating.h"
+#include "command/table/verbs.h"
+#include "command/value/expression.h"
+#include "command/value/value_pair.h"
+#include "session/session.h"
 
 /* What cannot be shown yet is said to be so: a display is put down before the walk comes there. */
 static void display_put(struct odb_command_call *call, const struct odb_annotation *annotation,

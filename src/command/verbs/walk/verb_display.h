@@ -5,7 +5,8 @@
 #ifndef ODB_COMMAND_VERBS_WALK_VERB_DISPLAY_H
 #define ODB_COMMAND_VERBS_WALK_VERB_DISPLAY_H
 
-#include "command/table/call.h"
+struct odb_buf;
+struct odb_command_call;
 
 /* Appends "1: max(x)" and what it is now, for each of them that is enabled. */
 void odb_call__put_displays(struct odb_command_call *call, struct odb_buf *out);

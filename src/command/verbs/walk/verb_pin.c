@@ -2,13 +2,19 @@
  *
  * What is put down about values and nodes: pins, marks and notes.
  */
-#include <stdlib.h>
 #include <string.h>
 
-#include "command/console/trust_store.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/console.h"
+#include "command/call/tensor_file.h"
+#include "command/call/trust_store.h"
 #include "command/console/annotating.h"
 #include "command/table/quoting.h"
+#include "command/table/verbs.h"
+#include "command/value/names.h"
 #include "executor/executor.h"
+#include "session/session.h"
 
 static enum odb_status pin_list(struct odb_command_call *call, enum odb_annotation_kind kind,
                                 const char *none)

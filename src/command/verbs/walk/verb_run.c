@@ -4,9 +4,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "system/file.h"
-#include "command/console/watch.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/call_spec.h"
+#include "command/call/tensor_file.h"
+#include "command/call/watch.h"
+#include "command/table/command.h"
+#include "command/table/verbs.h"
+#include "command/value/call_feeds.h"
+#include "command/value/names.h"
+#include "command/verbs/walk/verb_step.h"
 #include "probe/run_values.h"
+#include "system/file.h"
 #include "tensor/stats.h"
 
 static void run_line(const char *name, const struct odb_tensor *t, struct odb_buf *out)

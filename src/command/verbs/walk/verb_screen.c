@@ -2,7 +2,11 @@
  *
  * What all commands of screen.def have in common.
  */
-#include "command/console/annotating.h"
+#include "command/call/call.h"
+#include "command/call/console.h"
+#include "command/table/command.h"
+#include "command/table/verbs.h"
+#include "command/verbs/walk/verb_bookmark.h"
 
 enum odb_status odb_command__screen(struct odb_command_call *call, struct odb_error *err)
 {

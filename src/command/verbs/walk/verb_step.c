@@ -6,12 +6,19 @@
  * a breakpoint is in one; then turn after turn is walked, and in the end the node runs as one, so
  * that what follows it is fed with what the target makes of it when nobody looks.
  */
-#include <stdlib.h>
-#include <string.h>
+#include "command/verbs/walk/verb_step.h"
 
-#include "command/verbs/walk/verb_display.h"
+#include <stdlib.h>
+
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/watch.h"
+#include "command/table/verbs.h"
+#include "command/value/call_feeds.h"
+#include "command/value/search_options.h"
 #include "command/verbs/walk/stops.h"
-#include "command/console/watch.h"
+#include "command/verbs/walk/verb_display.h"
+#include "session/session.h"
 
 /* A command that walks, on its way. */
 struct step {

@@ -2,9 +2,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/console/watch.h"
-#include "report/json.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/call_spec.h"
+#include "command/call/watch.h"
+#include "command/table/command.h"
+#include "command/table/help.h"
+#include "command/table/verbs.h"
+#include "command/value/call_feeds.h"
 #include "probe/run_values.h"
+#include "report/json.h"
+#include "session/session.h"
 
 static bool target_wants(const struct odb_placement *place, const char *text)
 {

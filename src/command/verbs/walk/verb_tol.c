@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "command/console/watch.h"
-#include "judge/blame.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/console.h"
+#include "command/call/watch.h"
+#include "command/table/verbs.h"
+#include "compare/criterion.h"
+#include "session/session.h"
 
 static enum odb_status tol_rejudge(struct odb_command_call *call, struct odb_buf *out,
                                    struct odb_error *err)

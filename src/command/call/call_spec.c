@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Which executors a call names.
+ */
+#include "command/call/call_spec.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <wchar.h>
+
+#include "base/error.h"
+#include "command/call/call.h"
+#include "command/call/console.h"
+#include "command/call/executor_alias.h"
+#include "command/table/command.h"
+#include "command/table/default_target.h"
+#include "executor/executor.h"
+
+static bool call_names_map_visit(const struct odb_spec *spec, void *payload)
+{
+    bool *names = payload;
+    *names = odb_spec_option(spec, "map") != NULL;
+    return !*names;
+}
+
+/* Whether a recording's spec names a map itself, behind a transport too. */
+static bool call_names_map(const char *spec)
+{
+    bool names = false;
+    return odb_spec_walk(spec, call_names_map_visit, &names, NULL) == ODB_OK && names;
+}
+
+/* What an option says, or the console where the command has no such option. */
+static const char *call_setting(const struct odb_command_call *call, enum odb_option_id id)
+{
+    const char *value = odb_call_option(call, id);
+    return value || !call->console ? value : odb_console_get(call->console, id);
+}
+
+/* The spec in the words of --map, where it is a recording's that names no map itself. */
+static const char *call_mapped(struct odb_command_call *call, const char *spec)
+{
+    const char *map = call_setting(call, ODB_OPTION_MAP);
+    struct odb_buf text = ODB_BUF_INIT;
+    if (!spec || !map || !odb_executor_recorded(spec) || call_names_map(spec))
+        return spec;
+    odb_buf_printf(&text, "%s,map=", spec);
+    for (const char *p = map; *p; p++)
+        odb_buf_printf(&text, "%s%c", strchr(",=@\\", *p) ? "\\" : "", *p);
+    odb_push(&call->texts, odb_buf_take(&text));
+    return call->texts.items[call->texts.n - 1];
+}
+
+const char *odb_call__spec(struct odb_command_call *call, enum odb_option_id id)
+{
+    const char *spec = call_setting(call, id);
+    char *named = spec ? odb_executor_named(call->console, spec) : NULL;
+    if (named)
+        odb_push(&call->texts, named);
+    return call_mapped(call, named ? named : spec);
+}
+
+size_t odb_call__recordings(struct odb_command_call *call, const char **list)
+{
+    static const enum odb_option_id sides[ODB_CALL_RECORDINGS] = {
+        ODB_OPTION_TARGET, ODB_OPTION_REFERENCE, ODB_OPTION_GOLDEN};
+    size_t n = 0;
+    for (size_t i = 0; i < ODB_COUNT(sides); i++)
+        if ((list[n] = odb_call__spec(call, sides[i])))
+            n++;
+    return n;
+}
+
+const char *odb_call__target(struct odb_command_call *call)
+{
+    const char *spec = odb_call__spec(call, ODB_OPTION_TARGET);
+    return spec ? spec : odb_default_target();
+}
+
+const char *odb_call__runner(struct odb_command_call *call)
+{
+    const char *target = odb_call__spec(call, ODB_OPTION_TARGET);
+    const char *reference = odb_call__spec(call, ODB_OPTION_REFERENCE);
+    return target ? target : reference ? reference : "cpu";
+}

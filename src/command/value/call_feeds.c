@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The inputs of the model, made as the options of a call say.
+ */
+#include "command/value/call_feeds.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <wchar.h>
+
+#include "base/error.h"
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/call_spec.h"
+#include "command/call/input_settings.h"
+#include "command/table/command.h"
+#include "inputs/inputs.h"
+#include "run/feeds.h"
+#include "session/session.h"
+
+/* Which inputs were taken from a recording that is target, reference or golden. */
+static void call_say_recorded(struct odb_command_call *call, const struct odb_feeds *feeds)
+{
+    struct odb_buf names = ODB_BUF_INIT;
+    const char *source = NULL;
+    for (size_t i = 0; i < feeds->n; i++) {
+        const struct odb_feed *feed = &feeds->items[i];
+        if (strncmp(feed->source, "recorded, ", 10) != 0)
+            continue;
+        source = feed->source + 10;
+        odb_buf_puts(&names, names.len ? ", " : "");
+        odb_buf_put_shown(&names, call->model->graph->values[feed->value].name);
+    }
+    if (source) {
+        fprintf(call->log, "onnxdbg: inputs as recorded, from %s: %s\n", source,
+                odb_buf_text(&names));
+    }
+    odb_buf_dispose(&names);
+}
+
+static void call_warn_lines(struct odb_command_call *call, const char *lines)
+{
+    while (*lines) {
+        size_t n = strcspn(lines, "\n");
+        char *line = odb_xstrndup(lines, n);
+        odb_call__warn(call, line);
+        free(line);
+        lines += n + (lines[n] == '\n');
+    }
+}
+
+/* At a console there is no command line to add an option to, but one to type. */
+static enum odb_status call_feeds_remedy(const struct odb_command_call *call, struct odb_error *err)
+{
+    struct odb_error first = *err;
+    if (call->console && !strncmp(first.remedy, "add --", 6))
+        return odb_error_remedy(err, "type `:bisect %.400s`", first.remedy + 4);
+    return err->code;
+}
+
+enum odb_status odb_call__make_feeds(struct odb_command_call *call, const char *from,
+                                     uint32_t shift, struct odb_feeds **out, struct odb_error *err)
+{
+    struct odb_input_options options = ODB_INPUT_OPTIONS_INIT;
+    const char *recordings[ODB_CALL_RECORDINGS];
+    options.inputs = odb_call_list(call, ODB_OPTION_INPUT, &options.n_inputs);
+    options.dims = odb_call_list(call, ODB_OPTION_DIM, &options.n_dims);
+    options.inputs_from = from;
+    options.seed = (uint32_t)odb_call_int(call, ODB_OPTION_SEED, options.seed) + shift;
+    options.recordings = recordings;
+    options.n_recordings = odb_call__recordings(call, recordings);
+    enum odb_status status = odb_feeds_make(out, call->model, &options, err);
+    free((void *)options.inputs);
+    free((void *)options.dims);
+    return status == ODB_OK ? ODB_OK : call_feeds_remedy(call, err);
+}
+
+void odb_call__feed_tell(struct odb_command_call *call, const struct odb_feeds *feeds)
+{
+    call_say_recorded(call, feeds);
+    call_warn_lines(call, feeds->warnings);
+}
+
+void odb_call__feed_take(struct odb_command_call *call, struct odb_feeds *feeds)
+{
+    odb_call__feed_tell(call, feeds);
+    odb_session_feed_take(call->session, feeds);
+}
+
+enum odb_status odb_call__feeds(struct odb_command_call *call, const struct odb_feeds **out,
+                                struct odb_error *err)
+{
+    struct odb_feeds *feeds;
+    *out = call->session->feeds;
+    if (*out)
+        return ODB_OK;
+    ODB_TRY(
+        odb_call__make_feeds(call, odb_call_option(call, ODB_OPTION_INPUTS_FROM), 0, &feeds, err));
+    odb_call__feed_take(call, feeds);
+    *out = feeds;
+    return odb_call__input_settings_keep(call, false, err);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The inputs of the model, made as the options of a call say.
+ */
+#ifndef ODB_COMMAND_VALUE_CALL_FEEDS_H
+#define ODB_COMMAND_VALUE_CALL_FEEDS_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct odb_command_call;
+struct odb_feeds;
+
+/* Inputs as --input, --inputs-from, --dim and --seed say, made once in the session; their warnings
+ * are printed. Borrowed. */
+enum odb_status odb_call__feeds(struct odb_command_call *call, const struct odb_feeds **out,
+                                struct odb_error *err) ODB_MUST_USE;
+/* Fresh ones, from a folder or file or NULL, with so much more than --seed; the caller's. */
+enum odb_status odb_call__make_feeds(struct odb_command_call *call, const char *from,
+                                     uint32_t shift, struct odb_feeds **out,
+                                     struct odb_error *err) ODB_MUST_USE;
+/* They are the session's from now on, and what there is to say of them is said. */
+void odb_call__feed_take(struct odb_command_call *call, struct odb_feeds *feeds);
+/* Says what there is to say of them: whence, and warnings. */
+void odb_call__feed_tell(struct odb_command_call *call, const struct odb_feeds *feeds);
+
+#endif
