@@ -56,8 +56,7 @@ int *odb_dump_outputs(const struct odb_graph *graph, size_t *n)
     *n = 0;
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct odb_node *node = &graph->nodes[i];
-        bool constant = !strcmp(node->op_type, "Constant") && !node->domain[0];
-        for (int o = 0; !constant && o < node->n_out; o++)
+        for (int o = 0; !odb_node_is_constant(node) && o < node->n_out; o++)
             if (node->out[o] >= 0 && graph->values[node->out[o]].name[0])
                 list[(*n)++] = node->out[o];
     }

@@ -149,6 +149,11 @@ enum odb_status odb_graph_find_node(const struct odb_graph *graph, const char *t
     return ODB_OK;
 }
 
+bool odb_node_is_constant(const struct odb_node *node)
+{
+    return !node->domain[0] && strcmp(node->op_type, "Constant") == 0;
+}
+
 /* --- checkpoints ------------------------------------------------------------------------------ */
 
 bool odb_node_is_debug(const struct odb_node *node)

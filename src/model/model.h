@@ -166,6 +166,8 @@ enum odb_status odb_graph_find_node(const struct odb_graph *graph, const char *t
 const char *odb_node_label(const struct odb_node *node, char *buf, size_t size);
 /* "#12 conv1 (Conv)", "#12 (Conv)" without a name, "#12 conv1 (domain::Op)"; shown safely. */
 void odb_node_put(const struct odb_graph *graph, int node, struct odb_buf *out);
+/* A node Constant of ONNX's own. */
+bool odb_node_is_constant(const struct odb_node *node);
 /* A node Debug of any domain with one input and one output, as a probe in PyTorch leaves it: it
  * gives what it gets. */
 bool odb_node_is_debug(const struct odb_node *node);

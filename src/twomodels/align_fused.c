@@ -86,7 +86,7 @@ static bool align_pattern(struct align *al, const struct odb_fusion *fusion, int
         return false;
     for (size_t n = 0; n < al->a->n_nodes; n++) {
         const struct odb_node *node = &al->a->nodes[n];
-        if (!al->marks_a[n] || !strcmp(node->op_type, "Constant"))
+        if (!al->marks_a[n] || odb_node_is_constant(node))
             continue;
         if (!align_carries(node) && !align_holds(fusion->holds, node->op_type))
             return false;

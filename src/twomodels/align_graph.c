@@ -71,7 +71,7 @@ static const struct odb_tensor *align_constant(const struct odb_graph *graph,
         return value->is_outer ? NULL : value->init;
     const struct odb_node *node = &graph->nodes[value->producer];
     const struct odb_attr *attr =
-        strcmp(node->op_type, "Constant") != 0 ? NULL : odb_attrs_find(&node->attrs, "value");
+        odb_node_is_constant(node) ? odb_attrs_find(&node->attrs, "value") : NULL;
     return attr && attr->type == ODB_ATTR_TENSOR && attr->n == 1 ? attr->tensors[0] : NULL;
 }
 

@@ -323,9 +323,8 @@ static Onnx__TensorProto *body_constant(struct body_cut *cut, const struct odb_v
     const Onnx__NodeProto *proto = cut->model->priv->nodes[value->producer];
     const struct odb_node *node = &cut->model->graph->nodes[value->producer];
     const Onnx__AttributeProto *attr =
-        !strcmp(node->op_type, "Constant") && !*node->domain
-            ? body_find_attr(proto->attribute, proto->n_attribute, "value")
-            : NULL;
+        odb_node_is_constant(node) ? body_find_attr(proto->attribute, proto->n_attribute, "value")
+                                   : NULL;
     if (!attr || !attr->t)
         return NULL;
     Onnx__TensorProto *copy = arena_new(cut->arena, Onnx__TensorProto);

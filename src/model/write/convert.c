@@ -80,8 +80,8 @@ static void convert_types(struct odb_convert *c, const struct odb_convert_option
     for (size_t n = 0; n < c->graph->n_nodes; n++) {
         const struct odb_node *node = &c->graph->nodes[n];
         const struct odb_attr *attr = odb_attrs_find(&node->attrs, "value");
-        if (strcmp(node->op_type, "Constant") == 0 && !node->domain[0] && node->n_out == 1 &&
-            node->out[0] >= 0 && c->is_f32[node->out[0]] && attr && attr->type == ODB_ATTR_TENSOR &&
+        if (odb_node_is_constant(node) && node->n_out == 1 && node->out[0] >= 0 &&
+            c->is_f32[node->out[0]] && attr && attr->type == ODB_ATTR_TENSOR &&
             attr->tensors[0]->dtype == ODB_F32)
             c->data[node->out[0]] = attr->tensors[0];
     }
@@ -105,11 +105,6 @@ static const char *convert_type_name(enum odb_dtype dtype)
     return odb_dtype_info(dtype)->name;
 }
 
-static bool convert_is_constant(const struct odb_node *node)
-{
-    return strcmp(node->op_type, "Constant") == 0 && !node->domain[0];
-}
-
 static void convert_classify(struct odb_convert *c, int index)
 {
     const struct odb_node *node = &c->graph->nodes[index];
@@ -117,7 +112,7 @@ static void convert_classify(struct odb_convert *c, int index)
     bool unknown = convert_touches(c, c->unknown, node);
     if (!unknown && !convert_touches(c, c->is_f32, node))
         return;
-    if (convert_is_constant(node) && !unknown && c->data[node->out[0]])
+    if (odb_node_is_constant(node) && !unknown && c->data[node->out[0]])
         return;
     if (convert_has_body(node)) {
         convert_stay(c, index, "its bodies stay as they are");
