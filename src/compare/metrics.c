@@ -690,6 +690,19 @@ static void metrics_finish(const struct metrics_total *t)
     m->all_close = s->not_close == 0;
 }
 
+static double metrics_psnr(double peak, double rmse)
+{
+    return rmse == 0 ? INFINITY : 20 * log10(peak / rmse);
+}
+
+static void metrics_decibels(struct odb_metrics *m)
+{
+    m->sqnr = -20 * log10(m->diff2);
+    m->psnr = metrics_psnr(m->peak, m->rmse);
+    m->finite_sqnr = -20 * log10(m->finite_diff2);
+    m->finite_psnr = metrics_psnr(m->peak, m->finite_rmse);
+}
+
 /* --- public ----------------------------------------------------------------------------------- */
 
 double odb_default_th(enum odb_dtype dtype)
@@ -714,6 +727,7 @@ void odb_compare(struct odb_metrics *out, const struct odb_tensor *evaluated,
         return;
     }
     metrics_finish(&t);
+    metrics_decibels(out);
 }
 
 static bool metrics_comparable(const struct odb_tensor *e, const struct odb_tensor *b)

@@ -21,6 +21,31 @@
 
 #define ODB_NOWHERE ((size_t)-1)
 
+/* A number of every pair of values, as measures know it: name and help. A TWIN has another, over
+ * the pairs that are finite on both sides, which verdicts take; see above. error is inf when b is
+ * all zero and e is not, cosine 1 when both are zero and 0 when one is. */
+#define ODB_METRIC_LIST(PLAIN, TWIN)                                                               \
+    PLAIN(max_abs, "max|e-b|")                                                                     \
+    PLAIN(max_rel, "max |e-b|/|b| where b is not 0")                                               \
+    PLAIN(rms, "root of the mean of b^2")                                                          \
+    PLAIN(error, "max|e-b| / rms")                                                                 \
+    PLAIN(error_mean, "mean|e-b| / rms")                                                           \
+    TWIN(mae, "mean|e-b|")                                                                         \
+    TWIN(mape, "mean of |e-b|/(|b|+1e-9)")                                                         \
+    TWIN(mse, "mean of (e-b)^2")                                                                   \
+    TWIN(rmse, "root of mse")                                                                      \
+    TWIN(sqnr, "10*log10(sum b^2 / sum (e-b)^2), in dB")                                           \
+    TWIN(psnr, "20*log10(max|b| / rmse), in dB")                                                   \
+    PLAIN(cosine, "cosine of the two as vectors")                                                  \
+    TWIN(diff1, "sum|e-b| / sum|b|")                                                               \
+    TWIN(diff2, "root of sum (e-b)^2 / sum b^2")                                                   \
+    TWIN(diff3_max,                                                                                \
+         "largest |e-b|/|b| where |b| is over a threshold (1e-6, 1e-4 for float16), else |e-b|")   \
+    TWIN(diff3_mean, "the mean of that")                                                           \
+    PLAIN(diff4_more, "share of differing elements that are greater; -1: none")                    \
+    PLAIN(diff4_less, "share of differing elements that are less; -1: none")                       \
+    PLAIN(diff_acc, "share of elements whose integer parts differ")
+
 struct odb_metrics {
     /* What makes the tensors incomparable; everything below is zero then. */
     bool missing;        /* one side is absent or has no values */
@@ -41,22 +66,14 @@ struct odb_metrics {
                                largest distance, else the first that differs; ODB_NOWHERE: none */
     long double worst_e, worst_b; /* all digits of an integer of 64 bits */
 
-    double error;      /* max|e-b| / rms(b); inf when b is all zero and e is not */
-    double error_mean; /* mean|e-b| / rms(b) */
-    double rms;        /* of b */
-    double peak;       /* max|b| */
-    double max_abs;
-    double max_rel; /* |e-b| / |b| where b is not 0 */
-    double cosine;  /* 1 when both are zero, 0 when one is */
+#define ODB_METRIC_PLAIN(name, help) double name;
+#define ODB_METRIC_TWIN(name, help) double name, finite_##name;
+    ODB_METRIC_LIST(ODB_METRIC_PLAIN, ODB_METRIC_TWIN)
+#undef ODB_METRIC_PLAIN
+#undef ODB_METRIC_TWIN
+    double peak;    /* max|b| */
     double ulp_max; /* numbers of the narrower type between e and b; floats only */
-    double finite_diff1, finite_diff2, finite_diff3_max, finite_diff3_mean;
-    double finite_mae, finite_mape, finite_mse, finite_rmse;
-
-    double diff1, diff2, diff3_max, diff3_mean;
-    double diff4_more, diff4_less; /* share greater and less among those that differ; -1 if none */
     size_t diff4_count;
-    double diff_acc; /* share whose integer parts differ */
-    double mae, mape, mse, rmse;
     bool all_close; /* |e-b| <= th + th*|b|, NaN equals NaN, Inf must match */
     double th;      /* as used */
 };

@@ -29,19 +29,10 @@ static bool measure_has_numbers(const struct odb_tensor *t)
     return false;
 }
 
-static double measure_psnr(double peak, double rmse)
-{
-    return rmse == 0 ? INFINITY : 20 * log10(peak / rmse);
-}
-
 static void measure_metrics(struct odb_measured *m)
 {
     odb_compare(&m->m, m->evaluated, m->base, m->options.th);
     m->numbers = odb_measure_comparable(m) && measure_has_numbers(m->base);
-    m->sqnr = -20 * log10(m->m.diff2);
-    m->psnr = measure_psnr(m->m.peak, m->m.rmse);
-    m->finite_sqnr = -20 * log10(m->m.finite_diff2);
-    m->finite_psnr = measure_psnr(m->m.peak, m->m.finite_rmse);
 }
 
 static void measure_channels(struct odb_measured *m)
@@ -159,28 +150,11 @@ static const struct measure_row measure_rows[] = {
     COUNT("inf_evaluated_only", m.inf_target_only, "infinite in the evaluated value alone"),
     COUNT("inf_sign", m.inf_sign, "infinite on both sides with opposite signs"),
     COUNT("inf_mismatch", m.inf_mismatch, "infinite on one side, another number on the other"),
-    REAL("max_abs", m.max_abs, 0, "max|e-b|"),
-    REAL("max_rel", m.max_rel, 0, "max |e-b|/|b| where b is not 0"),
-    REAL("rms", m.rms, 0, "root of the mean of b^2"),
-    REAL("error", m.error, 0, "max|e-b| / rms"),
-    REAL("error_mean", m.error_mean, 0, "mean|e-b| / rms"),
-    REAL("mae", m.mae, AT(m.finite_mae), "mean|e-b|"),
-    REAL("mape", m.mape, AT(m.finite_mape), "mean of |e-b|/(|b|+1e-9)"),
-    REAL("mse", m.mse, AT(m.finite_mse), "mean of (e-b)^2"),
-    REAL("rmse", m.rmse, AT(m.finite_rmse), "root of mse"),
-    REAL("sqnr", sqnr, AT(finite_sqnr), "10*log10(sum b^2 / sum (e-b)^2), in dB"),
-    REAL("psnr", psnr, AT(finite_psnr), "20*log10(max|b| / rmse), in dB"),
-    REAL("cosine", m.cosine, 0, "cosine of the two as vectors"),
-    REAL("diff1", m.diff1, AT(m.finite_diff1), "sum|e-b| / sum|b|"),
-    REAL("diff2", m.diff2, AT(m.finite_diff2), "root of sum (e-b)^2 / sum b^2"),
-    REAL("diff3_max", m.diff3_max, AT(m.finite_diff3_max),
-         "largest |e-b|/|b| where |b| is over a threshold (1e-6, 1e-4 for float16), else |e-b|"),
-    REAL("diff3_mean", m.diff3_mean, AT(m.finite_diff3_mean), "the mean of that"),
-    REAL("diff4_more", m.diff4_more, 0, "share of differing elements that are greater; -1: none"),
-    REAL("diff4_less", m.diff4_less, 0, "share of differing elements that are less; -1: none"),
-    REAL("diff_acc", m.diff_acc, 0, "share of elements whose integer parts differ"),
-    {"all_close", "|e-b| <= th + th*|b| with the threshold of diff3, NaN equals NaN",
-     ODB_MEASURE_TRUTH, ODB_MEASURE_METRICS, true, AT(m.all_close), 0},
+#define PLAIN(member, help) REAL(#member, m.member, 0, help),
+#define TWIN(member, help) REAL(#member, m.member, AT(m.finite_##member), help),
+    ODB_METRIC_LIST(PLAIN, TWIN){"all_close",
+                                 "|e-b| <= th + th*|b| with the threshold of diff3, NaN equals NaN",
+                                 ODB_MEASURE_TRUTH, ODB_MEASURE_METRICS, true, AT(m.all_close), 0},
     MORE("ulp_max", REAL, ULPS, ulps.max, "most numbers of the narrower float type from e to b"),
     MORE("ulp_mean", REAL, ULPS, ulps.mean, "the mean of these numbers"),
     MORE("ulp_p99", REAL, ULPS, ulps.p99, "the number that 99 % of them do not exceed"),

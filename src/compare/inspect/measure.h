@@ -33,8 +33,7 @@ struct odb_measured {
     struct odb_measure_options options;
     unsigned had; /* ODB_MEASURE_… */
     struct odb_metrics m;
-    double sqnr, psnr, finite_sqnr, finite_psnr; /* with m */
-    bool numbers;                                /* there is more to m than equality */
+    bool numbers; /* there is more to m than equality */
     bool has_ulps, has_ranks, has_channels;
     struct odb_ulp_spread ulps;
     struct odb_ranks ranks;
