@@ -79,7 +79,13 @@ def vanish(words, case, inside, delay):
     gone = folder if inside else folder + '.tmp'
     timer = threading.Timer(delay, lambda: os.rename(gone, gone + '.gone'))
     timer.start()
-    status, _, err, left = inject.run(folder, words, {})
+    try:
+        status, _, err, left = inject.run(folder, words, {})
+    except FileNotFoundError:  # a busy machine took it away before the program was there
+        timer.join()
+        for path in (folder, folder + '.tmp', gone + '.gone'):
+            shutil.rmtree(path, ignore_errors=True)
+        return vanish(words, case, inside, 2 * delay)
     timer.join()
     wrong = [] if status in inject.STATUSES else [f'exit status {status}: {err[-300:]}']
     wrong += [f'{len(left)} processes left'] if left else []
