@@ -172,14 +172,16 @@ picture: all $(B)/drive $(B)/demo.onnx
 
 # --- tests ----------------------------------------------------------------------------------------
 
-UNIT_SRC := $(wildcard tests/unit/t_*.c)
-UNIT_BIN := $(UNIT_SRC:%.c=$(B)/%)
+# A test stands in the folder that its source has; the programs lie in one.
+UNIT_SRC := $(shell find tests/unit -name 't_*.c' | LC_ALL=C sort)
+UNIT_BIN := $(patsubst %.c,$(B)/tests/unit/%,$(notdir $(UNIT_SRC)))
+vpath t_%.c $(sort $(dir $(UNIT_SRC)))
 
-.SECONDARY: $(B)/tests/filter.o
-$(B)/tests/unit/%: tests/unit/%.c $(B)/tests/filter.o $(ARCHIVES)
+.SECONDARY: $(B)/tests/help/filter.o
+$(B)/tests/unit/t_%: t_%.c $(B)/tests/help/filter.o $(ARCHIVES)
 	@mkdir -p $(@D)
 	@echo "  TEST  $@"
-	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -Itests $(LDFLAGS) $< $(B)/tests/filter.o $(ARCHIVES) \
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) $< $(B)/tests/help/filter.o $(ARCHIVES) \
 	    $(LIBS_GPL) $(LIBS_MIT) -lcmocka -o $@
 
 # Executors in shared libraries: the example, and one that does everything wrong.
@@ -300,16 +302,16 @@ check-unit: all unit
 # or a null pointer moved at all, is found where it is made, and not where it is read.
 ARITHMETIC := integer-divide-by-zero,float-cast-overflow,pointer-overflow
 ARITHMETIC_SAN := -fsanitize=$(ARITHMETIC) -fno-sanitize-recover=$(ARITHMETIC)
-KERNEL_TESTS = $(shell grep -lE '"(op_case|op_call|schemas)\.h"|"kernels/' $(UNIT_SRC))
+KERNEL_TESTS = $(shell grep -lE 'help/(op_case|op_call|schemas)\.h"|"kernels/' $(UNIT_SRC))
 
 ## check-arithmetic: the kernels' tests under clang's sanitizers of numbers and pointers (needs clang)
 check-arithmetic:
 	$(Q)$(MAKE) --no-print-directory B=build-arithmetic CC="$(FUZZ_CCACHE) clang" \
 	    CFLAGS="-O1 -g -fno-omit-frame-pointer $(ARITHMETIC_SAN)" \
 	    LDFLAGS="$(ARITHMETIC_SAN) $(LDFLAGS)" check-kernels
-check-kernels: all $(KERNEL_TESTS:%.c=$(B)/%) $(FUZZ_BIN)
+check-kernels: all $(patsubst %.c,$(B)/tests/unit/%,$(notdir $(KERNEL_TESTS))) $(FUZZ_BIN)
 	$(Q)UBSAN_OPTIONS=print_stacktrace=1 B=$(B) ONNXDBG_SHARED=$(SHARED) \
-	    tests/run $(KERNEL_TESTS:%.c=$(B)/%) tests/check-fuzz tests/check-cases
+	    tests/run $(patsubst %.c,$(B)/tests/unit/%,$(notdir $(KERNEL_TESTS))) tests/check-fuzz tests/check-cases
 
 $(B)/speed: tests/bench/speed.c $(ARCHIVES)
 	@echo "  TEST  $@"
@@ -333,9 +335,9 @@ bench-compare: all $(B)/bench-compare
 
 bench: bench-kernels bench-compare
 
-$(B)/bench-targets: tests/bench/targets.c tests/sshd_help.h $(ARCHIVES)
+$(B)/bench-targets: tests/bench/targets.c tests/help/sshd_help.h $(ARCHIVES)
 	@echo "  TEST  $@"
-	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -Itests $(LDFLAGS) $(filter %.c %.a,$^) $(LIBS_GPL) \
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) $(filter %.c %.a,$^) $(LIBS_GPL) \
 	    $(LIBS_MIT) -o $@
 
 ## bench-targets: what it costs that a target is another process, here or behind ssh
@@ -428,7 +430,7 @@ COVERED := src kernels ui
 COVER = $(MAKE) --no-print-directory B=build-coverage SIMD=avx2 SAME= \
         CFLAGS="-O2 -g --coverage -fprofile-update=atomic -fno-inline" \
         LDFLAGS="$(LDFLAGS) --coverage -Wl,--wrap=_exit $(CURDIR)/build-coverage/exit.o"
-COVER_TESTS ?= $(UNIT_SRC:%.c=build-coverage/%) tests/check-cli tests/check-hostile tests/check-fuzz
+COVER_TESTS ?= $(UNIT_BIN:$(B)/%=build-coverage/%) tests/check-cli tests/check-hostile tests/check-fuzz
 
 ## coverage: lines and branches that tests run, and what none runs (COVER_TESTS=PROGRAMS; needs gcovr)
 coverage: build-coverage/exit.o
@@ -521,7 +523,7 @@ help:
 	@sed -n 's/^## //p' Makefile
 
 -include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d) $(B)/src/main.d $(B)/src/serve.d \
-         $(B)/tests/filter.d $(B)/planted.d $(B)/race.d $(ANALYZED:%=$(B)/analyze/%.d)
+         $(B)/tests/help/filter.d $(B)/planted.d $(B)/race.d $(ANALYZED:%=$(B)/analyze/%.d)
 
 .PHONY: all analyze coverage setup demo picture check check-built unit check-unit check-widths check-arithmetic check-kernels bench bench-compare bench-kernels bench-search bench-screen bench-targets fuzz fuzz-afl fuzz-coverage versus reproducible reproducible-deb check-headers lint install uninstall \
         dist deb clean help check-quick check-all

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A library of custom operators for ONNX Runtime, to test that they are found: DOMAIN::Twice for
- * floats, as tests/unit/t_ort.c compiles it with -DDOMAIN='"test"'. Functions are called by their
+ * floats, as t_ort.c compiles it with -DDOMAIN='"test"'. Functions are called by their
  * place in the table; operators are of version 11, which every runtime still reads.
  */
 #include <stddef.h>

@@ -6,7 +6,7 @@
 Without a MODEL, one is made that holds every kind of attribute and of tensor. The parser of onnx
 1.12 knows no quoted names, no names of nodes and no half types; so values, dimensions and bodies of a
 MODEL are called v0, v1, … first, and what that parser cannot say is skipped: it has no escapes in
-strings either, which tests/unit/t_text.c holds.
+strings either, which t_text.c holds.
 """
 import re
 import subprocess

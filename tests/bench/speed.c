@@ -17,6 +17,7 @@
 
 #include "base/mem.h"
 #include "base/clock.h"
+#include "inputs/inputs.h"
 #include "probe/probe.h"
 #include "model/read/load.h"
 

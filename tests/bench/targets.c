@@ -16,7 +16,7 @@
 #include "inputs/inputs.h"
 #include "executor/transport/target.h"
 #include "model/write/build.h"
-#include "sshd_help.h"
+#include "tests/help/sshd_help.h"
 #include "model/read/load.h"
 #include "model/write/write.h"
 

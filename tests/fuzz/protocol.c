@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * What comes over the line: as the child reads what it is asked, and as the debugger reads what a
- * child answers. (What children do besides is played by tests/unit/t_isolation.c.)
+ * child answers. (What children do besides is played by t_isolation.c.)
  */
 #include "fuzz.h"
 

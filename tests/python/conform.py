@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A target for tests/unit/t_conformance.c: the operators that it asks for, with numpy."""
+"""A target for t_conformance.c: the operators that it asks for, with numpy."""
 import numpy as np
 
 from onnxdbg_model import read_model

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Tensors that go to disk where memory is short: what stays, what goes, and that it is the same.
+ */
+#include "tensor/spill.h"
+
+#include "tests/help/executor_help.h"
+
+enum { LARGE = 100000 /* floats: enough to be worth a file */ };
+
+static struct odb_tensor *spill_ramp(int64_t n)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_tensor *t;
+    help_ok(odb_tensor_new(&t, ODB_F32, 1, &n, &err), &err);
+    for (int64_t i = 0; i < n; i++)
+        ((float *)t->data)[i] = (float)i;
+    return t;
+}
+
+static void spill_take(struct odb_spill *spill, struct odb_tensor **t)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    help_ok(odb_spill_take(spill, t, &err), &err);
+}
+
+static void test_spill__goes_to_disk_and_is_the_same(void **state)
+{
+    (void)state;
+    struct odb_spill *spill = odb_spill_new(LARGE * sizeof(float));
+    struct odb_tensor *first = spill_ramp(LARGE), *was = first;
+    spill_take(spill, &first);
+    assert_ptr_equal(first, was); /* there was room */
+    assert_int_equal(odb_spill_size(spill), 0);
+    struct odb_tensor *second = spill_ramp(LARGE + 1), *third = spill_ramp(LARGE - 1);
+    spill_take(spill, &second);
+    spill_take(spill, &third);
+    assert_true(odb_spill_size(spill) >= (2 * LARGE) * sizeof(float));
+    odb_spill_drop(spill); /* is read again */
+    for (int64_t i = 0; i < LARGE + 1; i++)
+        assert_true(((float *)second->data)[i] == (float)i);
+    struct odb_tensor *again = spill_ramp(LARGE - 1);
+    assert_true(odb_tensor_identical(third, again));
+    odb_tensor_unref(second);
+    assert_true(odb_spill_size(spill) < (LARGE + 8192) * sizeof(float));
+    odb_tensor_unref(first);
+    odb_tensor_unref(again);
+    odb_spill_free(spill); /* a tensor may outlive it */
+    assert_true(((float *)third->data)[LARGE - 2] == (float)(LARGE - 2));
+    odb_tensor_unref(third);
+}
+
+/* Pages that were looked at do go back: else the whole would be for nothing. */
+static void test_spill__pages_go_back(void **state)
+{
+    (void)state;
+    struct odb_spill *spill = odb_spill_new(0);
+    struct odb_tensor *t = spill_ramp(LARGE);
+    size_t held = 0;
+    spill_take(spill, &t);
+    volatile float sum = 0;
+    for (int64_t i = 0; i < LARGE; i++)
+        sum += ((float *)t->data)[i];
+    odb_spill_drop(spill);
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    char line[512], wanted[32];
+    bool here = false;
+    snprintf(wanted, sizeof wanted, "%lx-", (unsigned long)t->data);
+    while (fgets(line, sizeof line, maps)) {
+        unsigned long kib;
+        here = strstr(line, "-") && strstr(line, " r--s ") ? !strncmp(line, wanted, strlen(wanted))
+                                                           : here;
+        if (here && sscanf(line, "Rss: %lu", &kib) == 1) {
+            held = kib;
+            break;
+        }
+    }
+    fclose(maps);
+    assert_true(here);
+    assert_int_equal(held, 0);
+    odb_tensor_unref(t);
+    odb_spill_free(spill);
+}
+
+static void test_spill__what_others_have_stays(void **state)
+{
+    (void)state;
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_spill *spill = odb_spill_new(0);
+    const int64_t other[] = {2, LARGE / 2};
+    struct odb_tensor *shared = spill_ramp(LARGE), *held = odb_tensor_ref(shared);
+    struct odb_tensor *viewed = spill_ramp(LARGE), *view, *small = spill_ramp(10), *none = NULL;
+    struct odb_tensor *list, *strings;
+    help_ok(odb_tensor_reshape(&view, viewed, 2, other, &err), &err);
+    help_ok(odb_tensor_new_container(&list, ODB_SEQUENCE, &shared, 1, &err), &err);
+    help_ok(odb_tensor_new(&strings, ODB_STRING, 1, other + 1, &err), &err);
+    struct odb_tensor **const all[] = {&shared, &viewed, &small, &list, &strings, &none};
+    for (size_t i = 0; i < ODB_COUNT(all); i++) {
+        const struct odb_tensor *was = *all[i];
+        spill_take(spill, all[i]);
+        assert_ptr_equal(*all[i], was);
+    }
+    assert_int_equal(odb_spill_size(spill), 0);
+    odb_tensor_unref(held);
+    odb_tensor_unref(view);
+    for (size_t i = 0; i < ODB_COUNT(all); i++)
+        odb_tensor_unref(*all[i]);
+    odb_spill_free(spill);
+}
+
+/* An error that names the folder and the way out, and the tensor is still there. */
+static void test_spill__no_room_is_an_error(void **state)
+{
+    (void)state;
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_spill *spill = odb_spill_new(0);
+    struct odb_tensor *t = spill_ramp(LARGE), *was = t;
+    char *before = getenv("TMPDIR") ? odb_xstrdup(getenv("TMPDIR")) : NULL;
+    setenv("TMPDIR", "/nowhere", 1);
+    assert_int_equal(odb_spill_take(spill, &t, &err), ODB_E_IO);
+    help_has_text(&err, "/nowhere");
+    help_has_text(&err, "TMPDIR");
+    help_has_text(&err, "--mem");
+    assert_ptr_equal(t, was);
+    if (before)
+        setenv("TMPDIR", before, 1);
+    else
+        unsetenv("TMPDIR");
+    free(before);
+    spill_take(spill, &t);
+    assert_ptr_not_equal(t, was);
+    odb_tensor_unref(t);
+    odb_spill_free(spill);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_spill__goes_to_disk_and_is_the_same),
+        cmocka_unit_test(test_spill__pages_go_back),
+        cmocka_unit_test(test_spill__what_others_have_stays),
+        cmocka_unit_test(test_spill__no_room_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Words, marks and scales, as far as they can be told without a terminal.
+ */
+#include <math.h>
+
+#include "base/utf8.h"
+#include "tests/help/executor_help.h"
+#include "ui/terminal/terminal.h"
+#include "ui/view/view.h"
+
+static void test_mark__scale(void **state)
+{
+    assert_true(ui_error_share(1e-8) == 0);
+    assert_true(ui_error_share(0) == 0);
+    assert_true(ui_error_share(1) == 1);
+    assert_true(ui_error_share(HUGE_VAL) == 1);
+    assert_true(ui_error_share(NAN) == 1); /* not a number is as wrong as it gets */
+    assert_true(fabs(ui_error_share(1e-4) - 0.5) < 1e-12);
+    assert_true(ui_error_share(1e-5) < ui_error_share(1e-3));
+}
+
+static void test_mark__search_minds_capitals_only_if_given(void **state)
+{
+    assert_true(odb_text_matches("/Encoder/attn", "encoder"));
+    assert_true(odb_text_matches("/Encoder/attn", "Enc"));
+    assert_false(odb_text_matches("/encoder/attn", "Enc"));
+    assert_false(odb_text_matches("conv", "convolution"));
+}
+
+/* Every word of the text comes once, in order, and no line is too long. */
+static void test_mark__lines(void **state)
+{
+    const struct ui_terminal terminal = {.rows = 24, .cols = 80, .unicode = true};
+    const char *text = "one two  three\nfour averyveryverylongword five\n\nsix";
+    static const char *const expected[] = {"one two",   "three",    "four", "averyvery",
+                                           "verylongw", "ord five", "",     "six"};
+    size_t gap, at = 0;
+    for (const char *p = text; *p; p += gap) {
+        size_t n = ui_text_line(&terminal, p, 9, &gap);
+        char *line = odb_xstrndup(p, n);
+        assert_true(at < ODB_COUNT(expected));
+        assert_string_equal(line, expected[at++]);
+        free(line);
+        p += n;
+    }
+    assert_int_equal(at, ODB_COUNT(expected));
+}
+
+static void test_mark__numbers(void **state)
+{
+    char buf[32];
+    assert_string_equal(ui_number_text((struct odb_number){false, 1}, buf, sizeof buf), "");
+    assert_string_equal(ui_number_text(ODB_NUMBER(0), buf, sizeof buf), "0");
+    assert_string_equal(ui_number_text(ODB_NUMBER(0.000032), buf, sizeof buf), "3.2e-05");
+    assert_string_equal(ui_number_text(ODB_NUMBER(HUGE_VAL), buf, sizeof buf), "inf");
+    assert_string_equal(ui_number_text(ODB_NUMBER(1e300), buf, sizeof buf), "1.0e+300");
+}
+
+static void test_mark__glyphs(void **state)
+{
+    struct odb_value_report report = {.verdict = ODB_VERDICT_UNTESTED};
+    assert_int_equal(ui_mark_glyph(&report, false, true), UI_GLYPH_UNSUPPORTED);
+    assert_int_equal(ui_mark_glyph(&report, false, false), UI_GLYPH_UNTESTED);
+    report.verdict = ODB_VERDICT_FAIL;
+    assert_int_equal(ui_mark_glyph(&report, false, true), UI_GLYPH_FAIL);
+    assert_int_equal(ui_mark_glyph(&report, true, false), UI_GLYPH_CULPRIT);
+    assert_int_equal(ui_mark_style(&report, false), UI_STYLE_BAD);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mark__scale),
+        cmocka_unit_test(test_mark__search_minds_capitals_only_if_given),
+        cmocka_unit_test(test_mark__lines),
+        cmocka_unit_test(test_mark__numbers),
+        cmocka_unit_test(test_mark__glyphs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
