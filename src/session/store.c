@@ -387,11 +387,6 @@ enum odb_status odb_store_kernels(struct odb_store *store, char **out, struct od
 enum odb_status odb_store_begin(struct odb_store *store, const char *command,
                                 const struct odb_bisect_options *options, struct odb_error *err)
 {
-    static const char *const strategies[] = {
-#define STORE_STRATEGY(name, text, help) [ODB_STRATEGY_##name] = text,
-        ODB_STRATEGY_LIST(STORE_STRATEGY)
-#undef STORE_STRATEGY
-    };
     sqlite3_stmt *stmt;
     char tolerance[128];
     ODB_STORE_HOLD(store);
@@ -406,7 +401,7 @@ enum odb_status odb_store_begin(struct odb_store *store, const char *command,
     odb_store__bind_text(stmt, 5,
                          odb_criterion_text(&options->tolerance, tolerance, sizeof tolerance));
     odb_store__bind_text(stmt, 6, options->expect);
-    odb_store__bind_text(stmt, 7, strategies[options->strategy]);
+    odb_store__bind_text(stmt, 7, odb_strategy_name(options->strategy));
     sqlite3_bind_int64(stmt, 8, (sqlite3_int64)options->seed);
     enum odb_status status = odb_store__step(store, stmt, err);
     sqlite3_finalize(stmt);

@@ -149,7 +149,7 @@ static struct run race_run(const struct subject *s, const char *way, const char 
         return run;
     }
     static const char *const names[] = {
-#define RACE_NAME(name, text, help) text,
+#define RACE_NAME(name, text, ...) text,
         ODB_STRATEGY_LIST(RACE_NAME)
 #undef RACE_NAME
     };

@@ -23,6 +23,7 @@
 #include "report/report.h"
 #include "judge/segment.h"
 #include "bisect/evidence/tolerated.h"
+#include "bisect/strategy/strategies.h"
 #include "run/value_report.h"
 
 struct recorded {
@@ -40,8 +41,7 @@ struct recorded {
 
 static enum odb_status recorded_check_strategy(const struct search_case *c, struct odb_error *err)
 {
-    if (c->options->strategy == ODB_STRATEGY_AUTO || c->options->strategy == ODB_STRATEGY_BLAME ||
-        c->options->strategy == ODB_STRATEGY_PROBED)
+    if (strategy_row(c->options->strategy)->reads != STRATEGY_READS_NONE)
         return ODB_OK;
     odb_fail(err, ODB_E_USAGE, "%s is a recording, which cannot be run in pieces",
              c->options->target);

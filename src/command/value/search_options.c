@@ -43,7 +43,7 @@ enum odb_status odb_call__search_options(struct odb_command_call *call,
                                          struct odb_bisect_options *out, struct odb_error *err)
 {
     static const char *const names[] = {
-#define CALL_STRATEGY(name, text, help) [ODB_STRATEGY_##name] = text,
+#define CALL_STRATEGY(name, text, ...) [ODB_STRATEGY_##name] = text,
         ODB_STRATEGY_LIST(CALL_STRATEGY)
 #undef CALL_STRATEGY
     };

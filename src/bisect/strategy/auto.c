@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "bisect/strategy/auto.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "bisect/reading.h"
+#include "bisect/strategy/forecast.h"
+#include "bisect/strategy/hunt.h"
+#include "bisect/strategy/hunt_outputs.h"
+#include "bisect/strategy/isolated.h"
+#include "bisect/strategy/look.h"
+#include "bisect/strategy/suffix_hunt.h"
+
+/* In pieces there are as many outputs as borders. Whether searching for each wrong one by itself
+ * takes more loads than asking for every node. */
+static bool auto_many_ends(const struct search_case *c, const struct findings *f)
+{
+    const struct odb_pieces *pieces = &f->report->pieces;
+    size_t bad = 0;
+    for (size_t o = 0; o < c->n_outputs; o++)
+        bad += odb_verdict_is_bad(f->verdicts[o].verdict) && !findings_explain(f, c->outputs[o]);
+    return pieces->refused.n &&
+           bad * (odb_search_loads(c->graph->n_nodes) + 1) > c->graph->n_nodes - pieces->refused.n;
+}
+
+enum odb_status auto_search(const struct search_case *c, struct findings *f, struct odb_error *err)
+{
+    size_t bytes, batches = reading_batches(c, f, &bytes), n = c->graph->n_nodes;
+    double mib = (double)bytes / (1 << 20);
+    if (batches == 1) {
+        forecast_turn(f, odb_strategy_name(ODB_STRATEGY_BLAME), forecast_reads(c, f, 1),
+                      "all values at once are %.3g MiB", mib);
+    } else if (f->diverge && batches > 2 * odb_search_loads(n) + 4) {
+        forecast_turn(
+            f, odb_strategy_name(ODB_STRATEGY_PREFIX), forecast_cuts(c, f, 0),
+            "all values are %.3g MiB, which would take %zu runs within %.3g MiB of memory", mib,
+            batches, (double)f->memory / (1 << 20));
+        return hunt_outputs(c, f, hunt_value, err);
+    } else {
+        forecast_turn(f, odb_strategy_name(ODB_STRATEGY_PROBED), forecast_reads(c, f, batches),
+                      "all values are %.3g MiB, so %zu batches within %.3g MiB of memory", mib,
+                      batches, (double)f->memory / (1 << 20));
+    }
+    ODB_TRY(look_at_all(c, f, err));
+    if (!f->probed && auto_many_ends(c, f)) {
+        forecast_turn(f, odb_strategy_name(ODB_STRATEGY_ISOLATED), forecast_alone(c, f, 0),
+                      "the model runs in pieces, and many end wrong");
+        ODB_TRY(isolated_all(c, f, err));
+    }
+    if (f->probed || !hunt_outputs_left(c, f))
+        return ODB_OK;
+    forecast_turn(f, odb_strategy_name(f->hidden ? ODB_STRATEGY_SUFFIX : ODB_STRATEGY_PREFIX),
+                  forecast_cuts(c, f, 0),
+                  f->hidden ? "reading values changes the answer, so nothing but an output is read"
+                            : "values cannot be read, so nothing but the cut is read");
+    return hunt_outputs(c, f, f->hidden ? suffix_hunt : hunt_value, err);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "bisect/strategy/forecast.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "bisect/reading.h"
+#include "bisect/strategy/linear.h"
+#include "search/search.h"
+
+/* Loads of one run that reads everything. */
+static size_t forecast_pieces(const struct search_case *c)
+{
+    int *list = odb_new_n(int, c->graph->n_values);
+    size_t pieces = odb_probe_pieces(c->prober, list, reading_list(c, list));
+    free(list);
+    return pieces;
+}
+
+/* Runs of the whole and of parts, and seconds besides. Whoever is accused runs alone, and the
+ * outputs without its error: in pieces that counts. */
+static struct forecast forecast_of(const struct search_case *c, const struct findings *f,
+                                   double whole, double parts, double besides)
+{
+    size_t pieces = odb_probe_pieces(c->prober, c->outputs, c->n_outputs);
+    double one = f->kept->load + f->kept->run;
+    return (struct forecast){(size_t)(whole + parts) + f->diverge * pieces,
+                             besides + one * (whole + parts / 2)};
+}
+
+/* Loads for the prefix or suffix that is half of the model. */
+static size_t forecast_half(const struct search_case *c)
+{
+    return (odb_probe_pieces(c->prober, c->outputs, c->n_outputs) + 1) / 2;
+}
+
+struct forecast forecast_reads(const struct search_case *c, const struct findings *f,
+                               size_t batches)
+{
+    return forecast_of(c, f, (double)(batches * forecast_pieces(c)), 0, c->trace->seconds);
+}
+
+struct forecast forecast_cuts(const struct search_case *c, const struct findings *f, size_t batches)
+{
+    size_t cuts = f->diverge * (odb_search_loads(c->graph->n_nodes) + 1);
+    (void)batches;
+    return forecast_of(c, f, 0, (double)(cuts * forecast_half(c)), 0);
+}
+
+struct forecast forecast_steps(const struct search_case *c, const struct findings *f,
+                               size_t batches)
+{
+    size_t n = c->graph->n_nodes, step = linear_step(c, n);
+    (void)batches;
+    return forecast_of(c, f, 0, (double)(f->diverge * (n / step + step) * forecast_half(c)), 0);
+}
+
+struct forecast forecast_nodes(const struct search_case *c, const struct findings *f,
+                               size_t batches)
+{
+    (void)batches;
+    return forecast_of(c, f, 0, (double)c->graph->n_nodes, 0);
+}
+
+/* All together load and run what the model does. */
+struct forecast forecast_alone(const struct search_case *c, const struct findings *f,
+                               size_t batches)
+{
+    struct forecast forecast = forecast_of(c, f, 1, 0, c->trace->seconds);
+    (void)batches;
+    forecast.loads = c->graph->n_nodes + f->diverge;
+    return forecast;
+}
+
+void forecast_turn(struct findings *f, const char *strategy, struct forecast forecast,
+                   const char *why, ...)
+{
+    char line[300];
+    va_list args;
+    va_start(args, why);
+    odb_text_vfit(line, sizeof line, why, args);
+    va_end(args);
+    findings_expect(f, strategy, forecast.loads, forecast.seconds);
+    findings_step_turn(f, "choose", "%s: %s", strategy, line);
+}
