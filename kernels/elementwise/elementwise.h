@@ -60,17 +60,19 @@ enum odb_status odb_ew_infer_same_bool(struct odb_kern *k) ODB_MUST_USE;
 
 /* Each calls X(suffix of the pointer type, dtype, C type, ...). */
 #define ODB_EW_FLOATS(X, ...) X(f32, F32, float, __VA_ARGS__) X(f64, F64, double, __VA_ARGS__)
-#define ODB_EW_SIGNED(X, ...)                                                                    \
-    X(i8, I8, int8_t, __VA_ARGS__)                                                               \
-    X(i16, I16, int16_t, __VA_ARGS__)                                                            \
-    X(i32, I32, int32_t, __VA_ARGS__)                                                            \
+#define ODB_EW_SIGNED(X, ...)                                                                      \
+    X(i8, I8, int8_t, __VA_ARGS__)                                                                 \
+    X(i16, I16, int16_t, __VA_ARGS__)                                                              \
+    X(i32, I32, int32_t, __VA_ARGS__)                                                              \
     X(i64, I64, int64_t, __VA_ARGS__)
-#define ODB_EW_UNSIGNED(X, ...)                                                                  \
-    X(u8, U8, uint8_t, __VA_ARGS__)                                                              \
-    X(u16, U16, uint16_t, __VA_ARGS__)                                                           \
-    X(u32, U32, uint32_t, __VA_ARGS__)                                                           \
+#define ODB_EW_UNSIGNED(X, ...)                                                                    \
+    X(u8, U8, uint8_t, __VA_ARGS__)                                                                \
+    X(u16, U16, uint16_t, __VA_ARGS__)                                                             \
+    X(u32, U32, uint32_t, __VA_ARGS__)                                                             \
     X(u64, U64, uint64_t, __VA_ARGS__)
-#define ODB_EW_INTS(X, ...) ODB_EW_SIGNED(X, __VA_ARGS__) ODB_EW_UNSIGNED(X, __VA_ARGS__)
+#define ODB_EW_INTS(X, ...)                                                                        \
+    ODB_EW_SIGNED(X, __VA_ARGS__)                                                                  \
+    ODB_EW_UNSIGNED(X, __VA_ARGS__)
 #define ODB_EW_BOOLS(X, ...) X(u8, BOOL, uint8_t, __VA_ARGS__)
 #define ODB_EW_NONE(X, ...)
 
@@ -91,57 +93,59 @@ enum odb_status odb_ew_infer_same_bool(struct odb_kern *k) ODB_MUST_USE;
 
 /* A loop over one input: the expression sees its element as a, and what it gives is rounded, cut
  * off or wrapped to an element of the output. */
-#define ODB_EW_LOOP1(t, T, ctype, name, R, ...)                                                  \
-    ODB_SIMD static void ew_##name##_##T(size_t n, const void *const *in, const int *step,       \
-                                         void *out, const void *arg)                             \
-    {                                                                                            \
-        const odb_##t *x = in[0];                                                                \
-        R *y = out;                                                                              \
-        (void)step, (void)arg;                                                                   \
-        ODB_EW_EACH(i, n)                                                                        \
-        {                                                                                        \
-            const ctype a = x[i];                                                                \
-            y[i] = (R)(__VA_ARGS__);                                                             \
-        }                                                                                        \
+#define ODB_EW_LOOP1(t, T, ctype, name, R, ...)                                                    \
+    ODB_SIMD static void ew_##name##_##T(size_t n, const void *const *in, const int *step,         \
+                                         void *out, const void *arg)                               \
+    {                                                                                              \
+        const odb_##t *x = in[0];                                                                  \
+        R *y = out;                                                                                \
+        (void)step, (void)arg;                                                                     \
+        ODB_EW_EACH(i, n) {                                                                        \
+            const ctype a = x[i];                                                                  \
+            y[i] = (R)(__VA_ARGS__);                                                               \
+        }                                                                                          \
     }
 
 /* A loop over two inputs: a and b. */
-#define ODB_EW_LOOP2_AS(hot, t, T, ctype, name, R, ...)                                          \
-    ODB_INLINE R ew_##name##_##T##_op(const ctype a, const ctype b)                              \
-    {                                                                                            \
-        return (R)(__VA_ARGS__);                                                                 \
-    }                                                                                            \
-    hot static void ew_##name##_##T(size_t n, const void *const *in, const int *step, void *out, \
-                                    const void *arg)                                             \
-    {                                                                                            \
-        const odb_##t *x = in[0], *y = in[1];                                                    \
-        R *z = out;                                                                              \
-        (void)arg;                                                                               \
-        if (step[0] && step[1]) {                                                                \
-            ODB_EW_EACH(i, n) z[i] = ew_##name##_##T##_op(x[i], y[i]);                           \
-        } else if (step[0]) {                                                                    \
-            const ctype b = *y;                                                                  \
-            ODB_EW_EACH(i, n) z[i] = ew_##name##_##T##_op(x[i], b);                              \
-        } else {                                                                                 \
-            const ctype a = *x;                                                                  \
-            ODB_EW_EACH(i, n) z[i] = ew_##name##_##T##_op(a, y[i]);                              \
-        }                                                                                        \
+#define ODB_EW_LOOP2_AS(hot, t, T, ctype, name, R, ...)                                            \
+    ODB_INLINE R ew_##name##_##T##_op(const ctype a, const ctype b)                                \
+    {                                                                                              \
+        return (R)(__VA_ARGS__);                                                                   \
+    }                                                                                              \
+    hot static void ew_##name##_##T(size_t n, const void *const *in, const int *step, void *out,   \
+                                    const void *arg)                                               \
+    {                                                                                              \
+        const odb_##t *x = in[0], *y = in[1];                                                      \
+        R *z = out;                                                                                \
+        (void)arg;                                                                                 \
+        if (step[0] && step[1]) {                                                                  \
+            ODB_EW_EACH(i, n)                                                                      \
+                z[i] = ew_##name##_##T##_op(x[i], y[i]);                                           \
+        } else if (step[0]) {                                                                      \
+            const ctype b = *y;                                                                    \
+            ODB_EW_EACH(i, n)                                                                      \
+                z[i] = ew_##name##_##T##_op(x[i], b);                                              \
+        } else {                                                                                   \
+            const ctype a = *x;                                                                    \
+            ODB_EW_EACH(i, n)                                                                      \
+                z[i] = ew_##name##_##T##_op(a, y[i]);                                              \
+        }                                                                                          \
     }
 
-#define ODB_EW_LOOP2(t, T, ctype, name, R, ...)                                                  \
+#define ODB_EW_LOOP2(t, T, ctype, name, R, ...)                                                    \
     ODB_EW_LOOP2_AS(ODB_EW_HOT, t, T, ctype, name, R, __VA_ARGS__)
 
 /* The same with results of the inputs' own type; _WIDE: where models spend time. */
-#define ODB_EW_LOOP2_WIDE(t, T, ctype, name, ...)                                                \
+#define ODB_EW_LOOP2_WIDE(t, T, ctype, name, ...)                                                  \
     ODB_EW_LOOP2_AS(ODB_SIMD, t, T, ctype, name, odb_##t, __VA_ARGS__)
-#define ODB_EW_LOOP1_SAME(t, T, ctype, name, ...)                                                \
+#define ODB_EW_LOOP1_SAME(t, T, ctype, name, ...)                                                  \
     ODB_EW_LOOP1(t, T, ctype, name, odb_##t, __VA_ARGS__)
-#define ODB_EW_LOOP2_SAME(t, T, ctype, name, ...)                                                \
+#define ODB_EW_LOOP2_SAME(t, T, ctype, name, ...)                                                  \
     ODB_EW_LOOP2(t, T, ctype, name, odb_##t, __VA_ARGS__)
 /* The same with results true or false. */
-#define ODB_EW_LOOP1_BOOL(t, T, ctype, name, ...)                                                \
+#define ODB_EW_LOOP1_BOOL(t, T, ctype, name, ...)                                                  \
     ODB_EW_LOOP1(t, T, ctype, name, odb_u8, __VA_ARGS__)
-#define ODB_EW_LOOP2_BOOL(t, T, ctype, name, ...)                                                \
+#define ODB_EW_LOOP2_BOOL(t, T, ctype, name, ...)                                                  \
     ODB_EW_LOOP2(t, T, ctype, name, odb_u8, __VA_ARGS__)
 
 #define ODB_EW_SLOT(t, T, ctype, name) [ODB_##T] = ew_##name##_##T,
@@ -149,27 +153,29 @@ enum odb_status odb_ew_infer_same_bool(struct odb_kern *k) ODB_MUST_USE;
 /* --- operators -------------------------------------------------------------------------------- */
 
 /* ew_run_NAME of one input, one expression for all types. */
-#define ODB_EW_UNARY(name, TYPES, ...)                                                           \
-    TYPES(ODB_EW_LOOP1_SAME, name, __VA_ARGS__)                                                  \
-    static const odb_ew_loop ew_##name[ODB_DTYPE_COUNT] = {TYPES(ODB_EW_SLOT, name)};            \
-    static enum odb_status ew_run_##name(struct odb_kern *k)                                     \
-    {                                                                                            \
-        return odb_ew_run(k, ew_##name, NULL);                                                   \
+#define ODB_EW_UNARY(name, TYPES, ...)                                                             \
+    TYPES(ODB_EW_LOOP1_SAME, name, __VA_ARGS__)                                                    \
+    static const odb_ew_loop ew_##name[ODB_DTYPE_COUNT] = {TYPES(ODB_EW_SLOT, name)};              \
+    static enum odb_status ew_run_##name(struct odb_kern *k)                                       \
+    {                                                                                              \
+        return odb_ew_run(k, ew_##name, NULL);                                                     \
     }
 
 /* Table ew_NAME of two inputs: expressions for floats, signed and unsigned integers. */
-#define ODB_EW_BINARY(name, of_float, of_signed, of_unsigned)                                    \
-    ODB_EW_FLOATS(ODB_EW_LOOP2_WIDE, name, of_float)                                             \
-    ODB_EW_SIGNED(ODB_EW_LOOP2_SAME, name, of_signed)                                            \
-    ODB_EW_UNSIGNED(ODB_EW_LOOP2_SAME, name, of_unsigned)                                        \
-    static const odb_ew_loop ew_##name[ODB_DTYPE_COUNT] = {                                      \
-        ODB_EW_FLOATS(ODB_EW_SLOT, name) ODB_EW_INTS(ODB_EW_SLOT, name)};
+#define ODB_EW_BINARY(name, of_float, of_signed, of_unsigned)                                      \
+    ODB_EW_FLOATS(ODB_EW_LOOP2_WIDE, name, of_float)                                               \
+    ODB_EW_SIGNED(ODB_EW_LOOP2_SAME, name, of_signed)                                              \
+    ODB_EW_UNSIGNED(ODB_EW_LOOP2_SAME, name, of_unsigned)                                          \
+    static const odb_ew_loop ew_##name[ODB_DTYPE_COUNT] = {ODB_EW_FLOATS(ODB_EW_SLOT, name)        \
+                                                               ODB_EW_INTS(ODB_EW_SLOT, name)};
 
 /* A row of the default domain with n inputs and one output; more fields may follow. */
-#define ODB_EW_ROW(op_name, first, n, mask, op_flags, op_infer, op_run, ...)                     \
-    {.domain = "", .name = op_name, .since = first, .min_in = n, .max_in = n, .min_out = 1,      \
-     .max_out = 1, .flags = op_flags, .types = {mask}, .infer = op_infer, .run = op_run,         \
-     __VA_ARGS__}
+#define ODB_EW_ROW(op_name, first, n, mask, op_flags, op_infer, op_run, ...)                       \
+    {                                                                                              \
+        .domain = "", .name = op_name, .since = first, .min_in = n, .max_in = n, .min_out = 1,     \
+        .max_out = 1, .flags = op_flags, .types = {mask}, .infer = op_infer, .run = op_run,        \
+        __VA_ARGS__                                                                                \
+    }
 
 /* --- two operands ----------------------------------------------------------------------------- */
 
@@ -179,7 +185,10 @@ enum odb_status odb_ew_infer_same_bool(struct odb_kern *k) ODB_MUST_USE;
 extern const struct odb_attr_spec odb_ew_legacy_attrs[];
 /* Opset 1 of many operators named the inputs whose memory may be taken for outputs. It changes no
  * value. */
-#define ODB_EW_CONSUMED {"consumed_inputs", ODB_ATTR_INTS, NULL, false}
+#define ODB_EW_CONSUMED                                                                            \
+    {                                                                                              \
+        "consumed_inputs", ODB_ATTR_INTS, NULL, false                                              \
+    }
 extern const struct odb_attr_spec odb_ew_consumed_attrs[];        /* that alone */
 extern const struct odb_attr_spec odb_ew_legacy_consumed_attrs[]; /* with broadcast and axis */
 enum odb_status odb_ew_infer2(struct odb_kern *k) ODB_MUST_USE;
