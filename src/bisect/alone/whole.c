@@ -159,7 +159,7 @@ enum odb_status whole_culprit(const struct search_case *c, struct findings *f,
     int node = culprit->node, value = culprit->value;
     size_t index = (size_t)(culprit - f->report->culprits.items);
     ODB_TRY(repeat_doubt(c, f, err));
-    culprit = &f->report->culprits.items[index]; /* there may be others now */
+    culprit = findings_culprit(f, index); /* there may be others now */
     if (repeat_races_before(c, f, node)) {
         culprit->kind = ODB_KIND_NONDETERMINISTIC;
         culprit->reaches_output |= repeat_flips_behind(c, f, node);
@@ -179,7 +179,7 @@ enum odb_status whole_output(const struct search_case *c, struct findings *f, in
         findings_accuse(f, producer, value, f->hidden ? ODB_KIND_PROBE_EFFECT : ODB_KIND_WHOLE);
     size_t index = f->report->culprits.n - 1;
     ODB_TRY(repeat_doubt(c, f, err));
-    culprit = &f->report->culprits.items[index];
+    culprit = findings_culprit(f, index);
     if (repeat_races_before(c, f, producer)) {
         culprit->kind = ODB_KIND_NONDETERMINISTIC;
         return ODB_OK;

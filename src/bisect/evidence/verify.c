@@ -165,7 +165,7 @@ static enum odb_status verify_widen(const struct search_case *c, struct findings
     bool chance, apart = false;
     size_t index = (size_t)(culprit - f->report->culprits.items);
     ODB_TRY(repeat_by_chance(c, f, culprit->node, &chance, err));
-    culprit = &f->report->culprits.items[index]; /* there may be others now */
+    culprit = findings_culprit(f, index); /* there may be others now */
     if (chance)
         ODB_TRY(suffix_fails_apart(c, f, culprit->value, &apart, err));
     if (chance && !apart) { /* in another run it would have been right; searches would toss coins */
