@@ -17,6 +17,7 @@
 #include "bisect/plan/bisect.h"
 #include "judge/blame.h"
 #include "probe/probe.h"
+#include "probe/reference_from.h"
 #include "reference/trace.h"
 #include "tensor/random.h"
 #include "model/read/load.h"
@@ -67,7 +68,7 @@ static enum odb_status subject_open(struct subject *s, const char *path, const c
     ODB_TRY_OUT(odb_bisect_trace_options(&search, &how, err));
     ODB_TRY_OUT(odb_model_open(&s->model, file, err));
     ODB_TRY_OUT(odb_feeds_make(&s->feeds, s->model, &inputs, err));
-    ODB_TRY_OUT(odb_trace_make(&s->trace, s->model, s->feeds, &how, err));
+    ODB_TRY_OUT(odb_reference_make(&s->trace, s->model, s->feeds, &how, err));
     s->eligible = odb_new_n(int, s->model->graph->n_nodes);
     for (size_t n = 0; n < s->model->graph->n_nodes; n++)
         if (eligible(s, &s->model->graph->nodes[n]))
