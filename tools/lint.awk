@@ -116,6 +116,8 @@ function check_include(line,    header, to)
     sub(/[">].*/, "", header)
     if (header in home && index(FILENAME, home[header] "/") != 1 && FILENAME !~ /^(tests|tools)\//)
         breach("include", header " is for " home[header] "/ only")
+    if (header == "session/session_state.h" && index(FILENAME, "ui/") == 1)
+        breach("include", "the screen asks a session by the functions of session/session.h")
     if (line !~ /"/ || header !~ /\// || !(room in licence))
         return
     to = room_of(header)

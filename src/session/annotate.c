@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/session.h"
+#include "session/session_state.h"
 #include "session/store_int.h"
 
 /* Caller holds the lock. */

@@ -2,7 +2,7 @@
  *
  * Nodes that have a letter, kept on disk where the session is.
  */
-#include "session/session.h"
+#include "session/session_state.h"
 #include "session/store_int.h"
 
 static enum odb_status bookmarks_store(struct odb_store *store, char letter, int node,

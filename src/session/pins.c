@@ -10,7 +10,7 @@
 #include "model/model.h"
 #include "model/read/pb.h"
 #include "session/identity.h"
-#include "session/session.h"
+#include "session/session_state.h"
 #include "tensor/format/npy.h"
 
 static bool pins_is(const struct odb_annotation *annotation)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "session/session.h"
+#include "session/session_state.h"
 
 #include <stdio.h>
 #include <math.h>
@@ -645,4 +645,97 @@ struct odb_tensor *odb_session_target(const struct odb_session *session, int val
     struct odb_tensor *ref = t ? odb_tensor_ref(t) : NULL;
     odb_session_unlock(session);
     return ref;
+}
+
+/* --- looking ---------------------------------------------------------------------------------- */
+
+const struct odb_model *odb_session_model(const struct odb_session *session)
+{
+    return session->model;
+}
+
+const struct odb_cpu *odb_session_cpu(const struct odb_session *session)
+{
+    return session->cpu;
+}
+
+const struct odb_feeds *odb_session_feeds(const struct odb_session *session)
+{
+    return session->feeds;
+}
+
+const struct odb_trace *odb_session_held_trace(const struct odb_session *session)
+{
+    return session->trace;
+}
+
+const struct odb_report *odb_session_report(const struct odb_session *session)
+{
+    return session->report;
+}
+
+const struct odb_value_report *odb_session_values(const struct odb_session *session)
+{
+    return session->values;
+}
+
+const struct odb_account *odb_session_account(const struct odb_session *session)
+{
+    return &session->account;
+}
+
+const struct odb_search_progress *odb_session_progress(const struct odb_session *session)
+{
+    return &session->progress;
+}
+
+const struct odb_annotation_list *odb_session_annotations(const struct odb_session *session)
+{
+    return &session->annotations;
+}
+
+const bool *odb_session_breaks(const struct odb_session *session)
+{
+    return session->breaks;
+}
+
+const unsigned char *odb_session_tags(const struct odb_session *session)
+{
+    return session->tags;
+}
+
+int odb_session_at(const struct odb_session *session)
+{
+    return session->at;
+}
+
+unsigned long odb_session_generation(const struct odb_session *session)
+{
+    return session->generation;
+}
+
+size_t odb_session_n_log(const struct odb_session *session)
+{
+    return session->log.n;
+}
+
+const struct odb_probe_log *odb_session_log(const struct odb_session *session, size_t i)
+{
+    return &session->log.items[i];
+}
+
+size_t odb_session_n_bookmarks(const struct odb_session *session)
+{
+    return session->bookmarks.n;
+}
+
+const struct odb_bookmark *odb_session_bookmark_at(const struct odb_session *session, size_t i)
+{
+    return &session->bookmarks.items[i];
+}
+
+void odb_session_set_wake(struct odb_session *session, void (*wake)(void *payload), void *payload)
+{
+    session->wake = wake;
+    session->wake_payload = payload;
 }

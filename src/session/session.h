@@ -44,49 +44,36 @@ struct odb_search_progress {
     double expected;           /* seconds that the search is thought to take; 0: not known */
 };
 
-struct odb_session {
-    const struct odb_model *model; /* owned */
-    struct odb_cpu *cpu;           /* owned: which nodes the reference can run */
-    struct odb_store *store;       /* owned; NULL: nothing is kept on disk */
-    char *missing_kernels;         /* owned: the options that would load the kernels which the file
-                                      was made with; NULL: they are loaded */
+struct odb_session; /* session_state.h has what is in it, for those who work on it */
 
-    pthread_mutex_t lock;
-    struct odb_feeds *feeds;         /* owned [lock]; NULL: not made yet */
-    struct odb_trace *trace;         /* owned [lock]; NULL: the reference has not run */
-    char *trace_key;                 /* owned: the options that trace was made with */
-    struct odb_value_report *values; /* owned [lock]; [n_values] */
-    struct odb_tensor **given;       /* owned refs [lock]; [n_values]: the target's */
-    struct odb_report *report;       /* owned [lock]; of the newest search; NULL: none */
-    bool stored;                     /* the report is what the file says */
-    struct odb_account account;      /* [lock] what the target said of the model as it loaded it;
-                                        empty: nothing */
-    int *culprits; /* owned [lock]; [n_nodes] 1 + which culprit of the report a node is; 0: none */
-    ODB_VEC(struct odb_probe_log) log;      /* [lock] of the search or walk begun last, in order */
-    struct odb_search_progress progress;    /* [lock] */
-    ODB_VEC(struct odb_bookmark) bookmarks; /* [lock]; changed by the screen's thread alone */
-    struct odb_annotation_list
-        annotations;            /* [lock] breakpoints, marks, …: what the user put down */
-    bool *breaks;               /* owned [lock]; [n_nodes] breakpoints that are enabled */
-    unsigned char *tags;        /* owned [lock]; [n_nodes] ODB_TAG_ bits */
-    struct odb_memory *memory;  /* owned: answers to a search that was stopped, where no
-                                   file has them; NULL: none */
-    char *memory_settings;      /* owned: what they were asked with */
-    struct odb_answers answers; /* of the search begun last; this and the next two are the
-                                   engine's thread's alone */
-    struct odb_resumed resumed; /* what it has from an earlier run of the program */
-    struct odb_walk *walk;      /* owned; NULL: not walking */
-    struct odb_inside *inside;  /* owned: the innermost body that the walk is in, or NULL */
-    int resume;                 /* [lock] before this node the walk goes on with another
-                                   trace, and the one there is has nothing to say of it and
-                                   what follows; ODB_NO_NODE: there is no other */
-    char *walk_target;          /* owned: the spec that the walk was opened with */
-    int at;                     /* [lock] nodes before it have run; ODB_NO_NODE: no walk */
-    unsigned long generation;   /* [lock] grows with every change of values or report */
-
-    void (*wake)(void *payload); /* called after a change, without the lock, from any thread */
-    void *wake_payload;
-};
+/* What the screen and others that only look may see. The model and which of its nodes the reference
+ * can run never change: any thread may ask at any time. All else belongs to whoever holds the lock,
+ * and so does what a pointer leads to, until the lock is given back; the thread that makes it (the
+ * engine's, for bookmarks the screen's) may read it without. */
+const struct odb_model *odb_session_model(const struct odb_session *session);
+const struct odb_cpu *odb_session_cpu(const struct odb_session *session);
+const struct odb_feeds *odb_session_feeds(const struct odb_session *session); /* NULL: none yet */
+const struct odb_trace *
+odb_session_held_trace(const struct odb_session *session);                      /* NULL: none yet */
+const struct odb_report *odb_session_report(const struct odb_session *session); /* NULL: none yet */
+const struct odb_value_report *
+odb_session_values(const struct odb_session *session); /* [n_values] */
+const struct odb_account *odb_session_account(const struct odb_session *session);
+const struct odb_search_progress *odb_session_progress(const struct odb_session *session);
+const struct odb_annotation_list *odb_session_annotations(const struct odb_session *session);
+const bool *odb_session_breaks(const struct odb_session *session);        /* [n_nodes] */
+const unsigned char *odb_session_tags(const struct odb_session *session); /* [n_nodes] */
+/* How many questions the search or walk begun last has put, and the i-th of them. */
+size_t odb_session_n_log(const struct odb_session *session);
+const struct odb_probe_log *odb_session_log(const struct odb_session *session, size_t i);
+size_t odb_session_n_bookmarks(const struct odb_session *session);
+const struct odb_bookmark *odb_session_bookmark_at(const struct odb_session *session, size_t i);
+/* Nodes before it have run; ODB_NO_NODE: there is no walk. */
+int odb_session_at(const struct odb_session *session);
+/* Grows with every change of values or report. */
+unsigned long odb_session_generation(const struct odb_session *session);
+/* wake is called after a change, without the lock, from any thread; NULL: nothing is. */
+void odb_session_set_wake(struct odb_session *session, void (*wake)(void *payload), void *payload);
 
 /* pins.c. Appends what is pinned to what, in words; nothing where nothing is. Caller holds the
  * lock; the next two take it themselves. */

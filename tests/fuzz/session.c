@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "session/session.h"
+#include "session/session_state.h"
 #include "session/stored.h"
 
 static void session_open(const char *path)

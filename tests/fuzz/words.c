@@ -24,7 +24,7 @@
 #include "executor/onnx_mlir/onnx_mlir_int.h"
 #include "executor/transport/ssh.h"
 #include "model/model.h"
-#include "session/session.h"
+#include "session/session_state.h"
 #include "tensor/format/format.h"
 #include "tensor/grid.h"
 #include "tensor/tensor_print.h"

@@ -46,7 +46,7 @@ static enum odb_status action_goto(struct ui_app *app, const struct odb_command_
     const char *text = call->args[0];
     struct odb_body_path path;
     enum odb_status status =
-        odb_body_find_node(app->session->model->graph, text, &path, &node, err);
+        odb_body_find_node(odb_session_model(app->session)->graph, text, &path, &node, err);
     if (status == ODB_OK && path.n) {
         ui_app_jump(app, path.steps[0].node);
         ui_body_show(app, &path, node);
@@ -54,7 +54,7 @@ static enum odb_status action_goto(struct ui_app *app, const struct odb_command_
     }
     if (status != ODB_OK && text[strspn(text, "0123456789")] == '\0') { /* as the list shows it */
         char *index = odb_xasprintf("#%s", text);
-        status = odb_graph_find_node(app->session->model->graph, index, &node, err);
+        status = odb_graph_find_node(odb_session_model(app->session)->graph, index, &node, err);
         free(index);
     }
     if (status == ODB_OK)
@@ -72,7 +72,7 @@ static int action_node(const struct ui_app *app)
 static enum odb_status action_producer(struct ui_app *app, const struct odb_command_call *call,
                                        struct odb_error *err)
 {
-    const struct odb_graph *graph = app->session->model->graph;
+    const struct odb_graph *graph = odb_session_model(app->session)->graph;
     int from = action_node(app), found = ODB_NO_NODE;
     size_t wanted = action_count(call), seen = 0;
     bool by_slot = odb_call_arg(call, 0) != NULL;
@@ -95,7 +95,7 @@ static enum odb_status action_producer(struct ui_app *app, const struct odb_comm
 static enum odb_status action_consumer(struct ui_app *app, const struct odb_command_call *call,
                                        struct odb_error *err)
 {
-    const struct odb_graph *graph = app->session->model->graph;
+    const struct odb_graph *graph = odb_session_model(app->session)->graph;
     size_t left = action_count(call);
     int from = action_node(app);
     if (from == ODB_NO_NODE)
@@ -123,7 +123,7 @@ static enum odb_status action_consumer(struct ui_app *app, const struct odb_comm
 static enum odb_status action_divergence(struct ui_app *app, int step, struct odb_error *err)
 {
     const struct odb_session *session = app->session;
-    int n = (int)session->model->graph->n_nodes, at = ui_app_node(app);
+    int n = (int)odb_session_model(session)->graph->n_nodes, at = ui_app_node(app);
     int culprit = ODB_NO_NODE, bad = ODB_NO_NODE;
     odb_session_lock(session);
     for (int i = 1; i <= n && culprit == ODB_NO_NODE; i++) {
@@ -164,7 +164,8 @@ static enum odb_status action_open(struct ui_app *app, const struct odb_command_
     struct ui_subject subject = ui_app_subject(app);
     const char *name = odb_call_arg(call, 0);
     if (name)
-        ODB_TRY(odb_call__find_value(app->session->model->graph, name, &subject.value, err));
+        ODB_TRY(odb_call__find_value(odb_session_model(app->session)->graph, name, &subject.value,
+                                     err));
     if (!name && (app->focus == UI_VIEW_NODES || subject.value == ODB_NO_VALUE)) {
         bool itself = app->focus == UI_VIEW_NODE && subject.node == ui_app_node(app);
         if (subject.node == ODB_NO_NODE || itself)
@@ -228,7 +229,7 @@ static int action_value(const struct ui_app *app, const struct ui_subject *subje
     int value = subject->value;
     if (value != ODB_NO_VALUE || subject->node == ODB_NO_NODE)
         return value;
-    const struct odb_node *node = &session->model->graph->nodes[subject->node];
+    const struct odb_node *node = &odb_session_model(session)->graph->nodes[subject->node];
     odb_session_lock(session);
     odb_session_node(session, subject->node, &value);
     odb_session_unlock(session);

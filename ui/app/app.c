@@ -184,7 +184,7 @@ bool ui_app_travel(struct ui_app *app, bool back)
 /* A word for {node} or {value}; false when there is nothing under the cursor. */
 static bool app_put_subject(struct ui_app *app, const char *name, size_t n, struct odb_buf *out)
 {
-    const struct odb_graph *graph = app->session->model->graph;
+    const struct odb_graph *graph = odb_session_model(app->session)->graph;
     struct ui_subject subject = ui_app_subject(app);
     if (n == 4 && !strncmp(name, "node", n) && subject.node != ODB_NO_NODE) {
         odb_buf_printf(out, "#%d", subject.node);
@@ -244,19 +244,19 @@ void ui_app_discard(struct ui_running *running)
 static bool app_changed(const struct ui_app *app, const struct ui_running *running)
 {
     return !(running->call.command->flags & ODB_COMMAND_ANYTIME) &&
-           running->generation != app->session->generation;
+           running->generation != odb_session_generation(app->session);
 }
 
 /* After a search the first culprit is selected, after a step the node where the target stands. */
 static void app_follow(struct ui_app *app, const struct ui_running *running)
 {
     const struct odb_session *session = app->session;
-    int last = (int)session->model->graph->n_nodes - 1;
+    int last = (int)odb_session_model(session)->graph->n_nodes - 1;
     if (!app_changed(app, running))
         return;
-    const struct odb_report *report = session->report;
-    if (session->at != running->at && session->at != ODB_NO_NODE)
-        ui_app_jump(app, ODB_MIN(session->at, last));
+    const struct odb_report *report = odb_session_report(session);
+    if (odb_session_at(session) != running->at && odb_session_at(session) != ODB_NO_NODE)
+        ui_app_jump(app, ODB_MIN(odb_session_at(session), last));
     else if (running->call.command->flags & ODB_COMMAND_RECORDS && report && report->culprits.n)
         ui_app_jump(app, report->culprits.items[0].node);
 }
@@ -284,7 +284,7 @@ static void app_show_output(struct ui_app *app, const struct ui_running *running
     if (more && !reports)
         ui_app_open(app, UI_VIEW_OUTPUT);
     bool searched = running->call.command->flags & ODB_COMMAND_RECORDS;
-    const struct odb_report *report = searched ? app->session->report : NULL;
+    const struct odb_report *report = searched ? odb_session_report(app->session) : NULL;
     if (report && odb_report_hint(report))
         ui_app_say(app, UI_STYLE_WARN, "%.*s; %s", (int)first, text, odb_report_hint(report));
 }
@@ -347,8 +347,8 @@ static void app_start(struct ui_app *app, struct ui_running *running)
     running->file = open_memstream(&running->out, &running->out_size);
     running->call.out = running->call.log = running->file;
     if (!(command->flags & ODB_COMMAND_ANYTIME)) {
-        running->generation = app->session->generation;
-        running->at = app->session->at;
+        running->generation = odb_session_generation(app->session);
+        running->at = odb_session_at(app->session);
     }
     if (odb_call_has(&running->call, ODB_OPTION_HELP)) {
         struct odb_buf text = ODB_BUF_INIT;

@@ -282,7 +282,7 @@ static enum odb_status arrange_fold_row(struct ui_app *app, const char *how, str
 {
     struct ui_view *nodes = arrange_nodes(app);
     struct ui_outline *outline = ui_nodes_outline(nodes);
-    const struct odb_graph *graph = app->session->model->graph;
+    const struct odb_graph *graph = odb_session_model(app->session)->graph;
     bool folded = ui_outline_row(outline, graph, nodes->selected).scope > 0;
     bool fold = !strcmp(how, "close") || (!strcmp(how, "toggle") && !folded);
     if (ui_outline_fold(outline, graph, nodes->selected, fold))
@@ -307,7 +307,7 @@ UI_ACTION(fold)
     if (about_row) {
         status = arrange_fold_row(app, how, err);
     } else {
-        ui_outline_look(outline, app->session->model->graph);
+        ui_outline_look(outline, odb_session_model(app->session)->graph);
         int depth = arrange_depth(outline, how);
         if (depth < 0) {
             status = odb_fail(err, ODB_E_USAGE, "'%.40s' is no way to fold", how);

@@ -64,7 +64,8 @@ static void layout_wide(const struct ui_app *app, struct layout *layout, const s
     int left = main->cols * (100 - (share ? share : 45)) / 100;
     if (app->divide) /* both stay wide enough to be seen */
         left = ODB_MIN(ODB_MAX(app->divide, LAYOUT_LEAST), main->cols - LAYOUT_LEAST);
-    bool log = app->session->log.n && second != UI_VIEW_LOG && app->terminal->rows >= LAYOUT_TALL;
+    bool log = odb_session_n_log(app->session) && second != UI_VIEW_LOG &&
+               app->terminal->rows >= LAYOUT_TALL;
     struct ui_area nodes = ui_area_part(main, 0, 0, rows, left);
     struct ui_area right =
         ui_area_part(main, 0, left + 1, log ? rows * 2 / 3 : rows, main->cols - left - 1);
@@ -116,7 +117,7 @@ int ui_layout_visible(const struct ui_app *app, enum ui_view_id *list)
 /* The file with the folder that it is in: many are called model.onnx. */
 static const char *layout_model(const struct ui_app *app)
 {
-    const char *path = app->session->model->path, *at = strrchr(path, '/');
+    const char *path = odb_session_model(app->session)->path, *at = strrchr(path, '/');
     while (at && at > path && *--at != '/')
         ;
     return at ? at + (*at == '/') : path;
@@ -125,7 +126,7 @@ static const char *layout_model(const struct ui_app *app)
 void ui_layout_state(const struct ui_app *app, struct odb_buf *out)
 {
     const struct odb_session *session = app->session;
-    const struct odb_search_progress *progress = &session->progress;
+    const struct odb_search_progress *progress = odb_session_progress(session);
     double now = odb_clock();
     if (ui_app_busy(app)) {
         odb_buf_printf(out, "%s", app->running.call.command->name);
@@ -159,11 +160,11 @@ void ui_layout_state(const struct ui_app *app, struct odb_buf *out)
 static void layout_count(struct ui_app *app)
 {
     const struct odb_session *session = app->session;
-    if (app->counts.generation == session->generation)
+    if (app->counts.generation == odb_session_generation(session))
         return;
-    app->counts.generation = session->generation;
+    app->counts.generation = odb_session_generation(session);
     app->counts.off = app->counts.pass = app->counts.culprits = 0;
-    for (size_t i = 0; i < session->model->graph->n_nodes; i++) {
+    for (size_t i = 0; i < odb_session_model(session)->graph->n_nodes; i++) {
         const struct odb_value_report *report = odb_session_node(session, (int)i, NULL);
         app->counts.off += odb_verdict_is_bad(report->verdict);
         app->counts.pass += report->verdict == ODB_VERDICT_PASS;
@@ -180,7 +181,7 @@ static void layout_title(const struct ui_app *app, const struct layout *layout)
     if (ui_nodes_filter_text(nodes))
         odb_buf_printf(&left, "'%s' in %zu of ", ui_nodes_filter_text(nodes),
                        nodes->ops->rows(nodes));
-    size_t n = app->session->model->graph->n_nodes;
+    size_t n = odb_session_model(app->session)->graph->n_nodes;
     const char *expect = odb_console_get(app->console, ODB_OPTION_EXPECT);
     odb_buf_printf(&left, "%zu node%s  ", n, n == 1 ? "" : "s");
     odb_buf_printf(&left, "%s vs %s  %s%s%s", odb_console_target(app->console),
@@ -257,14 +258,15 @@ static void layout_about(const struct ui_app *app, const struct ui_area *about)
     }
     const struct odb_value_report *report = odb_session_node(session, node, &value);
     const struct odb_culprit *culprit = odb_session_culprit(session, node);
-    odb_node_put(session->model->graph, node, &title);
+    odb_node_put(odb_session_model(session)->graph, node, &title);
     if (value != ODB_NO_VALUE) {
-        odb_buf_printf(&title, " > %s ", session->model->graph->values[value].name);
+        odb_buf_printf(&title, " > %s ", odb_session_model(session)->graph->values[value].name);
         odb_session_put_type(session, value, &title);
     }
     layout_rule(about, 0, UI_STYLE_NAME, odb_buf_text(&title));
     odb_buf_dispose(&title);
-    const char *why = session->cpu ? odb_cpu_unsupported(session->cpu, node) : "";
+    const char *why =
+        odb_session_cpu(session) ? odb_cpu_unsupported(odb_session_cpu(session), node) : "";
     bool is_culprit = culprit || report->culprit;
     int col = ui_draw_glyph(about, 1, 0, ui_mark_style(report, is_culprit),
                             ui_mark_glyph(report, is_culprit, *why));
@@ -447,7 +449,7 @@ void ui_layout_draw(struct ui_app *app)
     if (layout.divider)
         ui_draw_vline(&layout.all, 1, layout.divider, layout.panes[0].area.rows + 1,
                       UI_STYLE_BORDER);
-    if (layout.about.rows && ui_app_busy(app) && app->session->log.n)
+    if (layout.about.rows && ui_app_busy(app) && odb_session_n_log(app->session))
         layout_probes(app, &layout.about);
     else if (layout.about.rows)
         layout_about(app, &layout.about);

@@ -226,7 +226,7 @@ UI_ACTION(edit)
 static void outside_command(const struct ui_app *app, struct odb_buf *out)
 {
     odb_buf_puts(out, "onnxdbg bisect ");
-    outside_quote(out, app->session->model->path);
+    outside_quote(out, odb_session_model(app->session)->path);
     odb_buf_puts(out, " --target ");
     outside_quote(out, odb_console_target(app->console));
     for (size_t i = 0; i < app->console->settings.n; i++) {
@@ -240,7 +240,7 @@ static void outside_command(const struct ui_app *app, struct odb_buf *out)
 
 static void outside_copied(struct ui_app *app, const char *what, struct odb_buf *out)
 {
-    const struct odb_graph *graph = app->session->model->graph;
+    const struct odb_graph *graph = odb_session_model(app->session)->graph;
     struct ui_subject subject = ui_app_subject(app);
     int node = subject.node != ODB_NO_NODE ? subject.node : ui_app_node(app), value;
     if (!strcmp(what, "command")) {

@@ -139,7 +139,7 @@ static void linear_number(const char *name, struct odb_number number, struct odb
 static void linear_node(const struct ui_app *app, size_t at, struct odb_buf *out)
 {
     const struct odb_session *session = app->session;
-    const struct odb_graph *graph = session->model->graph;
+    const struct odb_graph *graph = odb_session_model(session)->graph;
     struct ui_row row = ui_outline_row(ui_nodes_outline(app->views[UI_VIEW_NODES]), graph, at);
     int value;
     if (row.node == ODB_NO_NODE)
@@ -158,15 +158,15 @@ static void linear_node(const struct ui_app *app, size_t at, struct odb_buf *out
     linear_number("error", report->error, out);
     linear_number("local error", report->local_error, out);
     linear_number("noise", report->noise, out);
-    if (*odb_cpu_unsupported(session->cpu, row.worst))
+    if (*odb_cpu_unsupported(odb_session_cpu(session), row.worst))
         odb_buf_puts(out, ", no kernel");
-    if (session->breaks[row.node])
+    if (odb_session_breaks(session)[row.node])
         odb_buf_puts(out, ", breakpoint");
-    if (session->at == row.node)
+    if (odb_session_at(session) == row.node)
         odb_buf_puts(out, ", the target stands here");
-    for (size_t i = 0; i < session->bookmarks.n; i++)
-        if (session->bookmarks.items[i].node == row.node)
-            odb_buf_printf(out, ", bookmark %c", session->bookmarks.items[i].letter);
+    for (size_t i = 0; i < odb_session_n_bookmarks(session); i++)
+        if (odb_session_bookmark_at(session, i)->node == row.node)
+            odb_buf_printf(out, ", bookmark %c", odb_session_bookmark_at(session, i)->letter);
     struct odb_buf type = ODB_BUF_INIT;
     if (!row.scope && value != ODB_NO_VALUE)
         odb_session_put_type(session, value, &type);

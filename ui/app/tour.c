@@ -17,7 +17,7 @@
 
 static bool tour_found(const struct ui_app *app, const char *command)
 {
-    return app->session->report && app->session->report->culprits.n;
+    return odb_session_report(app->session) && odb_session_report(app->session)->culprits.n;
 }
 
 static bool tour_node(const struct ui_app *app, const char *command)

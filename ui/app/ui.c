@@ -79,13 +79,13 @@ static void ui_close(struct ui_app *app)
 /* Whether some output can be computed by the reference. */
 static bool ui_reaches_output(const struct odb_session *session)
 {
-    const struct odb_graph *graph = session->model->graph;
+    const struct odb_graph *graph = odb_session_model(session)->graph;
     bool *marks = odb_new_n(bool, graph->n_nodes + 1), reached = false;
     for (size_t o = 0; o < graph->n_outputs && !reached; o++) {
         odb_graph_ancestors(graph, &graph->outputs[o], 1, NULL, marks);
         reached = true;
         for (size_t i = 0; i < graph->n_nodes && reached; i++)
-            reached = !marks[i] || !*odb_cpu_unsupported(session->cpu, (int)i);
+            reached = !marks[i] || !*odb_cpu_unsupported(odb_session_cpu(session), (int)i);
     }
     free(marks);
     return reached;
@@ -94,12 +94,12 @@ static bool ui_reaches_output(const struct odb_session *session)
 static void ui_greet(struct ui_app *app)
 {
     const struct odb_session *session = app->session;
-    size_t n = session->model->graph->n_nodes, unsupported = 0;
+    size_t n = odb_session_model(session)->graph->n_nodes, unsupported = 0;
     for (size_t i = 0; i < n; i++)
-        unsupported += *odb_cpu_unsupported(session->cpu, (int)i) != 0;
-    if (session->report && session->report->culprits.n)
-        ui_app_jump(app, session->report->culprits.items[0].node);
-    if (session->report)
+        unsupported += *odb_cpu_unsupported(odb_session_cpu(session), (int)i) != 0;
+    if (odb_session_report(session) && odb_session_report(session)->culprits.n)
+        ui_app_jump(app, odb_session_report(session)->culprits.items[0].node);
+    if (odb_session_report(session))
         ui_app_say(app, UI_STYLE_MESSAGE,
                    "the last search of this session is shown; F searches "
                    "again");
@@ -154,8 +154,7 @@ enum odb_status ui_main(struct odb_console *console, struct odb_error *err)
     ui_open_views(&app);
     console->screen = ui_action;
     console->payload = &app;
-    console->session->wake = ui_wake;
-    console->session->wake_payload = &app;
+    odb_session_set_wake(console->session, ui_wake, &app);
     ui_greet(&app);
     if (!app.linear)
         ui_terminal_ask_background(app.terminal);
@@ -171,8 +170,7 @@ enum odb_status ui_main(struct odb_console *console, struct odb_error *err)
         status = odb_fail(err, ODB_CANCELLED, "interrupted");
 out:
     ui_close(&app);
-    console->session->wake = NULL;
-    console->session->wake_payload = NULL;
+    odb_session_set_wake(console->session, NULL, NULL);
     console->screen = NULL;
     console->payload = NULL;
     return status;

@@ -30,7 +30,7 @@ void ui_body_show(struct ui_app *app, const struct odb_body_path *path, int node
     struct odb_buf text = ODB_BUF_INIT, way = ODB_BUF_INIT;
     const struct odb_body_step *step = path->steps;
     struct ui_view *output = app->views[UI_VIEW_OUTPUT];
-    const struct odb_graph *graph = app->session->model->graph;
+    const struct odb_graph *graph = odb_session_model(app->session)->graph;
     for (; step < path->steps + path->n; step++) {
         char label[300];
         odb_body_put_step(odb_node_label(&graph->nodes[step->node], label, sizeof label),

@@ -114,9 +114,9 @@ void ui_tensor__fetch(struct ui_tensor *v)
     if (odb_criterion_parse(&v->tolerance, odb_console_tolerance(v->view.app->console), NULL))
         v->tolerance = ODB_CRITERION_DEFAULT;
     odb_session_lock(session);
-    bool stale = v->stale || v->generation != session->generation;
-    v->generation = session->generation;
-    v->report = session->values[v->value];
+    bool stale = v->stale || v->generation != odb_session_generation(session);
+    v->generation = odb_session_generation(session);
+    v->report = odb_session_values(session)[v->value];
     odb_session_unlock(session);
     if (!stale)
         return;

@@ -54,7 +54,7 @@ static int head_draw_plane(const struct ui_tensor *v, const struct ui_area *area
 /* Type and shape, and where the value is from. */
 static void head_draw_type(const struct ui_tensor *v, const struct ui_area *area, int row)
 {
-    const struct odb_graph *graph = v->view.app->session->model->graph;
+    const struct odb_graph *graph = odb_session_model(v->view.app->session)->graph;
     const struct odb_value *value = &graph->values[v->value];
     const struct odb_tensor *t = v->whole[0] ? v->whole[0] : v->whole[1];
     char text[ODB_MAX_RANK * 24 + 64], label[128];
@@ -88,7 +88,8 @@ static void head_draw_verdict(const struct ui_tensor *v, const struct ui_area *a
     } numbers[] = {{"error", report->error}, {"noise", report->noise}};
     const char *tolerance = odb_console_tolerance(v->view.app->console);
     enum ui_style style = ui_mark_style(report, report->culprit);
-    const struct odb_value *value = &v->view.app->session->model->graph->values[v->value];
+    const struct odb_value *value =
+        &odb_session_model(v->view.app->session)->graph->values[v->value];
     char text[32];
     if (value->producer == ODB_NO_NODE) {
         ui_draw_printf(area, row, 0, UI_STYLE_DIM, "%s: the reference and the target get the same",
@@ -117,22 +118,22 @@ static void head_draw_verdict(const struct ui_tensor *v, const struct ui_area *a
 static const char *head_lacks(const struct ui_tensor *v, enum ui_side side)
 {
     const struct odb_session *session = v->view.app->session;
-    const struct odb_value *value = &session->model->graph->values[v->value];
+    const struct odb_value *value = &odb_session_model(session)->graph->values[v->value];
     if (v->t[side])
         return "";
     if (v->whole[side])
         return "its values are not here: a file of weights is missing";
     if (side == UI_TARGET && value->producer == ODB_NO_NODE)
         return "";
-    if (side == UI_REFERENCE && session->trace && value->producer != ODB_NO_NODE) {
-        const char *why = session->trace->why[value->producer];
+    if (side == UI_REFERENCE && odb_session_held_trace(session) && value->producer != ODB_NO_NODE) {
+        const char *why = odb_session_held_trace(session)->why[value->producer];
         return why ? why : "not computed";
     }
     if (side == UI_REFERENCE && value->producer == ODB_NO_NODE)
         return "not made yet; `run` or `bisect` makes one, `set input` gives one";
     if (side == UI_REFERENCE)
         return "not computed yet; `run` or `bisect` computes it";
-    return session->report || session->at != ODB_NO_NODE
+    return odb_session_report(session) || odb_session_at(session) != ODB_NO_NODE
                ? "not had: the target did not show it"
                : "not had yet; `bisect` or `continue` gets it";
 }

@@ -22,7 +22,7 @@
 static void tensor_title(const struct ui_view *view, struct odb_buf *out)
 {
     const struct ui_tensor *v = (const struct ui_tensor *)view;
-    const struct odb_graph *graph = view->app->session->model->graph;
+    const struct odb_graph *graph = odb_session_model(view->app->session)->graph;
     char key[64];
     if (v->value == ODB_NO_VALUE)
         odb_buf_puts(out, "tensor");
@@ -54,7 +54,7 @@ static void tensor_subject(const struct ui_view *view, struct ui_subject *out)
     const struct ui_tensor *v = (const struct ui_tensor *)view;
     *out = (struct ui_subject){ODB_NO_NODE, v->value};
     if (v->value != ODB_NO_VALUE)
-        out->node = view->app->session->model->graph->values[v->value].producer;
+        out->node = odb_session_model(view->app->session)->graph->values[v->value].producer;
 }
 
 static void tensor_prepare(struct ui_view *view, int cols)

@@ -245,7 +245,7 @@ struct outline_key {
 static void outline_key(const struct odb_session *session, enum ui_sort sort,
                         struct outline_key *key)
 {
-    const struct odb_graph *graph = session->model->graph;
+    const struct odb_graph *graph = odb_session_model(session)->graph;
     const struct odb_node *node = &graph->nodes[key->row.worst];
     int value;
     const struct odb_value_report *report = odb_session_node(session, key->row.worst, &value);
@@ -338,7 +338,7 @@ static void outline_worse(const struct odb_session *session, struct ui_row *row,
  * the first of them stands. */
 static void outline_list(struct ui_outline *outline, const struct odb_session *session)
 {
-    const struct odb_graph *graph = session->model->graph;
+    const struct odb_graph *graph = odb_session_model(session)->graph;
     bool folds = outline->how.depth != UI_DEPTH_ALL || outline->how.folds.n;
     struct odb_map *scopes = folds ? odb_map_new() : NULL;
     int *last = odb_new_n(int, graph->n_nodes + 1); /* of a row */
@@ -374,10 +374,10 @@ static void outline_list(struct ui_outline *outline, const struct odb_session *s
 
 void ui_outline_make(struct ui_outline *outline, const struct odb_session *session)
 {
-    const struct odb_graph *graph = session->model->graph;
+    const struct odb_graph *graph = odb_session_model(session)->graph;
     const struct ui_arrangement *how = &outline->how;
     outline_forget(outline);
-    outline->generation = session->generation;
+    outline->generation = odb_session_generation(session);
     outline->plain = !outline->parsed && how->sort == UI_SORT_INDEX && !how->descending &&
                      how->depth == UI_DEPTH_ALL && !how->folds.n;
     if (outline->plain)

@@ -119,7 +119,8 @@ static char **prompt_complete(const char *text, int start, int end)
     if (prompt->kind == UI_PROMPT_SEARCH || start != 0)
         return NULL;
     if (prompt->kind == UI_PROMPT_FILTER)
-        odb_filter_complete(found, prompt->console->session->model->graph, text, strlen(text));
+        odb_filter_complete(found, odb_session_model(prompt->console->session)->graph, text,
+                            strlen(text));
     else
         odb_complete(found, prompt->console, text, strlen(text));
     if (!found->words.n)

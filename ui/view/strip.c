@@ -58,10 +58,10 @@ static void strip_add(const struct odb_session *session, int node, double factor
 static void strip_build(struct ui_strip *strip, const struct odb_session *session, double factor,
                         int columns)
 {
-    size_t n = session->model->graph->n_nodes;
+    size_t n = odb_session_model(session)->graph->n_nodes;
     strip->columns = odb_xrealloc(strip->columns, (size_t)columns + 1, sizeof *strip->columns);
     strip->n = columns;
-    strip->generation = session->generation;
+    strip->generation = odb_session_generation(session);
     strip->factor = factor;
     for (int c = 0; c < columns; c++) {
         struct ui_strip_column *column = &strip->columns[c];
@@ -75,13 +75,13 @@ static void strip_build(struct ui_strip *strip, const struct odb_session *sessio
 
 int ui_strip_column(const struct ui_strip *strip, const struct odb_session *session, int node)
 {
-    size_t n = session->model->graph->n_nodes;
+    size_t n = odb_session_model(session)->graph->n_nodes;
     return strip->n && n && node >= 0 ? strip_column(n, strip->n, node) : 0;
 }
 
 int ui_strip_node(const struct ui_strip *strip, const struct odb_session *session, int column)
 {
-    size_t n = session->model->graph->n_nodes;
+    size_t n = odb_session_model(session)->graph->n_nodes;
     if (!strip->n || !n || column < 0 || column >= strip->n)
         return ODB_NO_NODE;
     return strip_node(n, strip->n, column);
@@ -119,11 +119,12 @@ static void strip_draw_column(const struct ui_strip_column *column, int c,
 void ui_strip_draw(struct ui_strip *strip, const struct odb_session *session, double factor,
                    int selected, const struct ui_area *area)
 {
-    size_t n = session->model->graph->n_nodes;
+    size_t n = odb_session_model(session)->graph->n_nodes;
     int gutter = area->cols > 40 ? STRIP_GUTTER : 0, columns = area->cols - gutter;
     if (columns < 1 || area->rows < 2 || !n)
         return;
-    if (strip->n != columns || strip->generation != session->generation || strip->factor != factor)
+    if (strip->n != columns || strip->generation != odb_session_generation(session) ||
+        strip->factor != factor)
         strip_build(strip, session, factor, columns);
     if (gutter)
         strip_draw_scale(area);

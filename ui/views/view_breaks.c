@@ -31,7 +31,7 @@ static char *breaks_where(const struct odb_graph *graph, int node, bool inside, 
 
 static void breaks_add(struct ui_cells_view *v, const struct odb_annotation *annotation)
 {
-    const struct odb_graph *graph = v->view.app->session->model->graph;
+    const struct odb_graph *graph = odb_session_model(v->view.app->session)->graph;
     int node = annotation->n_way ? annotation->way[0].node : annotation->node; /* in the list */
     ui_cells_add_take(
         v, (struct ui_cells_row){
@@ -52,7 +52,7 @@ static void breaks_add(struct ui_cells_view *v, const struct odb_annotation *ann
 
 static void breaks_add_checkpoint(struct ui_cells_view *v, const struct odb_node *node)
 {
-    const struct odb_graph *graph = v->view.app->session->model->graph;
+    const struct odb_graph *graph = odb_session_model(v->view.app->session)->graph;
     char *name = odb_node_checkpoint(node);
     ui_cells_add_take(v,
                       (struct ui_cells_row){.cells = {NULL, odb_xstrdup("checkpoint"), NULL, name,
@@ -67,11 +67,11 @@ static void breaks_prepare(struct ui_view *view, int cols)
 {
     struct ui_cells_view *v = (struct ui_cells_view *)view;
     const struct odb_session *session = view->app->session;
-    const struct odb_graph *graph = session->model->graph;
+    const struct odb_graph *graph = odb_session_model(session)->graph;
     odb_session_lock(session);
     ui_cells_begin(v);
-    for (size_t i = 0; i < session->annotations.items.n; i++) {
-        const struct odb_annotation *annotation = &session->annotations.items.items[i];
+    for (size_t i = 0; i < odb_session_annotations(session)->items.n; i++) {
+        const struct odb_annotation *annotation = &odb_session_annotations(session)->items.items[i];
         if (annotation->kind == ODB_ANNOTATION_BREAK || annotation->kind == ODB_ANNOTATION_WATCH)
             breaks_add(v, annotation);
     }

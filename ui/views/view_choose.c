@@ -100,7 +100,7 @@ static size_t choose_rows(const struct ui_view *view)
 static void choose_label(const struct ui_view *view, const struct choose_row *row,
                          struct odb_buf *out)
 {
-    const struct odb_graph *graph = view->app->session->model->graph;
+    const struct odb_graph *graph = odb_session_model(view->app->session)->graph;
     if (row->node != ODB_NO_NODE)
         odb_node_put(graph, row->node, out);
     else if (row->value != ODB_NO_VALUE)
@@ -118,7 +118,7 @@ static void choose_draw_node(const struct ui_view *view, const struct choose_row
     if (row->node != ODB_NO_NODE) {
         const struct odb_value_report *report = odb_session_node(session, row->node, NULL);
         bool culprit = report->culprit || odb_session_culprit(session, row->node);
-        bool unsupported = *odb_cpu_unsupported(session->cpu, row->node);
+        bool unsupported = *odb_cpu_unsupported(odb_session_cpu(session), row->node);
         ui_draw_glyph(area, 0, 1, ui_mark_style(report, culprit),
                       ui_mark_glyph(report, culprit, unsupported));
         ui_draw_right(area, 0, area->cols - width, width, ui_mark_style(report, false),

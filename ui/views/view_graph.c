@@ -40,7 +40,7 @@ struct graph_view {
 
 static const struct odb_graph *graph_of(const struct ui_view *view)
 {
-    return view->app->session->model->graph;
+    return odb_session_model(view->app->session)->graph;
 }
 
 static const struct ui_dag_box *graph_box(const struct ui_view *view, size_t row)
@@ -77,7 +77,7 @@ static void graph_make(struct graph_view *v, int cols)
                                      .turn = v->turn};
     ui_dag_dispose(&v->dag);
     odb_session_lock(session);
-    ui_dag_make(&v->dag, session->model->graph, v->centre, &options);
+    ui_dag_make(&v->dag, odb_session_model(session)->graph, v->centre, &options);
     odb_session_unlock(session);
     v->rows = v->view.room;
     v->cols = cols;
@@ -225,7 +225,7 @@ static void graph_draw_type(const struct ui_view *view, const struct graph_look 
 static void graph_draw_node(const struct ui_view *view, const struct graph_look *look)
 {
     const struct odb_session *session = view->app->session;
-    const struct odb_graph *graph = session->model->graph;
+    const struct odb_graph *graph = odb_session_model(session)->graph;
     const struct odb_node *node = &graph->nodes[look->box->is.node];
     const struct ui_dag *dag = &((const struct graph_view *)view)->dag;
     int value, col = look->col + 2;
@@ -241,7 +241,8 @@ static void graph_draw_node(const struct ui_view *view, const struct graph_look 
     int width = *error && look->cols >= 14 ? (int)strlen(error) : 0;
     int rest = look->cols - 2 - (width ? width + 1 : 0);
     ui_draw_glyph(&look->area, look->row, look->col, ui_mark_style(report, culprit),
-                  ui_mark_glyph(report, culprit, *odb_cpu_unsupported(session->cpu, node->index)));
+                  ui_mark_glyph(report, culprit,
+                                *odb_cpu_unsupported(odb_session_cpu(session), node->index)));
     int op = dag->text > 1 ? rest : ODB_MIN((int)strlen(node->op_type), ODB_MAX(rest / 2, 4));
     ui_draw_field(&look->area, look->row, col, op, UI_CUT_MIDDLE, UI_STYLE_OP, node->op_type);
     if (width)
@@ -363,8 +364,8 @@ static void graph_draw_line(const struct ui_view *view, const struct ui_area *ar
     const struct graph_view *v = (const struct graph_view *)view;
     const struct odb_session *session = view->app->session;
     const struct ui_dag_cell *cell = &v->dag.cells[row * v->dag.cols + col];
-    bool bad =
-        cell->value != ODB_NO_VALUE && odb_verdict_is_bad(session->values[cell->value].verdict);
+    bool bad = cell->value != ODB_NO_VALUE &&
+               odb_verdict_is_bad(odb_session_values(session)[cell->value].verdict);
     enum ui_style style = bad ? UI_STYLE_BAD : cell->lit ? UI_STYLE_LABEL : UI_STYLE_BORDER;
     if (cell->arrow)
         ui_draw_glyph(area, row - v->top, col, style, UI_GLYPH_POINT_DOWN);

@@ -52,14 +52,14 @@ static const char *inputs_setting(const struct odb_console *console, enum odb_op
 static char *inputs_source(const struct ui_app *app, int value, bool *made)
 {
     const struct odb_session *session = app->session;
-    const char *name = session->model->graph->values[value].name;
+    const char *name = odb_session_model(session)->graph->values[value].name;
     const char *set = inputs_setting(app->console, ODB_OPTION_INPUT, name);
     const char *from = odb_console_get(app->console, ODB_OPTION_INPUTS_FROM);
     *made = false;
-    for (size_t i = 0; session->feeds && i < session->feeds->n; i++)
-        if (session->feeds->items[i].value == value) {
+    for (size_t i = 0; odb_session_feeds(session) && i < odb_session_feeds(session)->n; i++)
+        if (odb_session_feeds(session)->items[i].value == value) {
             *made = true;
-            return odb_xstrdup(session->feeds->items[i].source);
+            return odb_xstrdup(odb_session_feeds(session)->items[i].source);
         }
     if (set)
         return odb_xasprintf("%s (not read yet)", set);
@@ -72,7 +72,7 @@ static void inputs_add_value(struct ui_cells_view *v, int value)
 {
     const struct ui_app *app = v->view.app;
     struct odb_buf type = ODB_BUF_INIT;
-    const char *name = app->session->model->graph->values[value].name;
+    const char *name = odb_session_model(app->session)->graph->values[value].name;
     const char *set = inputs_setting(app->console, ODB_OPTION_INPUT, name);
     bool made;
     odb_session_put_type(app->session, value, &type);
@@ -89,9 +89,10 @@ static void inputs_add_value(struct ui_cells_view *v, int value)
 /* A dimension of what a value is fed; -1: nothing was made yet. */
 static int64_t inputs_fed(const struct odb_session *session, int value, int axis)
 {
-    for (size_t i = 0; session->feeds && i < session->feeds->n; i++) {
-        const struct odb_tensor *t = session->feeds->items[i].tensor;
-        if (session->feeds->items[i].value == value && t->kind == ODB_TENSOR && axis < t->rank)
+    for (size_t i = 0; odb_session_feeds(session) && i < odb_session_feeds(session)->n; i++) {
+        const struct odb_tensor *t = odb_session_feeds(session)->items[i].tensor;
+        if (odb_session_feeds(session)->items[i].value == value && t->kind == ODB_TENSOR &&
+            axis < t->rank)
             return t->dims[axis];
     }
     return -1;
@@ -117,7 +118,7 @@ static void inputs_add_dim(struct ui_cells_view *v, const char *name, int64_t fe
 /* Dimensions without a number: those that have a name once, others as INPUT[AXIS]. */
 static void inputs_add_dims(struct ui_cells_view *v, const int *feeds, size_t n)
 {
-    const struct odb_graph *graph = v->view.app->session->model->graph;
+    const struct odb_graph *graph = odb_session_model(v->view.app->session)->graph;
     ODB_VEC(const char *) seen = {0};
     for (size_t i = 0; i < n; i++) {
         const struct odb_type *type = &graph->values[feeds[i]].type;
@@ -159,7 +160,7 @@ static void inputs_add_setting(struct ui_cells_view *v, enum odb_option_id id, c
 static void inputs_prepare(struct ui_view *view, int cols)
 {
     struct ui_cells_view *v = (struct ui_cells_view *)view;
-    const struct odb_graph *graph = view->app->session->model->graph;
+    const struct odb_graph *graph = odb_session_model(view->app->session)->graph;
     int *feeds = odb_new_n(int, graph->n_inputs + 1);
     size_t n = odb_graph_feeds(graph, feeds);
     odb_session_lock(view->app->session);

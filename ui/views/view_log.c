@@ -40,14 +40,14 @@ static bool log_chooses(const struct log_view *v)
 static size_t log_rows(const struct ui_view *view)
 {
     const struct log_view *v = (const struct log_view *)view;
-    size_t n = view->app->session->log.n;
+    size_t n = odb_session_n_log(view->app->session);
     return !log_chooses(v) ? n : v->entries > n ? 0 : v->kept.n;
 }
 
 static const struct odb_probe_log *log_at(const struct ui_view *view, size_t row)
 {
     const struct log_view *v = (const struct log_view *)view;
-    return &view->app->session->log.items[log_chooses(v) ? v->kept.items[row] : row];
+    return odb_session_log(view->app->session, log_chooses(v) ? v->kept.items[row] : row);
 }
 
 static bool log_entry_matches(const struct odb_probe_log *entry, const char *text)
@@ -60,8 +60,8 @@ static int log_compare(const void *a, const void *b, void *arg)
 {
     const struct log_view *v = arg;
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    const struct odb_probe_log *p = &v->view.app->session->log.items[x];
-    const struct odb_probe_log *q = &v->view.app->session->log.items[y];
+    const struct odb_probe_log *p = odb_session_log(v->view.app->session, x);
+    const struct odb_probe_log *q = odb_session_log(v->view.app->session, y);
     const int orders[] = {
         (x > y) - (x < y),
         strcmp(p->ended ? odb_verdict_name(p->verdict) : "", /* what runs is first */
@@ -79,9 +79,9 @@ static void log_keep(struct log_view *v)
 {
     const struct odb_session *session = v->view.app->session;
     v->kept.n = 0;
-    v->entries = session->log.n;
-    for (size_t i = 0; log_chooses(v) && i < session->log.n; i++)
-        if (!v->filter || log_entry_matches(&session->log.items[i], v->filter))
+    v->entries = odb_session_n_log(session);
+    for (size_t i = 0; log_chooses(v) && i < odb_session_n_log(session); i++)
+        if (!v->filter || log_entry_matches(odb_session_log(session, i), v->filter))
             odb_push(&v->kept, i);
     if (v->order.column && v->kept.n)
         qsort_r(v->kept.items, v->kept.n, sizeof *v->kept.items, log_compare, v);
@@ -161,7 +161,7 @@ static void log_title(const struct ui_view *view, struct odb_buf *out)
 {
     const struct log_view *v = (const struct log_view *)view;
     const struct ui_app *app = view->app;
-    const struct odb_search_progress *progress = &app->session->progress;
+    const struct odb_search_progress *progress = odb_session_progress(app->session);
     double left = progress->expected - (odb_clock() - progress->began);
     odb_buf_printf(out, "search log: %zu probe%s", log_rows(view), log_rows(view) == 1 ? "" : "s");
     if (ui_app_busy(app) && progress->expected > 0 && left > 0)

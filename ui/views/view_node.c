@@ -91,7 +91,7 @@ static void node_done(void *app)
 static void node_ask(struct node_view *v)
 {
     const struct odb_session *session = v->text.view.app->session;
-    const struct odb_node *node = &session->model->graph->nodes[v->node];
+    const struct odb_node *node = &odb_session_model(session)->graph->nodes[v->node];
     if (odb_job_busy(v->clerk)) { /* asked again when it has answered */
         if (v->asked.node != v->node)
             atomic_store(&v->asked.stop, true);
@@ -140,7 +140,7 @@ static void node_head(struct node_view *v, const char *title)
 
 static void node_put_numbers(struct node_view *v, int value)
 {
-    const struct odb_value_report *r = &v->text.view.app->session->values[value];
+    const struct odb_value_report *r = &odb_session_values(v->text.view.app->session)[value];
     struct odb_named_number numbers[ODB_REPORT_NUMBERS];
     struct odb_buf line = ODB_BUF_INIT;
     if (r->verdict == ODB_VERDICT_UNTESTED)
@@ -189,7 +189,7 @@ static void node_put_stats(struct node_view *v, int value)
 static void node_put_link(struct node_view *v, const char *what, int node)
 {
     struct odb_buf text = ODB_BUF_INIT;
-    odb_node_put(v->text.view.app->session->model->graph, node, &text);
+    odb_node_put(odb_session_model(v->text.view.app->session)->graph, node, &text);
     node_row(v, UI_STYLE_NAME, 6, node, ODB_NO_VALUE, "%s %s", what, odb_buf_text(&text));
     odb_buf_dispose(&text);
 }
@@ -212,7 +212,7 @@ static void node_put_weight(const struct odb_value *value, struct odb_buf *out)
 static void node_put_value(struct node_view *v, int index, const char *place, bool input)
 {
     const struct odb_session *session = v->text.view.app->session;
-    const struct odb_graph *graph = session->model->graph;
+    const struct odb_graph *graph = odb_session_model(session)->graph;
     struct odb_buf type = ODB_BUF_INIT, weight = ODB_BUF_INIT;
     char key[512];
     if (index == ODB_NO_VALUE) {
@@ -328,7 +328,7 @@ static void node_put_head(struct node_view *v, const struct odb_node *node, cons
 {
     const struct odb_session *session = v->text.view.app->session;
     const struct odb_culprit *culprit = odb_session_culprit(session, node->index);
-    const char *why = odb_cpu_unsupported(session->cpu, node->index);
+    const char *why = odb_cpu_unsupported(odb_session_cpu(session), node->index);
     struct odb_buf line = ODB_BUF_INIT;
     odb_buf_printf(&line, "%s, %s opset %d", node->op_type,
                    *node->domain ? node->domain : "ai.onnx", node->opset);
@@ -348,7 +348,7 @@ static void node_put_head(struct node_view *v, const struct odb_node *node, cons
                  odb_diagnosis_name(culprit->kind));
     if (culprit && culprit->text)
         node_row(v, UI_STYLE_NORMAL, 2, ODB_NO_NODE, ODB_NO_VALUE, "%s", culprit->text);
-    if (session->breaks[node->index])
+    if (odb_session_breaks(session)[node->index])
         node_row(v, UI_STYLE_WARN, 0, ODB_NO_NODE, ODB_NO_VALUE, "a breakpoint is here");
     if (node->doc && *node->doc)
         node_row(v, UI_STYLE_DIM, 0, ODB_NO_NODE, ODB_NO_VALUE, "%s", node->doc);
@@ -362,7 +362,7 @@ static void node_put_place(struct node_view *v)
     if (where)
         node_row(v, UI_STYLE_NORMAL, 0, ODB_NO_NODE, ODB_NO_VALUE, "the target runs it on %s",
                  where);
-    else if (session->account.places.n)
+    else if (odb_session_account(session)->places.n)
         node_row(v, UI_STYLE_DIM, 0, ODB_NO_NODE, ODB_NO_VALUE, "%s",
                  "the target runs no node of this name: it is fused, folded or renamed");
 }
@@ -371,7 +371,7 @@ static void node_put_place(struct node_view *v)
 static void node_put_text(struct node_view *v)
 {
     v->text_row = 0;
-    if (!v->text.view.app->session->account.text.len)
+    if (!odb_session_account(v->text.view.app->session)->text.len)
         return;
     node_head(v, "on the target");
     v->text_row = v->text.lines.n;
@@ -381,9 +381,9 @@ static void node_put_text(struct node_view *v)
 static void node_make(struct node_view *v)
 {
     const struct odb_session *session = v->text.view.app->session;
-    const struct odb_graph *graph = session->model->graph;
+    const struct odb_graph *graph = odb_session_model(session)->graph;
     const struct odb_node *node = &graph->nodes[v->node];
-    const struct odb_op *op = odb_cpu_op(session->cpu, v->node);
+    const struct odb_op *op = odb_cpu_op(odb_session_cpu(session), v->node);
     struct odb_buf text = ODB_BUF_INIT;
     int width = odb_formal_width(node);
     ui_text_clear(&v->text);
@@ -446,7 +446,7 @@ static void node_prepare(struct ui_view *view, int cols)
         v->asked = (struct node_request){.node = ODB_NO_NODE};
     }
     odb_session_lock(session);
-    unsigned long generation = session->generation;
+    unsigned long generation = odb_session_generation(session);
     bool stale = v->node != node || v->cols != cols - 2 || v->generation != generation;
     bool another = v->node != node;
     v->node = node;
@@ -470,7 +470,7 @@ static void node_prepare(struct ui_view *view, int cols)
 static void node_title(const struct ui_view *view, struct odb_buf *out)
 {
     const struct node_view *v = (const struct node_view *)view;
-    const struct odb_graph *graph = view->app->session->model->graph;
+    const struct odb_graph *graph = odb_session_model(view->app->session)->graph;
     if (v->node == ODB_NO_NODE)
         odb_buf_puts(out, "no node");
     else
@@ -513,11 +513,11 @@ static void node_open_text(struct node_view *v)
 {
     struct ui_app *app = v->text.view.app;
     const struct odb_session *session = app->session;
-    const struct odb_graph *graph = session->model->graph;
+    const struct odb_graph *graph = odb_session_model(session)->graph;
     const struct odb_node *node = &graph->nodes[v->node];
     struct ui_view *output = app->views[UI_VIEW_OUTPUT];
     odb_session_lock(session);
-    char *text = odb_xstrdup(odb_buf_text(&session->account.text));
+    char *text = odb_xstrdup(odb_buf_text(&odb_session_account(session)->text));
     odb_session_unlock(session);
     ui_output_show(output, "target --text", text);
     free(text);
@@ -535,7 +535,7 @@ static enum ui_answer node_act(struct ui_view *view, const struct odb_command_ca
     struct ui_app *app = view->app;
     if (call->command->screen != ODB_SCREEN_OPEN || odb_call_arg(call, 0) || v->node < 0)
         return UI_NOT_MINE;
-    const struct odb_node *node = &app->session->model->graph->nodes[v->node];
+    const struct odb_node *node = &odb_session_model(app->session)->graph->nodes[v->node];
     if (view->selected >= v->attr_row && view->selected < v->attr_row + v->n_attrs) {
         node_open_attr(v, &node->attrs.items[view->selected - v->attr_row]);
         return UI_DONE;

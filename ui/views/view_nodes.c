@@ -27,7 +27,7 @@ struct nodes_view {
 
 static const struct odb_graph *nodes_graph(const struct ui_view *view)
 {
-    return view->app->session->model->graph;
+    return odb_session_model(view->app->session)->graph;
 }
 
 static struct ui_row nodes_row(const struct ui_view *view, size_t row)
@@ -100,8 +100,8 @@ static void nodes_prepare(struct ui_view *view, int cols)
 {
     struct nodes_view *v = (struct nodes_view *)view;
     odb_session_lock(view->app->session);
-    bool stale =
-        ui_outline_follows(&v->outline) && v->outline.generation != view->app->session->generation;
+    bool stale = ui_outline_follows(&v->outline) &&
+                 v->outline.generation != odb_session_generation(view->app->session);
     odb_session_unlock(view->app->session);
     bool early = ui_app_busy(view->app) && odb_clock() - v->made < NODES_PATIENCE * v->cost;
     if (stale && !early)
@@ -277,7 +277,7 @@ static void nodes_draw_names(const struct ui_view *view, const struct odb_node *
                              const struct nodes_columns *c, const struct ui_area *area, int col)
 {
     const struct odb_session *session = view->app->session;
-    const struct odb_graph *graph = session->model->graph;
+    const struct odb_graph *graph = odb_session_model(session)->graph;
     struct odb_buf text = ODB_BUF_INIT;
     char key[512] = "";
     if (value != ODB_NO_VALUE)
@@ -327,20 +327,20 @@ static void nodes_draw_scope(const struct ui_view *view, const struct ui_row *ro
 static void nodes_draw_sign(const struct odb_session *session, int node, const struct ui_area *area,
                             int col)
 {
-    if (node == session->at)
+    if (node == odb_session_at(session))
         ui_draw_glyph(area, 0, col, UI_STYLE_WARN, UI_GLYPH_HERE);
-    else if (session->breaks[node])
+    else if (odb_session_breaks(session)[node])
         ui_draw_glyph(area, 0, col, UI_STYLE_BAD, UI_GLYPH_BREAK);
-    else if (session->tags[node] & ODB_TAG_PIN)
+    else if (odb_session_tags(session)[node] & ODB_TAG_PIN)
         ui_draw_glyph(area, 0, col, UI_STYLE_WARN, UI_GLYPH_PIN);
-    else if (session->tags[node] & ODB_TAG_NOTE)
+    else if (odb_session_tags(session)[node] & ODB_TAG_NOTE)
         ui_draw_glyph(area, 0, col, UI_STYLE_LABEL, UI_GLYPH_NOTE);
-    else if (session->tags[node] & ODB_TAG_MARK)
+    else if (odb_session_tags(session)[node] & ODB_TAG_MARK)
         ui_draw_glyph(area, 0, col, UI_STYLE_LABEL, UI_GLYPH_MARK);
-    for (size_t i = 0; i < session->bookmarks.n; i++)
-        if (session->bookmarks.items[i].node == node)
+    for (size_t i = 0; i < odb_session_n_bookmarks(session); i++)
+        if (odb_session_bookmark_at(session, i)->node == node)
             ui_draw_printf(area, 0, col + 1, UI_STYLE_LABEL, "%c",
-                           session->bookmarks.items[i].letter);
+                           odb_session_bookmark_at(session, i)->letter);
 }
 
 static void nodes_draw_row(const struct ui_view *view, size_t at, const struct ui_area *area)
@@ -349,10 +349,10 @@ static void nodes_draw_row(const struct ui_view *view, size_t at, const struct u
     struct nodes_columns c = nodes_columns(view, area->cols);
     struct ui_row row = nodes_row(view, at);
     int value, col = -view->left;
-    const struct odb_node *node = &session->model->graph->nodes[row.worst];
+    const struct odb_node *node = &odb_session_model(session)->graph->nodes[row.worst];
     const struct odb_value_report *report = odb_session_node(session, row.worst, &value);
     bool culprit = report->culprit || odb_session_culprit(session, row.worst);
-    bool unsupported = *odb_cpu_unsupported(session->cpu, row.worst);
+    bool unsupported = *odb_cpu_unsupported(odb_session_cpu(session), row.worst);
     char number[32];
     snprintf(number, sizeof number, "%d", row.node);
     ui_draw_right(area, 0, col + 1, c.index, UI_STYLE_DIM, number);

@@ -64,7 +64,7 @@ static void operators_count(const struct operators_view *v, const struct odb_ses
 {
     for (size_t k = 0; k < v->kinds.items.n; k++)
         rows[k] = (struct operators_row){.number = k, .error = -1, .worst = ODB_NO_NODE};
-    for (size_t i = 0; i < session->model->graph->n_nodes; i++) {
+    for (size_t i = 0; i < odb_session_model(session)->graph->n_nodes; i++) {
         struct operators_row *row = &rows[v->kind[i]];
         const struct odb_value_report *report = odb_session_node(session, (int)i, NULL);
         bool judged = report->verdict == ODB_VERDICT_PASS || odb_verdict_is_bad(report->verdict);
@@ -152,14 +152,14 @@ static void operators_add(struct operators_view *v, const struct odb_session *se
     int value;
     const struct odb_value_report *report = odb_session_node(session, row->worst, &value);
     odb_opname_put(&v->kinds.items.items[row->number], &name);
-    const struct odb_node *worst = &session->model->graph->nodes[row->worst];
+    const struct odb_node *worst = &odb_session_model(session)->graph->nodes[row->worst];
     odb_buf_printf(&node, "#%d", row->worst);
     if (*worst->name)
         odb_buf_printf(&node, " %s", worst->name);
     else if (value != ODB_NO_VALUE)
-        odb_buf_printf(&node, " %s", session->model->graph->values[value].name);
+        odb_buf_printf(&node, " %s", odb_session_model(session)->graph->values[value].name);
     bool known = row->judged > 0, zeros = known && v->cells.view.app->linear;
-    bool unsupported = *odb_cpu_unsupported(session->cpu, row->worst);
+    bool unsupported = *odb_cpu_unsupported(odb_session_cpu(session), row->worst);
     ui_cells_add_take(
         &v->cells,
         (struct ui_cells_row){.cells = {odb_buf_take(&name), operators_cell(row->nodes, true),
@@ -204,12 +204,12 @@ static void operators_prepare(struct ui_view *view, int cols)
     bool first = !v->kind;
     bool early = ui_app_busy(view->app) && odb_clock() - v->made < OPERATORS_PATIENCE * v->cost;
     if (first)
-        operators_number(v, session->model->graph);
+        operators_number(v, odb_session_model(session)->graph);
     size_t selected = view->selected;
     odb_session_lock(session);
-    bool stale = first || v->generation != session->generation;
+    bool stale = first || v->generation != odb_session_generation(session);
     if (stale && (first || !early)) {
-        v->generation = session->generation;
+        v->generation = odb_session_generation(session);
         v->made = odb_clock();
         selected = operators_make(v, session, cols - 2);
         v->cost = odb_clock() - v->made;

@@ -93,7 +93,7 @@ static void probe_put_link(struct probe_view *v, const char *before, int node)
 {
     struct odb_buf text = ODB_BUF_INIT;
     odb_buf_puts(&text, before);
-    odb_node_put(v->text.view.app->session->model->graph, node, &text);
+    odb_node_put(odb_session_model(v->text.view.app->session)->graph, node, &text);
     probe_row(v, UI_STYLE_NAME, 2, node, ODB_NO_VALUE, "%s", odb_buf_text(&text));
     odb_buf_dispose(&text);
 }
@@ -106,9 +106,10 @@ static void probe_put_more(struct probe_view *v, size_t n)
 
 static void probe_put_cut(struct probe_view *v, const struct odb_probe_log *p)
 {
-    char *head = p->within ? odb_xasprintf("the cut: %zu nodes of the body", p->nodes)
-                           : odb_xasprintf("the cut: %zu of %zu nodes", p->nodes,
-                                           v->text.view.app->session->model->graph->n_nodes);
+    char *head = p->within
+                     ? odb_xasprintf("the cut: %zu nodes of the body", p->nodes)
+                     : odb_xasprintf("the cut: %zu of %zu nodes", p->nodes,
+                                     odb_session_model(v->text.view.app->session)->graph->n_nodes);
     if (p->nodes)
         probe_head(v, head);
     free(head);
@@ -194,14 +195,15 @@ static void probe_prepare(struct ui_view *view, int cols)
     const struct odb_session *session = view->app->session;
     odb_session_lock(session);
     size_t at = ui_log_selected(view->app->views[UI_VIEW_LOG]);
-    const struct odb_probe_log *p = at < session->log.n ? &session->log.items[at] : NULL;
+    const struct odb_probe_log *p =
+        at < odb_session_n_log(session) ? odb_session_log(session, at) : NULL;
     size_t shown = p ? at + 1 : 0;
-    bool another = v->shown != shown || v->search != session->progress.began;
+    bool another = v->shown != shown || v->search != odb_session_progress(session)->began;
     if (another || v->cols != cols - 2 || !p || v->ended != p->ended) {
         if (another)
             view->selected = view->top = 0;
         v->shown = shown;
-        v->search = session->progress.began;
+        v->search = odb_session_progress(session)->began;
         v->cols = cols - 2;
         v->ended = p && p->ended;
         ui_text_clear(&v->text);
@@ -215,9 +217,9 @@ static void probe_title(const struct ui_view *view, struct odb_buf *out)
 {
     const struct probe_view *v = (const struct probe_view *)view;
     const struct odb_session *session = view->app->session;
-    if (v->shown && v->shown <= session->log.n)
-        odb_buf_printf(out, "probe %zu of %zu: %s", v->shown, session->log.n,
-                       session->log.items[v->shown - 1].text);
+    if (v->shown && v->shown <= odb_session_n_log(session))
+        odb_buf_printf(out, "probe %zu of %zu: %s", v->shown, odb_session_n_log(session),
+                       odb_session_log(session, v->shown - 1)->text);
     else
         odb_buf_puts(out, "no probe is selected in the log");
 }

@@ -75,7 +75,7 @@ static void report_gap(struct report_view *v)
 
 static void report_culprit(struct report_view *v, size_t index, const struct odb_culprit *culprit)
 {
-    const struct odb_graph *graph = v->text.view.app->session->model->graph;
+    const struct odb_graph *graph = odb_session_model(v->text.view.app->session)->graph;
     struct odb_named_number numbers[ODB_REPORT_NUMBERS];
     struct odb_buf line = ODB_BUF_INIT;
     odb_node_put(graph, culprit->node, &line);
@@ -189,7 +189,7 @@ static void report_cost(struct report_view *v, const struct odb_report *report)
 
 static void report_make(struct report_view *v)
 {
-    const struct odb_report *report = v->text.view.app->session->report;
+    const struct odb_report *report = odb_session_report(v->text.view.app->session);
     ui_text_clear(&v->text);
     v->sections.n = 0;
     v->section = REPORT_HEAD;
@@ -215,9 +215,9 @@ static void report_prepare(struct ui_view *view, int cols)
     struct report_view *v = (struct report_view *)view;
     const struct odb_session *session = view->app->session;
     odb_session_lock(session);
-    if (v->cols != cols || v->generation != session->generation || !v->text.lines.n) {
+    if (v->cols != cols || v->generation != odb_session_generation(session) || !v->text.lines.n) {
         v->cols = ODB_MAX(cols - 2, 10);
-        v->generation = session->generation;
+        v->generation = odb_session_generation(session);
         report_make(v);
         v->cols = cols;
     }

@@ -86,7 +86,7 @@ static bool sessions_changed(struct timespec *seen, const char *folder)
 static void sessions_prepare(struct ui_view *view, int cols)
 {
     struct sessions_view *v = (struct sessions_view *)view;
-    char *model = odb_xstrdup(view->app->session->model->path);
+    char *model = odb_xstrdup(odb_session_model(view->app->session)->path);
     const char *folder = *model ? dirname(model) : ".";
     bool here = sessions_changed(&v->changed[0], ".");
     bool there = strcmp(folder, ".") && sessions_changed(&v->changed[1], folder);

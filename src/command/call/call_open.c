@@ -20,7 +20,7 @@
 #include "command/table/command.h"
 #include "command/table/table.h"
 #include "model/read/load.h"
-#include "session/session.h"
+#include "session/session_state.h"
 #include "session/stored.h"
 
 enum odb_status odb_call__open_model(struct odb_command_call *call, const char *path,

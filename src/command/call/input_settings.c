@@ -16,7 +16,7 @@
 #include "command/table/command.h"
 #include "command/table/table.h"
 #include "inputs/input_file.h"
-#include "session/session.h"
+#include "session/session_state.h"
 #include "session/store.h"
 
 static const enum odb_option_id setting_ids[] = {ODB_OPTION_INPUT, ODB_OPTION_INPUTS_FROM,

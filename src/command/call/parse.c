@@ -22,7 +22,7 @@
 #include "command/table/word_check.h"
 #include "executor/executor.h"
 #include "interpret/cpu.h"
-#include "session/session.h"
+#include "session/session_state.h"
 
 /* --- options --------------------------------------------------------------------------------- */
 

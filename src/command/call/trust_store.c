@@ -25,7 +25,7 @@
 #include "inputs/input_file.h"
 #include "session/annotations.h"
 #include "session/identity.h"
-#include "session/session.h"
+#include "session/session_state.h"
 #include "system/file.h"
 
 #define TRUST_MOST 1000                        /* lines; older ones go */

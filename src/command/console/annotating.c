@@ -7,7 +7,7 @@
 
 #include "command/call/call.h"
 #include "command/call/call_print.h"
-#include "session/session.h"
+#include "session/session_state.h"
 
 #define ANNOTATING_MANY 100000 /* nodes in bodies that are counted */
 

@@ -28,7 +28,7 @@
 #include "command/table/table.h"
 #include "compare/criterion.h"
 #include "executor/executor.h"
-#include "session/session.h"
+#include "session/session_state.h"
 
 #define COMPLETE_FOLD 48 /* more than this are folded */
 

@@ -13,7 +13,7 @@
 #include "dump/dump.h"
 #include "model/write/body_model.h"
 #include "session/annotations.h"
-#include "session/session.h"
+#include "session/session_state.h"
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 

@@ -17,7 +17,7 @@
 #include "command/console/complete.h"
 #include "model/model.h"
 #include "run/value_report.h"
-#include "session/session.h"
+#include "session/session_state.h"
 
 /* Not regcomp(), which takes gigabytes for a row of forty "+", nor regexec(), which has no end. */
 #define PCRE2_CODE_UNIT_WIDTH 8

@@ -14,7 +14,7 @@
 #include "command/console/sessions.h"
 #include "command/table/quoting.h"
 #include "model/read/load.h"
-#include "session/session.h"
+#include "session/session_state.h"
 
 static enum odb_status reopen_read(const char *path, enum odb_links links, struct odb_session **out,
                                    struct odb_error *err)

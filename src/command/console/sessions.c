@@ -10,7 +10,7 @@
 #include "command/table/verbs.h"
 #include "command/value/spare_model.h"
 #include "report/json.h"
-#include "session/session.h"
+#include "session/session_state.h"
 #include "session/store.h"
 #include "session/stored.h"
 

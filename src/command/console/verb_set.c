@@ -10,7 +10,7 @@
 #include "command/table/table.h"
 #include "command/table/verbs.h"
 #include "inputs/inputs.h"
-#include "session/session.h"
+#include "session/session_state.h"
 
 /* The row of an option that can be set, NULL with the nearest name in err. */
 static enum odb_status set_find(const char *name, enum odb_option_id *id, struct odb_error *err)

@@ -14,7 +14,7 @@
 #include "command/table/table.h"
 #include "command/table/verbs.h"
 #include "command/value/spare_model.h"
-#include "session/session.h"
+#include "session/session_state.h"
 #include "system/file.h"
 
 /* A line ends a command, so that what holds an end of line has to stay out of it. */

@@ -20,7 +20,7 @@
 #include "command/table/table.h"
 #include "command/table/verbs.h"
 #include "session/annotations.h"
-#include "session/session.h"
+#include "session/session_state.h"
 
 #define UNDO_MOST 100
 

@@ -18,7 +18,7 @@
 #include "command/table/table.h"
 #include "command/table/verbs.h"
 #include "report/report.h"
-#include "session/session.h"
+#include "session/session_state.h"
 
 /* A spec of a file that the user did not give himself, and that is not followed for the file's sake
  * alone, is told of and left. */

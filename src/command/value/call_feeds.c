@@ -17,7 +17,7 @@
 #include "command/table/command.h"
 #include "inputs/inputs.h"
 #include "run/feeds.h"
-#include "session/session.h"
+#include "session/session_state.h"
 
 /* Which inputs were taken from a recording that is target, reference or golden. */
 static void call_say_recorded(struct odb_command_call *call, const struct odb_feeds *feeds)

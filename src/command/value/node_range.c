@@ -13,7 +13,7 @@
 #include "compare/criterion.h"
 #include "executor/cpu_executor.h"
 #include "probe/body_case.h"
-#include "session/session.h"
+#include "session/session_state.h"
 
 /* Names may hold colons, so the whole comes first, then every split. */
 enum odb_status odb_call__segment(const struct odb_graph *graph, const char *text, int *first,

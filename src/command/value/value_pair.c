@@ -11,7 +11,7 @@
 #include "compare/exact.h"
 #include "probe/run_values.h"
 #include "probe/body_case.h"
-#include "session/session.h"
+#include "session/session_state.h"
 #include "walk/inside.h"
 
 void odb_value_pair_dispose(struct odb_value_pair *pair)

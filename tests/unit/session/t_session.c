@@ -3,7 +3,7 @@
  * What a session keeps beside what a search finds: what the target said of the model, and which
  * kernels the searches in its file were made with.
  */
-#include "session/session.h"
+#include "session/session_state.h"
 
 #include <stdatomic.h>
 #include <unistd.h>

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "session/session.h"
+#include "session/session_state.h"
 #include "session/store_int.h"
 #include "tests/help/models.h"
 #include "model/read/load.h"

@@ -27,7 +27,7 @@
 #include "model/read/load.h"
 #include "model/write/write.h"
 #include "session/identity.h"
-#include "session/session.h"
+#include "session/session_state.h"
 #include "system/file.h"
 
 enum dump_kind { DUMP_FULL, DUMP_ONCE, DUMP_RANGE, DUMP_LIST };

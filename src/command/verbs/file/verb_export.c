@@ -12,7 +12,7 @@
 #include "command/value/node_range.h"
 #include "command/value/search_options.h"
 #include "probe/body_case.h"
-#include "session/session.h"
+#include "session/session_state.h"
 #include "shrink/repro.h"
 #include "system/file.h"
 

@@ -13,7 +13,7 @@
 #include "command/table/verbs.h"
 #include "command/value/names.h"
 #include "report/report.h"
-#include "session/session.h"
+#include "session/session_state.h"
 #include "session/stored.h"
 
 /* --- what was put down ------------------------------------------------------------------------ */

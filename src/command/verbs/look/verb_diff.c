@@ -13,7 +13,7 @@
 #include "command/value/names.h"
 #include "command/value/value_pair.h"
 #include "compare/inspect/inspect.h"
-#include "session/session.h"
+#include "session/session_state.h"
 #include "tensor/grid.h"
 #include "tensor/tensor_print.h"
 

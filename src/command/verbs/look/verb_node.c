@@ -13,7 +13,7 @@
 #include "model/write/body_model.h"
 #include "report/json.h"
 #include "report/report.h"
-#include "session/session.h"
+#include "session/session_state.h"
 
 #define NODE_READERS 8 /* named before "and N more" */
 

@@ -9,7 +9,7 @@
 #include "command/table/verbs.h"
 #include "command/value/call_shapes.h"
 #include "report/json.h"
-#include "session/session.h"
+#include "session/session_state.h"
 
 static void nodes_put_op(const struct odb_node *node, struct odb_buf *out)
 {

@@ -19,7 +19,7 @@
 #include "command/verbs/search/against_option.h"
 #include "command/verbs/search/over_option.h"
 #include "command/verbs/search/samples_option.h"
-#include "session/session.h"
+#include "session/session_state.h"
 
 #define BISECT_FULL 3   /* culprits told in full */
 #define BISECT_SHORT 20 /* and those with a line at least */

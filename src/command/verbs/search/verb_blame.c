@@ -13,7 +13,7 @@
 #include "command/table/verbs.h"
 #include "command/verbs/search/verb_bisect.h"
 #include "report/report.h"
-#include "session/session.h"
+#include "session/session_state.h"
 
 /* --- a culprit -------------------------------------------------------------------------------- */
 

@@ -15,7 +15,7 @@
 #include "command/value/search_options.h"
 #include "command/value/spare_model.h"
 #include "probe/body_case.h"
-#include "session/session.h"
+#include "session/session_state.h"
 #include "shrink/minimise.h"
 
 /* Where to begin: the nodes named, else, where a search has been made, its first culprit, else the

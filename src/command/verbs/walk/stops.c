@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "run/hooks.h"
-#include "session/session.h"
+#include "session/session_state.h"
 
 /* A stretch of the walk, and the list as it was when it began: the screen may change that. */
 struct stops {

@@ -7,7 +7,7 @@
 #include "command/call/call.h"
 #include "command/call/call_print.h"
 #include "command/console/annotating.h"
-#include "session/session.h"
+#include "session/session_state.h"
 
 static enum odb_status bookmark_list(struct odb_command_call *call)
 {

@@ -11,7 +11,7 @@
 #include "command/table/quoting.h"
 #include "command/table/verbs.h"
 #include "command/value/names.h"
-#include "session/session.h"
+#include "session/session_state.h"
 
 #define BREAK_STOPS (1u << ODB_ANNOTATION_BREAK | 1u << ODB_ANNOTATION_WATCH)
 

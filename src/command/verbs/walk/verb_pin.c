@@ -14,7 +14,7 @@
 #include "command/table/verbs.h"
 #include "command/value/names.h"
 #include "executor/executor.h"
-#include "session/session.h"
+#include "session/session_state.h"
 
 static enum odb_status pin_list(struct odb_command_call *call, enum odb_annotation_kind kind,
                                 const char *none)

@@ -18,7 +18,7 @@
 #include "command/value/search_options.h"
 #include "command/verbs/walk/stops.h"
 #include "command/verbs/walk/verb_display.h"
-#include "session/session.h"
+#include "session/session_state.h"
 
 /* A command that walks, on its way. */
 struct step {

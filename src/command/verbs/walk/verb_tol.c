@@ -5,7 +5,7 @@
 #include "command/call/watch.h"
 #include "command/table/verbs.h"
 #include "compare/criterion.h"
-#include "session/session.h"
+#include "session/session_state.h"
 
 static enum odb_status tol_rejudge(struct odb_command_call *call, struct odb_buf *out,
                                    struct odb_error *err)

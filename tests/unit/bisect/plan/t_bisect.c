@@ -13,6 +13,7 @@
 #include "tests/help/models.h"
 #include "tests/help/survives.h"
 #include "model/read/load.h"
+#include "session/session_state.h"
 
 struct search {
     struct odb_model *model;

@@ -16,7 +16,7 @@
 #include "command/table/command_find.h"
 #include "model/write/build.h"
 #include "session/annotations.h"
-#include "session/session.h"
+#include "session/session_state.h"
 #include "tensor/format/npy.h"
 #include "tests/help/executor_help.h"
 #include "tests/help/models.h"

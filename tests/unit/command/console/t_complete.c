@@ -10,7 +10,7 @@
 #include "executor/executor.h"
 #include "model/read/load.h"
 #include "session/annotations.h"
-#include "session/session.h"
+#include "session/session_state.h"
 #include "tests/help/models.h"
 
 struct complete_at {

@@ -9,7 +9,7 @@
 #include "command/console/filter.h"
 #include "compare/verdict.h"
 #include "executor/executor.h"
-#include "session/session.h"
+#include "session/session_state.h"
 #include "tests/help/models.h"
 #include "ui/view/outline.h"
 

@@ -13,7 +13,7 @@
 #include "command/console/console_line.h"
 #include "compare/verdict.h"
 #include "report/report.h"
-#include "session/session.h"
+#include "session/session_state.h"
 #include "tests/help/executor_help.h"
 #include "tests/help/models.h"
 

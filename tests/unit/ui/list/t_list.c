@@ -9,7 +9,7 @@
 #include "command/call/parse.h"
 #include "command/table/command_find.h"
 #include "command/table/quoting.h"
-#include "session/session.h"
+#include "session/session_state.h"
 #include "ui/view/app.h"
 
 static size_t list_n; /* rows, each of which is called by its number */

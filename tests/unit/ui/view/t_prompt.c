@@ -10,7 +10,7 @@
 
 #include "command/call/console.h"
 #include "model/read/load.h"
-#include "session/session.h"
+#include "session/session_state.h"
 #include "tests/help/models.h"
 #include "ui/terminal/draw.h"
 #include "ui/view/prompt.h"

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What is in a session, for the commands that work on it. The screen looks at it through the
+ * functions of session.h.
+ */
+#ifndef ODB_SESSION_SESSION_STATE_H
+#define ODB_SESSION_SESSION_STATE_H
+
+#include "session/session.h"
+
+struct odb_session {
+    const struct odb_model *model; /* owned */
+    struct odb_cpu *cpu;           /* owned: which nodes the reference can run */
+    struct odb_store *store;       /* owned; NULL: nothing is kept on disk */
+    char *missing_kernels;         /* owned: the options that would load the kernels which the file
+                                      was made with; NULL: they are loaded */
+
+    pthread_mutex_t lock;
+    struct odb_feeds *feeds;         /* owned [lock]; NULL: not made yet */
+    struct odb_trace *trace;         /* owned [lock]; NULL: the reference has not run */
+    char *trace_key;                 /* owned: the options that trace was made with */
+    struct odb_value_report *values; /* owned [lock]; [n_values] */
+    struct odb_tensor **given;       /* owned refs [lock]; [n_values]: the target's */
+    struct odb_report *report;       /* owned [lock]; of the newest search; NULL: none */
+    bool stored;                     /* the report is what the file says */
+    struct odb_account account;      /* [lock] what the target said of the model as it loaded it;
+                                        empty: nothing */
+    int *culprits; /* owned [lock]; [n_nodes] 1 + which culprit of the report a node is; 0: none */
+    ODB_VEC(struct odb_probe_log) log;      /* [lock] of the search or walk begun last, in order */
+    struct odb_search_progress progress;    /* [lock] */
+    ODB_VEC(struct odb_bookmark) bookmarks; /* [lock]; changed by the screen's thread alone */
+    struct odb_annotation_list
+        annotations;            /* [lock] breakpoints, marks, …: what the user put down */
+    bool *breaks;               /* owned [lock]; [n_nodes] breakpoints that are enabled */
+    unsigned char *tags;        /* owned [lock]; [n_nodes] ODB_TAG_ bits */
+    struct odb_memory *memory;  /* owned: answers to a search that was stopped, where no
+                                   file has them; NULL: none */
+    char *memory_settings;      /* owned: what they were asked with */
+    struct odb_answers answers; /* of the search begun last; this and the next two are the
+                                   engine's thread's alone */
+    struct odb_resumed resumed; /* what it has from an earlier run of the program */
+    struct odb_walk *walk;      /* owned; NULL: not walking */
+    struct odb_inside *inside;  /* owned: the innermost body that the walk is in, or NULL */
+    int resume;                 /* [lock] before this node the walk goes on with another
+                                   trace, and the one there is has nothing to say of it and
+                                   what follows; ODB_NO_NODE: there is no other */
+    char *walk_target;          /* owned: the spec that the walk was opened with */
+    int at;                     /* [lock] nodes before it have run; ODB_NO_NODE: no walk */
+    unsigned long generation;   /* [lock] grows with every change of values or report */
+
+    void (*wake)(void *payload); /* called after a change, without the lock, from any thread */
+    void *wake_payload;
+};
+
+#endif
