@@ -25,8 +25,8 @@ static inline bool odb_exact_pair(enum odb_dtype e, enum odb_dtype b)
 static inline long double odb_exact_value(enum odb_dtype dtype, const void *data, size_t i)
 {
     if (dtype == ODB_U64)
-        return (long double)(uint64_t)odb_load_i64(dtype, data, i);
-    return dtype == ODB_I64 ? (long double)odb_load_i64(dtype, data, i)
+        return (long double)((const odb_u64 *)data)[i];
+    return dtype == ODB_I64 ? (long double)((const odb_i64 *)data)[i]
                             : (long double)odb_load_f64(dtype, data, i);
 }
 

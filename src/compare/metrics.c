@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * One pass over both tensors gives every sum. A tensor is cut into blocks that depend on its size
- * only, each block fills its own sums, and these are added in order: the result does not depend on
- * the number of threads. Within a block, chunks are widened to doubles in the cache and summed in
- * lanes.
+ * One pass over both tensors gives every sum: every block fills its own, and these are added in
+ * order. Chunks, widened to doubles in the cache, are summed in lanes.
  *
  * The lanes assume finite numbers. A chunk whose sum of distances comes out finite had no others;
  * only where it does not, its pairs are looked at one by one, the finite ones gathered, and the
@@ -20,10 +18,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "system/parallel.h"
 #include "compare/exact.h"
 #include "compare/lanes.h"
 #include "compare/ulp.h"
+#include "tensor/pass.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
 #define METRICS_HOT __attribute__((optimize("O3")))
@@ -31,8 +29,7 @@
 #define METRICS_HOT
 #endif
 
-enum { METRICS_CHUNK = 1024, METRICS_BLOCK = 16 * METRICS_CHUNK };
-
+#define METRICS_BLOCK (16 * ODB_PASS_CHUNK)
 #define METRICS_EPS 1e-9
 
 /* What a block, an item, or everything adds up to. */
@@ -41,16 +38,11 @@ struct metrics_sums {
     size_t inf_ref_only, inf_target_only, inf_sign;
     size_t more, less, whole, not_close; /* whole: integer parts differ */
     size_t first_mismatch;               /* of NaN or Inf; ODB_NOWHERE */
+    size_t farthest;                     /* where the chunk with max_ad begins */
     double max_ad, max_b, max_rel, max_d3, max_ulp;
     double ad, ab, d3, mape;
     long double d2, b2, e2, eb; /* wide, so that squares of doubles have room */
     double odd_ad, odd_ab, odd_d2, odd_b2, odd_d3, odd_mape; /* pairs that are not finite */
-};
-
-/* One chunk of finite numbers; padded with zeros, which add nothing, to a multiple of the lanes. */
-struct metrics_chunk {
-    double e[METRICS_CHUNK] __attribute__((aligned(32)));
-    double b[METRICS_CHUNK] __attribute__((aligned(32)));
 };
 
 /* What the lanes find in a chunk. */
@@ -61,13 +53,11 @@ struct metrics_part {
 };
 
 struct metrics_job {
-    const struct odb_tensor *e, *b;
-    size_t per_element; /* numbers in one: 2 for complex */
-    enum odb_dtype e_type, b_type, ulp_type;
+    struct odb_numbers e, b;
+    enum odb_dtype ulp_type;
     double th;
     bool light; /* only what odb_distance() gives */
     bool wide;  /* integers of 64 bits, which may be too large for doubles */
-    struct metrics_sums *blocks;
 };
 
 /* --- lanes ------------------------------------------------------------------------------------ */
@@ -93,13 +83,13 @@ static inline size_t metrics_counted(const odb_vec_mask *v)
 
 #define METRICS_BODY static inline __attribute__((always_inline)) void
 
-METRICS_BODY metrics_light_body(const struct metrics_chunk *c, size_t n, struct metrics_part *p)
+METRICS_BODY metrics_light_body(const struct odb_chunk *c, size_t n, struct metrics_part *p)
 {
     odb_vec ad[2] = {0}, b2[2] = {0}, max[2] = {0};
     odb_vec_mask differ[2] = {0};
     VEC_STEPS(n)
     {
-        odb_vec b = VEC_AT(c->b, i + 4 * v), d = VEC_ABS(VEC_AT(c->e, i + 4 * v) - b);
+        odb_vec b = VEC_AT(c->v[1], i + 4 * v), d = VEC_ABS(VEC_AT(c->v[0], i + 4 * v) - b);
         ad[v] += d;
         b2[v] += b * b;
         max[v] = VEC_MAX(d, max[v]);
@@ -112,13 +102,13 @@ METRICS_BODY metrics_light_body(const struct metrics_chunk *c, size_t n, struct 
 }
 
 /* Distances and the squares. */
-METRICS_BODY metrics_moments_body(const struct metrics_chunk *c, size_t n, struct metrics_part *p)
+METRICS_BODY metrics_moments_body(const struct odb_chunk *c, size_t n, struct metrics_part *p)
 {
     odb_vec ad[2] = {0}, ab[2] = {0}, d2[2] = {0}, b2[2] = {0}, e2[2] = {0}, eb[2] = {0},
             max[2] = {0}, peak[2] = {0};
     VEC_STEPS(n)
     {
-        odb_vec e = VEC_AT(c->e, i + 4 * v), b = VEC_AT(c->b, i + 4 * v), d = VEC_ABS(e - b);
+        odb_vec e = VEC_AT(c->v[0], i + 4 * v), b = VEC_AT(c->v[1], i + 4 * v), d = VEC_ABS(e - b);
         odb_vec a = VEC_ABS(b);
         ad[v] += d;
         ab[v] += a;
@@ -140,14 +130,14 @@ METRICS_BODY metrics_moments_body(const struct metrics_chunk *c, size_t n, struc
 }
 
 /* The divisions. */
-METRICS_BODY metrics_relative_body(const struct metrics_chunk *c, size_t n, double th,
+METRICS_BODY metrics_relative_body(const struct odb_chunk *c, size_t n, double th,
                                    struct metrics_part *p)
 {
     odb_vec d3[2] = {0}, ape[2] = {0}, max_d3[2] = {0}, max_rel[2] = {0};
     odb_vec_mask far[2] = {0};
     VEC_STEPS(n)
     {
-        odb_vec b = VEC_AT(c->b, i + 4 * v), d = VEC_ABS(VEC_AT(c->e, i + 4 * v) - b);
+        odb_vec b = VEC_AT(c->v[1], i + 4 * v), d = VEC_ABS(VEC_AT(c->v[0], i + 4 * v) - b);
         odb_vec a = VEC_ABS(b), relative = d / (a + METRICS_EPS);
         odb_vec local = VEC_PICK(a > th, relative, d);
         odb_vec plain = VEC_AND(d / VEC_PICK(a > 0, a, a + 1), a > 0);
@@ -169,12 +159,12 @@ METRICS_BODY metrics_relative_body(const struct metrics_chunk *c, size_t n, doub
 #define VEC_FLOOR(x, rounded)                                                                      \
     VEC_PICK((x) < 0x1p52, (rounded)-VEC_AND((odb_vec){} + 1, (rounded) > (x)), x)
 
-METRICS_BODY metrics_counts_body(const struct metrics_chunk *c, size_t n, struct metrics_part *p)
+METRICS_BODY metrics_counts_body(const struct odb_chunk *c, size_t n, struct metrics_part *p)
 {
     odb_vec_mask more[2] = {0}, less[2] = {0}, whole[2] = {0};
     VEC_STEPS(n)
     {
-        odb_vec e = VEC_AT(c->e, i + 4 * v), b = VEC_AT(c->b, i + 4 * v);
+        odb_vec e = VEC_AT(c->v[0], i + 4 * v), b = VEC_AT(c->v[1], i + 4 * v);
         odb_vec x = VEC_ABS(e), y = VEC_ABS(b);
         odb_vec rx = x + 0x1p52 - 0x1p52, ry = y + 0x1p52 - 0x1p52;
         odb_vec fx = VEC_FLOOR(x, rx), fy = VEC_FLOOR(y, ry);
@@ -190,11 +180,11 @@ METRICS_BODY metrics_counts_body(const struct metrics_chunk *c, size_t n, struct
 }
 
 /* Number of floats between two, their bits seen as ordered integers. */
-METRICS_BODY metrics_ulp32_body(const struct metrics_chunk *c, size_t n, double *ulps)
+METRICS_BODY metrics_ulp32_body(const struct odb_chunk *c, size_t n, double *ulps)
 {
     int64_t max = 0;
     for (size_t i = 0; i < n; i++) {
-        float e = (float)c->e[i], b = (float)c->b[i];
+        float e = (float)c->v[0][i], b = (float)c->v[1][i];
         int32_t x, y;
         memcpy(&x, &e, sizeof x);
         memcpy(&y, &b, sizeof y);
@@ -209,19 +199,19 @@ METRICS_BODY metrics_ulp32_body(const struct metrics_chunk *c, size_t n, double 
 
 /* The bodies once more for machines with wider registers: same lanes, same results. */
 #define METRICS_VARIANT(suffix, attributes)                                                        \
-    attributes static void metrics_light##suffix(const struct metrics_chunk *c, size_t n,          \
+    attributes static void metrics_light##suffix(const struct odb_chunk *c, size_t n,              \
                                                  struct metrics_part *p)                           \
     {                                                                                              \
         metrics_light_body(c, n, p);                                                               \
     }                                                                                              \
-    attributes static void metrics_full##suffix(const struct metrics_chunk *c, size_t n,           \
-                                                double th, struct metrics_part *p)                 \
+    attributes static void metrics_full##suffix(const struct odb_chunk *c, size_t n, double th,    \
+                                                struct metrics_part *p)                            \
     {                                                                                              \
         metrics_moments_body(c, n, p);                                                             \
         metrics_relative_body(c, n, th, p);                                                        \
         metrics_counts_body(c, n, p);                                                              \
     }                                                                                              \
-    attributes static void metrics_ulp32##suffix(const struct metrics_chunk *c, size_t n,          \
+    attributes static void metrics_ulp32##suffix(const struct odb_chunk *c, size_t n,              \
                                                  double *ulps)                                     \
     {                                                                                              \
         metrics_ulp32_body(c, n, ulps);                                                            \
@@ -238,7 +228,7 @@ METRICS_VARIANT(_avx2, METRICS_HOT __attribute__((target("avx2"))))
 
 /* --- units in the last place ------------------------------------------------------------------ */
 
-static double metrics_ulps(enum odb_dtype dtype, const struct metrics_chunk *c, size_t n)
+static double metrics_ulps(enum odb_dtype dtype, const struct odb_chunk *c, size_t n)
 {
     double max = 0;
     if (dtype == ODB_F32) {
@@ -246,26 +236,18 @@ static double metrics_ulps(enum odb_dtype dtype, const struct metrics_chunk *c, 
         return max;
     }
     for (size_t i = 0; i < n; i++)
-        if (c->e[i] != c->b[i])
-            max = fmax(max, fabs(odb_ulps(dtype, c->b[i], c->e[i])));
+        if (c->v[0][i] != c->v[1][i])
+            max = fmax(max, fabs(odb_ulps(dtype, c->v[1][i], c->v[0][i])));
     return max;
 }
 
 /* --- chunks and blocks ------------------------------------------------------------------------ */
 
-static void metrics_load(double *out, enum odb_dtype dtype, const void *data, size_t first,
-                         size_t n)
-{
-    /* first is a multiple of the chunk: packed types start at a byte. */
-    size_t offset = first / 8 * odb_dtype_info(dtype)->bits;
-    odb_convert(ODB_F64, out, dtype, (const char *)data + offset, n);
-}
-
-static size_t metrics_pad(struct metrics_chunk *c, size_t n)
+static size_t metrics_pad(struct odb_chunk *c, size_t n)
 {
     size_t padded = (n + ODB_LANES - 1) / ODB_LANES * ODB_LANES;
     for (size_t i = n; i < padded; i++)
-        c->e[i] = c->b[i] = 0;
+        c->v[0][i] = c->v[1][i] = 0;
     return padded;
 }
 
@@ -298,17 +280,16 @@ static void metrics_add_odd(struct metrics_sums *s, double e, double b, size_t i
 }
 
 /* Takes the pairs that are not finite out of the chunk; returns how many are left. */
-static size_t metrics_gather(struct metrics_sums *s, struct metrics_chunk *c, size_t n,
-                             size_t first)
+static size_t metrics_gather(struct metrics_sums *s, struct odb_chunk *c)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        double e = c->e[i], b = c->b[i];
+    for (size_t i = 0; i < c->n; i++) {
+        double e = c->v[0][i], b = c->v[1][i];
         if (isfinite(e) && isfinite(b)) {
-            c->e[kept] = e;
-            c->b[kept++] = b;
+            c->v[0][kept] = e;
+            c->v[1][kept++] = b;
         } else {
-            metrics_add_odd(s, e, b, first + i);
+            metrics_add_odd(s, e, b, c->first + i);
         }
     }
     return kept;
@@ -335,14 +316,18 @@ static void metrics_add_part(struct metrics_sums *s, const struct metrics_part *
     s->max_d3 = fmax(s->max_d3, p->max_d3);
 }
 
+static double metrics_minus(const struct metrics_job *job, size_t i)
+{
+    return odb_exact_minus(job->e.type, job->e.data, job->b.type, job->b.data, i);
+}
+
 /* What the lanes do, for integers of any size. */
-static void metrics_integers(const struct metrics_job *job, const struct metrics_chunk *c,
-                             size_t first, size_t n, struct metrics_part *p)
+static void metrics_integers(const struct metrics_job *job, const struct odb_chunk *c, size_t n,
+                             struct metrics_part *p)
 {
     for (size_t i = 0; i < n; i++) {
-        double minus =
-            odb_exact_minus(job->e_type, job->e->data, job->b_type, job->b->data, first + i);
-        double e = c->e[i], b = c->b[i], d = fabs(minus), a = fabs(b);
+        double minus = metrics_minus(job, c->first + i);
+        double e = c->v[0][i], b = c->v[1][i], d = fabs(minus), a = fabs(b);
         double relative = d / (a + METRICS_EPS), local = a > job->th ? relative : d;
         p->ad += d;
         p->ab += a;
@@ -364,13 +349,12 @@ static void metrics_integers(const struct metrics_job *job, const struct metrics
 }
 
 /* n: of the chunk's numbers, which are padded. */
-static struct metrics_part metrics_measure(const struct metrics_job *job,
-                                           const struct metrics_chunk *c, size_t first, size_t n,
-                                           size_t padded)
+static struct metrics_part metrics_measure(const struct metrics_job *job, const struct odb_chunk *c,
+                                           size_t n, size_t padded)
 {
     struct metrics_part p = {0};
-    if (job->wide && odb_exact_rounded(c->e, c->b, n))
-        metrics_integers(job, c, first, n, &p);
+    if (job->wide && odb_exact_rounded(c->v[0], c->v[1], n))
+        metrics_integers(job, c, n, &p);
     else if (job->light)
         METRICS_CALL(metrics_light, c, padded, &p);
     else
@@ -378,35 +362,29 @@ static struct metrics_part metrics_measure(const struct metrics_job *job,
     return p;
 }
 
-static void metrics_add_chunk(const struct metrics_job *job, struct metrics_sums *s,
-                              struct metrics_chunk *c, size_t first, size_t n)
+static void metrics_add_chunk(const void *arg, void *share, struct odb_chunk *c)
 {
-    metrics_load(c->e, job->e_type, job->e->data, first, n);
-    metrics_load(c->b, job->b_type, job->b->data, first, n);
-    size_t padded = metrics_pad(c, n);
-    struct metrics_part p = metrics_measure(job, c, first, n, padded);
+    const struct metrics_job *job = arg;
+    struct metrics_sums *s = share;
+    size_t n = c->n;
+    struct metrics_part p = metrics_measure(job, c, n, metrics_pad(c, n));
     if (!isfinite(p.ad)) {
-        n = metrics_gather(s, c, n, first);
-        padded = metrics_pad(c, n);
-        p = metrics_measure(job, c, first, n, padded);
+        n = metrics_gather(s, c);
+        p = metrics_measure(job, c, n, metrics_pad(c, n));
     }
+    if (p.max_ad > s->max_ad)
+        s->farthest = c->first;
     metrics_add_part(s, &p, n);
     if (!job->light && job->ulp_type)
         s->max_ulp = fmax(s->max_ulp, metrics_ulps(job->ulp_type, c, n));
 }
 
-static void metrics_block(void *arg, size_t begin, size_t end)
+static void metrics_merge(void *total, const void *share)
 {
-    const struct metrics_job *job = arg;
-    struct metrics_chunk c;
-    struct metrics_sums s = {.first_mismatch = ODB_NOWHERE};
-    for (size_t i = begin; i < end; i += METRICS_CHUNK)
-        metrics_add_chunk(job, &s, &c, i, ODB_MIN(end - i, (size_t)METRICS_CHUNK));
-    job->blocks[begin / METRICS_BLOCK] = s;
-}
-
-static void metrics_merge(struct metrics_sums *to, const struct metrics_sums *s)
-{
+    struct metrics_sums *to = total;
+    const struct metrics_sums *s = share;
+    to->first_mismatch = ODB_MIN(to->first_mismatch, s->first_mismatch);
+    to->farthest = s->max_ad > to->max_ad ? s->farthest : to->farthest;
     to->finite += s->finite;
     to->nan_both += s->nan_both;
     to->nan_ref_only += s->nan_ref_only;
@@ -442,12 +420,12 @@ static void metrics_merge(struct metrics_sums *to, const struct metrics_sums *s)
 }
 
 /* Squares of large or tiny doubles leave the range of double: once more, slowly, in a wider one. */
-static void metrics_redo_squares(const struct metrics_job *job, struct metrics_sums *s, size_t n)
+static void metrics_redo_squares(const struct metrics_job *job, struct metrics_sums *s)
 {
     s->d2 = s->b2 = s->e2 = s->eb = 0;
-    for (size_t i = 0; i < n; i++) {
-        long double e = odb_load_f64(job->e_type, job->e->data, i);
-        long double b = odb_load_f64(job->b_type, job->b->data, i);
+    for (size_t i = 0; i < job->e.n; i++) {
+        long double e = odb_load_f64(job->e.type, job->e.data, i);
+        long double b = odb_load_f64(job->b.type, job->b.data, i);
         if (!isfinite(e) || !isfinite(b))
             continue;
         s->d2 += (e - b) * (e - b);
@@ -460,7 +438,7 @@ static void metrics_redo_squares(const struct metrics_job *job, struct metrics_s
 static bool metrics_out_of_range(const struct metrics_job *job, const struct metrics_sums *s)
 {
     const double tiny = 1e-280;
-    if (job->e_type != ODB_F64 && job->b_type != ODB_F64)
+    if (job->e.type != ODB_F64 && job->b.type != ODB_F64)
         return false;
     if (!(s->b2 <= DBL_MAX && s->d2 <= DBL_MAX && s->e2 <= DBL_MAX))
         return true;
@@ -468,11 +446,6 @@ static bool metrics_out_of_range(const struct metrics_job *job, const struct met
 }
 
 /* --- one pair of tensors ---------------------------------------------------------------------- */
-
-static enum odb_dtype metrics_part_type(enum odb_dtype dtype)
-{
-    return dtype == ODB_C64 ? ODB_F32 : dtype == ODB_C128 ? ODB_F64 : dtype;
-}
 
 /* Class of type as comparing knows it: the integers are one. */
 static enum odb_dtype_class metrics_class(enum odb_dtype dtype)
@@ -490,44 +463,38 @@ static bool metrics_is_exact(enum odb_dtype dtype)
 static struct metrics_job metrics_prepare(const struct odb_tensor *e, const struct odb_tensor *b,
                                           double th, bool light)
 {
-    struct metrics_job job = {.e = e, .b = b, .th = th, .light = light};
-    job.per_element = metrics_class(e->dtype) == ODB_CLASS_COMPLEX ? 2 : 1;
-    job.e_type = metrics_part_type(e->dtype);
-    job.b_type = metrics_part_type(b->dtype);
-    job.ulp_type = odb_ulp_type(job.e_type, job.b_type);
+    struct metrics_job job = {
+        .e = odb_numbers_of(e), .b = odb_numbers_of(b), .th = th, .light = light};
+    job.ulp_type = odb_ulp_type(job.e.type, job.b.type);
     job.wide = odb_exact_pair(e->dtype, b->dtype);
     return job;
 }
 
-/* Sums over all elements, and the block with the largest distance. */
-static struct metrics_sums metrics_sum(struct metrics_job *job, size_t *worst_block)
+/* Sums over all elements. */
+static struct metrics_sums metrics_sum(const struct metrics_job *job)
 {
-    size_t n = job->e->count * job->per_element;
-    size_t blocks = (n + METRICS_BLOCK - 1) / METRICS_BLOCK;
-    struct metrics_sums s = {.first_mismatch = ODB_NOWHERE};
-    job->blocks = odb_new_n(struct metrics_sums, blocks + 1);
-    odb_parallel_for(n, METRICS_BLOCK, metrics_block, job);
-    *worst_block = 0;
-    for (size_t i = 0; i < blocks; i++) {
-        if (job->blocks[i].max_ad > s.max_ad)
-            *worst_block = i;
-        s.first_mismatch = ODB_MIN(s.first_mismatch, job->blocks[i].first_mismatch);
-        metrics_merge(&s, &job->blocks[i]);
-    }
-    free(job->blocks);
-    job->blocks = NULL;
+    static const struct metrics_sums none = {.first_mismatch = ODB_NOWHERE};
+    struct metrics_sums s = none;
+    struct odb_pass pass = {.end = job->e.n,
+                            .block = METRICS_BLOCK,
+                            .item = sizeof s,
+                            .none = &none,
+                            .job = job,
+                            .sides = {&job->e, &job->b},
+                            .chunk = metrics_add_chunk,
+                            .join = metrics_merge};
+    odb_pass_all(&pass, &s);
     if (metrics_out_of_range(job, &s))
-        metrics_redo_squares(job, &s, n);
+        metrics_redo_squares(job, &s);
     return s;
 }
 
-/* The first element of the block at exactly this distance. */
-static size_t metrics_find(const struct metrics_job *job, size_t block, double distance)
+/* The first element at the largest distance. */
+static size_t metrics_find(const struct metrics_job *job, const struct metrics_sums *s)
 {
-    size_t n = job->e->count * job->per_element, begin = block * METRICS_BLOCK;
-    for (size_t i = begin; i < ODB_MIN(n, begin + METRICS_BLOCK); i++)
-        if (fabs(odb_exact_minus(job->e_type, job->e->data, job->b_type, job->b->data, i)) ==
-            distance)
+    size_t end = ODB_MIN(job->e.n, s->farthest + ODB_PASS_CHUNK);
+    for (size_t i = s->farthest; i < end; i++)
+        if (fabs(metrics_minus(job, i)) == s->max_ad)
             return i;
     return ODB_NOWHERE;
 }
@@ -573,15 +540,14 @@ static void metrics_add_numbers(struct metrics_total *t, const struct odb_tensor
                                 const struct odb_tensor *b, size_t item)
 {
     struct metrics_job job = metrics_prepare(e, b, t->th, false);
-    size_t block, at;
-    struct metrics_sums s = metrics_sum(&job, &block);
-    at = s.first_mismatch != ODB_NOWHERE ? s.first_mismatch
-         : s.max_ad > 0                  ? metrics_find(&job, block, s.max_ad)
-                                         : ODB_NOWHERE;
+    struct metrics_sums s = metrics_sum(&job);
+    size_t at = s.first_mismatch != ODB_NOWHERE ? s.first_mismatch
+                : s.max_ad > 0                  ? metrics_find(&job, &s)
+                                                : ODB_NOWHERE;
     if (at != ODB_NOWHERE)
         metrics_set_worst(
-            t, item, at / job.per_element, s.first_mismatch != ODB_NOWHERE ? INFINITY : s.max_ad,
-            odb_exact_value(job.e_type, e->data, at), odb_exact_value(job.b_type, b->data, at));
+            t, item, at / job.e.per_element, s.first_mismatch != ODB_NOWHERE ? INFINITY : s.max_ad,
+            odb_exact_value(job.e.type, e->data, at), odb_exact_value(job.b.type, b->data, at));
     if (!metrics_is_exact(e->dtype))
         t->differing += s.more + s.less + s.nan_ref_only + s.nan_target_only;
     metrics_merge(&t->sums, &s);
@@ -619,7 +585,7 @@ static void metrics_add(struct metrics_total *t, const struct odb_tensor *e,
     else if (!e->data || !b->data)
         t->out->missing = true;
     else if (e->count) {
-        t->count += e->count * (metrics_class(e->dtype) == ODB_CLASS_COMPLEX ? 2 : 1);
+        t->count += odb_numbers_of(e).n;
         if (e->dtype != ODB_STRING && !(only_exact && metrics_is_exact(e->dtype)))
             metrics_add_numbers(t, e, b, item);
         if (metrics_is_exact(e->dtype))
@@ -744,11 +710,11 @@ static bool metrics_distance(struct odb_distance *out, struct metrics_sums *sum,
 {
     if (metrics_comparable(e, b)) {
         struct metrics_job job = metrics_prepare(e, b, 0, true);
-        size_t block, first;
-        out->count += e->count * job.per_element;
+        size_t first;
+        out->count += job.e.n;
         out->exact = metrics_is_exact(e->dtype);
         if (e->count && e->dtype != ODB_STRING) {
-            struct metrics_sums s = metrics_sum(&job, &block);
+            struct metrics_sums s = metrics_sum(&job);
             metrics_merge(sum, &s);
         }
         out->differing += out->exact ? odb_exact_count(e, b, &first) : 0;

@@ -9,32 +9,15 @@
 #include "compare/numpy.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "system/parallel.h"
 #include "compare/exact.h"
+#include "tensor/pass.h"
 
-enum { NUMPY_CHUNK = 1024, NUMPY_BLOCK = 64 * NUMPY_CHUNK, NUMPY_BUFFER = 8192, NUMPY_LEAF = 128 };
+#define NUMPY_BLOCK (64 * ODB_PASS_CHUNK)
 
-static enum odb_dtype numpy_part_type(enum odb_dtype dtype)
-{
-    return dtype == ODB_C64 ? ODB_F32 : dtype == ODB_C128 ? ODB_F64 : dtype;
-}
-
-/* Numbers to compare, complex ones counted twice. */
-static size_t numpy_count(const struct odb_tensor *t)
-{
-    return numpy_part_type(t->dtype) == t->dtype ? t->count : 2 * t->count;
-}
-
-static void numpy_load(enum odb_dtype to, void *out, const struct odb_tensor *t, size_t first,
-                       size_t n)
-{
-    enum odb_dtype from = numpy_part_type(t->dtype);
-    odb_convert(to, out, from, (const char *)t->data + first / 8 * odb_dtype_info(from)->bits, n);
-}
+enum { NUMPY_BUFFER = 8192, NUMPY_LEAF = 128 };
 
 /* NaN and Inf decide before any difference: 1 pass, 0 fail, -1 both are finite. */
 static int numpy_special(double e, double b, bool equal_nan)
@@ -70,8 +53,8 @@ static bool numpy_pair_passes(const struct numpy_rule *rule, double e, double b,
 
 struct numpy_job {
     const struct numpy_rule *rule;
-    const struct odb_tensor *e, *b;
-    atomic_size_t failed;
+    struct odb_numbers e, b;
+    bool wide; /* integers of 64 bits */
 };
 
 /* Whether no element can fail, in a loop that the compiler makes vectors of; false: look closer. */
@@ -86,37 +69,45 @@ static bool numpy_all_near(const struct numpy_rule *rule, const double *e, const
     return rule->type == ODB_UNDEFINED && !suspect;
 }
 
-static void numpy_block(void *arg, size_t begin, size_t end)
+static void numpy_chunk(const void *arg, void *share, struct odb_chunk *c)
 {
-    struct numpy_job *job = arg;
-    double e[NUMPY_CHUNK], b[NUMPY_CHUNK];
-    const struct odb_tensor *x = job->e, *y = job->b;
+    const struct numpy_job *job = arg;
+    const struct odb_numbers *x = &job->e, *y = &job->b;
+    const double *e = c->v[0], *b = c->v[1];
+    bool exact = job->wide && odb_exact_rounded(e, b, c->n);
+    if (!exact && numpy_all_near(job->rule, e, b, c->n))
+        return;
     size_t failed = 0;
-    for (size_t first = begin; first < end; first += NUMPY_CHUNK) {
-        size_t n = ODB_MIN(end - first, (size_t)NUMPY_CHUNK);
-        numpy_load(ODB_F64, e, job->e, first, n);
-        numpy_load(ODB_F64, b, job->b, first, n);
-        bool exact = odb_exact_pair(x->dtype, y->dtype) && odb_exact_rounded(e, b, n);
-        if (!exact && numpy_all_near(job->rule, e, b, n))
-            continue;
-        for (size_t i = 0; i < n; i++) {
-            double d = exact ? odb_exact_minus(x->dtype, x->data, y->dtype, y->data, first + i)
-                             : e[i] - b[i];
-            failed += !numpy_pair_passes(job->rule, e[i], b[i], fabs(d));
-        }
+    for (size_t i = 0; i < c->n; i++) {
+        double d =
+            exact ? odb_exact_minus(x->type, x->data, y->type, y->data, c->first + i) : e[i] - b[i];
+        failed += !numpy_pair_passes(job->rule, e[i], b[i], fabs(d));
     }
-    atomic_fetch_add(&job->failed, failed);
+    *(size_t *)share += failed;
+}
+
+static void numpy_join(void *total, const void *share)
+{
+    *(size_t *)total += *(const size_t *)share;
 }
 
 static bool numpy_check(const struct numpy_rule *rule, const struct odb_tensor *evaluated,
                         const struct odb_tensor *base, size_t *bad)
 {
-    struct numpy_job job = {.rule = rule, .e = evaluated, .b = base};
-    atomic_init(&job.failed, 0);
-    odb_parallel_for(numpy_count(base), NUMPY_BLOCK, numpy_block, &job);
+    const struct numpy_job job = {rule, odb_numbers_of(evaluated), odb_numbers_of(base),
+                                  odb_exact_pair(evaluated->dtype, base->dtype)};
+    size_t failed = 0;
+    struct odb_pass pass = {.end = job.b.n,
+                            .block = NUMPY_BLOCK,
+                            .item = sizeof failed,
+                            .job = &job,
+                            .sides = {&job.e, &job.b},
+                            .chunk = numpy_chunk,
+                            .join = numpy_join};
+    odb_pass_all(&pass, &failed);
     if (bad)
-        *bad = atomic_load(&job.failed);
-    return atomic_load(&job.failed) == 0;
+        *bad = failed;
+    return failed == 0;
 }
 
 bool odb_all_close(const struct odb_tensor *evaluated, const struct odb_tensor *base, double rtol,
@@ -129,8 +120,8 @@ bool odb_all_close(const struct odb_tensor *evaluated, const struct odb_tensor *
 /* The type in which NumPy would subtract: the wider of two floats, double for all else. */
 static enum odb_dtype numpy_common_type(enum odb_dtype a, enum odb_dtype b)
 {
-    a = numpy_part_type(a);
-    b = numpy_part_type(b);
+    a = odb_dtype_part(a);
+    b = odb_dtype_part(b);
     if (!odb_dtype_is_float(a) || !odb_dtype_is_float(b))
         return ODB_F64;
     if (a == b)
@@ -153,24 +144,18 @@ bool odb_almost_equal(const struct odb_tensor *evaluated, const struct odb_tenso
 /* --- diff2 in float32 ------------------------------------------------------------------------- */
 
 struct numpy_pair {
-    const struct odb_tensor *e, *b; /* e NULL: sum b^2 */
+    struct odb_numbers e, b; /* e without data: sum b^2 */
 };
 
 /* n terms, at most a leaf's, from first. */
 static void numpy_terms(const struct numpy_pair *p, size_t first, size_t n, float *out)
 {
-    float e[NUMPY_LEAF];
-    for (size_t i = 0; i < n; i++)
-        out[i] = e[i] = 0;
-    /* A leaf may start anywhere, also inside a byte of packed elements. */
-    const struct odb_tensor *sides[] = {p->b, p->e};
-    float *into[] = {out, e};
-    for (int side = 0; side < (p->e ? 2 : 1); side++)
-        for (size_t i = 0; i < n; i++)
-            into[side][i] = (float)odb_load_f64(numpy_part_type(sides[side]->dtype),
-                                                sides[side]->data, first + i);
+    double e[NUMPY_LEAF] = {0}, b[NUMPY_LEAF];
+    odb_numbers_load(&p->b, first, n, b);
+    if (p->e.data)
+        odb_numbers_load(&p->e, first, n, e);
     for (size_t i = 0; i < n; i++) {
-        float d = p->e ? e[i] - out[i] : out[i];
+        float d = p->e.data ? (float)e[i] - (float)b[i] : (float)b[i];
         out[i] = d * d;
     }
 }
@@ -212,9 +197,9 @@ static float numpy_sum(const struct numpy_pair *p, size_t n)
 
 double odb_diff2_f32(const struct odb_tensor *evaluated, const struct odb_tensor *base)
 {
-    struct numpy_pair difference = {evaluated, base}, square = {NULL, base};
-    size_t n = numpy_count(base);
-    return sqrt(numpy_sum(&difference, n) / numpy_sum(&square, n));
+    const struct odb_numbers e = odb_numbers_of(evaluated), b = odb_numbers_of(base);
+    struct numpy_pair difference = {e, b}, square = {.b = b};
+    return sqrt(numpy_sum(&difference, b.n) / numpy_sum(&square, b.n));
 }
 
 /* At most a leaf's. */
@@ -246,11 +231,12 @@ static double numpy_add(const double *v, size_t n)
 double odb_diff3_mean(const struct odb_tensor *evaluated, const struct odb_tensor *base, double th)
 {
     double *d = odb_new_n(double, NUMPY_BUFFER), *b = odb_new_n(double, NUMPY_BUFFER), sum = 0;
-    size_t n = numpy_count(base);
+    const struct odb_numbers t = odb_numbers_of(evaluated), r = odb_numbers_of(base);
+    size_t n = r.n;
     for (size_t first = 0; first < n; first += NUMPY_BUFFER) {
         size_t part = ODB_MIN(n - first, (size_t)NUMPY_BUFFER);
-        numpy_load(ODB_F64, d, evaluated, first, part);
-        numpy_load(ODB_F64, b, base, first, part);
+        odb_numbers_load(&t, first, part, d);
+        odb_numbers_load(&r, first, part, b);
         for (size_t i = 0; i < part; i++) {
             double error = fabs(d[i] - b[i]), size = fabs(b[i]);
             d[i] = size > th ? error / (size + 1e-9) : error;

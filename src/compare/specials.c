@@ -5,6 +5,9 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "base/mem.h"
+#include "tensor/pass.h"
+
 /* The least number of the type that is not denormal; 0 for types that are not looked at. */
 static double specials_least(enum odb_dtype dtype)
 {
@@ -32,6 +35,32 @@ static void specials_pair(struct odb_specials *s, double t, double r)
     s->zero_sign += t == 0 && r == 0 && signbit(t) != signbit(r);
 }
 
+struct specials_job {
+    struct odb_numbers target, reference;
+    double target_least, reference_least;
+};
+
+static void specials_chunk(const void *arg, void *share, struct odb_chunk *c)
+{
+    const struct specials_job *job = arg;
+    struct odb_specials *s = share;
+    for (size_t i = 0; i < c->n; i++) {
+        double t = c->v[0][i], r = c->v[1][i];
+        specials_pair(s, t, r);
+        s->denormal_target += specials_denormal(t, job->target_least);
+        s->denormal_reference += specials_denormal(r, job->reference_least);
+    }
+}
+
+static void specials_join(void *total, const void *share)
+{
+    struct odb_specials *to = total;
+    const struct odb_specials *from = share;
+#define SPECIALS_JOIN(name, text, differs) to->name += from->name;
+    ODB_SPECIALS_LIST(SPECIALS_JOIN)
+#undef SPECIALS_JOIN
+}
+
 bool odb_specials_count(struct odb_specials *out, const struct odb_tensor *target,
                         const struct odb_tensor *reference)
 {
@@ -40,14 +69,17 @@ bool odb_specials_count(struct odb_specials *out, const struct odb_tensor *targe
         !odb_dtype_is_float(target->dtype) || !odb_dtype_is_float(reference->dtype) ||
         !odb_tensor_same_shape(target, reference))
         return false;
-    double target_least = specials_least(target->dtype);
-    double reference_least = specials_least(reference->dtype);
-    for (size_t i = 0; i < target->count; i++) {
-        double t = odb_tensor_f64(target, i), r = odb_tensor_f64(reference, i);
-        specials_pair(out, t, r);
-        out->denormal_target += specials_denormal(t, target_least);
-        out->denormal_reference += specials_denormal(r, reference_least);
-    }
+    const struct specials_job job = {odb_numbers_of(target), odb_numbers_of(reference),
+                                     specials_least(target->dtype),
+                                     specials_least(reference->dtype)};
+    struct odb_pass pass = {.end = job.target.n,
+                            .block = 64 * ODB_PASS_CHUNK,
+                            .item = sizeof *out,
+                            .job = &job,
+                            .sides = {&job.target, &job.reference},
+                            .chunk = specials_chunk,
+                            .join = specials_join};
+    odb_pass_all(&pass, out);
     return true;
 }
 

@@ -27,12 +27,8 @@ static double ulp_ordered(enum odb_dtype dtype, double v)
 /* Doubles are more than a double can count, so they are subtracted first. */
 static double ulp_doubles(double from, double to)
 {
-    int64_t x, y;
-    memcpy(&x, &from, sizeof x);
-    memcpy(&y, &to, sizeof y);
-    x = x < 0 ? INT64_MIN - x : x;
-    y = y < 0 ? INT64_MIN - y : y;
-    return x > y ? -(double)((uint64_t)x - (uint64_t)y) : (double)((uint64_t)y - (uint64_t)x);
+    double ulps = (double)odb_ulps_of_doubles(from, to);
+    return from > to ? -ulps : ulps;
 }
 
 double odb_ulps(enum odb_dtype dtype, double from, double to)

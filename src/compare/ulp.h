@@ -5,6 +5,9 @@
 #ifndef ODB_COMPARE_ULP_H
 #define ODB_COMPARE_ULP_H
 
+#include <stdint.h>
+#include <string.h>
+
 #include "tensor/dtype.h"
 
 /* The narrower of two float types, whose numbers are counted; ODB_UNDEFINED where one is none. */
@@ -13,5 +16,20 @@ enum odb_dtype odb_ulp_type(enum odb_dtype a, enum odb_dtype b);
  * is the smaller. NaN where one of them is no number; Inf is one step above the largest. -0 is 0.
  */
 double odb_ulps(enum odb_dtype dtype, double from, double to);
+
+/* The bits of a double as an integer in the order of the values. */
+static inline int64_t odb_ulp_place(double v)
+{
+    int64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits < 0 ? INT64_MIN - bits : bits;
+}
+
+/* How many doubles it is from one to the other, neither being NaN: more than a double can count. */
+static inline uint64_t odb_ulps_of_doubles(double a, double b)
+{
+    int64_t x = odb_ulp_place(a), y = odb_ulp_place(b);
+    return x > y ? (uint64_t)x - (uint64_t)y : (uint64_t)y - (uint64_t)x;
+}
 
 #endif

@@ -12,19 +12,19 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "system/parallel.h"
 #include "compare/ulp.h"
+#include "tensor/pass.h"
 
 enum {
-    SPREAD_CHUNK = 1024,
-    SPREAD_PARTS = 32, /* at most: each has counts of its own */
-    SPREAD_LEAST = 64 * SPREAD_CHUNK,
+    SPREAD_PARTS = 32,   /* at most: each has counts of its own */
     SPREAD_SMALL = 4096, /* distances below are counted one by one */
     SPREAD_BITS = 12,    /* of SPREAD_SMALL */
     SPREAD_STEPS = 128,  /* per power of two above */
     SPREAD_STEP_BITS = 7,
     SPREAD_BINS = SPREAD_SMALL + (64 - SPREAD_BITS) * SPREAD_STEPS
 };
+
+#define SPREAD_LEAST (64 * ODB_PASS_CHUNK)
 
 struct spread_part {
     uint64_t bins[SPREAD_BINS];
@@ -34,13 +34,11 @@ struct spread_part {
 };
 
 struct spread_job {
-    const struct odb_tensor *e, *b;
+    struct odb_numbers e, b;
     enum odb_dtype type;
-    size_t grain;
     bool fine; /* counts from low on in steps of 1 << shift; else everything */
     uint64_t low;
     unsigned shift;
-    struct spread_part *parts; /* owned */
 };
 
 /* --- bins ------------------------------------------------------------------------------------- */
@@ -81,84 +79,60 @@ static void spread_add(const struct spread_job *job, struct spread_part *p, uint
 
 /* --- distances -------------------------------------------------------------------------------- */
 
-static void spread_load(enum odb_dtype to, void *out, const struct odb_tensor *t, size_t first,
-                        size_t n)
+static void spread_chunk_f32(const void *job, void *share, struct odb_chunk *c)
 {
-    size_t offset = first / 8 * odb_dtype_info(t->dtype)->bits; /* a chunk starts at a byte */
-    odb_convert(to, out, t->dtype, (const char *)t->data + offset, n);
-}
-
-static void spread_chunk_f32(const struct spread_job *job, struct spread_part *p, size_t first,
-                             size_t n)
-{
-    int32_t e[SPREAD_CHUNK], b[SPREAD_CHUNK];
+    int32_t e[ODB_PASS_CHUNK], b[ODB_PASS_CHUNK];
     const int32_t exponent = 0x7f800000;
-    spread_load(ODB_F32, e, job->e, first, n);
-    spread_load(ODB_F32, b, job->b, first, n);
-    for (size_t i = 0; i < n; i++) {
+    odb_convert(ODB_F32, e, ODB_F64, c->v[0], c->n);
+    odb_convert(ODB_F32, b, ODB_F64, c->v[1], c->n);
+    for (size_t i = 0; i < c->n; i++) {
         if ((e[i] & exponent) == exponent || (b[i] & exponent) == exponent)
             continue;
         int64_t x = e[i] < 0 ? (int64_t)INT32_MIN - e[i] : e[i];
         int64_t y = b[i] < 0 ? (int64_t)INT32_MIN - b[i] : b[i];
-        spread_add(job, p, (uint64_t)(x > y ? x - y : y - x));
+        spread_add(job, share, (uint64_t)(x > y ? x - y : y - x));
     }
 }
 
-/* Doubles are further apart than a double can count. */
-static uint64_t spread_f64(double e, double b)
+static void spread_chunk_any(const void *arg, void *share, struct odb_chunk *c)
 {
-    int64_t x, y;
-    memcpy(&x, &e, sizeof x);
-    memcpy(&y, &b, sizeof y);
-    x = x < 0 ? INT64_MIN - x : x;
-    y = y < 0 ? INT64_MIN - y : y;
-    return x > y ? (uint64_t)x - (uint64_t)y : (uint64_t)y - (uint64_t)x;
-}
-
-static void spread_chunk_any(const struct spread_job *job, struct spread_part *p, size_t first,
-                             size_t n)
-{
-    double e[SPREAD_CHUNK], b[SPREAD_CHUNK];
-    spread_load(ODB_F64, e, job->e, first, n);
-    spread_load(ODB_F64, b, job->b, first, n);
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(e[i]) || !isfinite(b[i]))
+    const struct spread_job *job = arg;
+    for (size_t i = 0; i < c->n; i++) {
+        double e = c->v[0][i], b = c->v[1][i];
+        if (!isfinite(e) || !isfinite(b))
             continue;
-        spread_add(job, p,
-                   job->type == ODB_F64 ? spread_f64(e[i], b[i])
-                   : e[i] == b[i]       ? 0
-                                        : (uint64_t)fabs(odb_ulps(job->type, b[i], e[i])));
+        spread_add(job, share,
+                   job->type == ODB_F64 ? odb_ulps_of_doubles(e, b)
+                   : e == b             ? 0
+                                        : (uint64_t)fabs(odb_ulps(job->type, b, e)));
     }
 }
 
 /* --- passes ----------------------------------------------------------------------------------- */
 
-static void spread_block(void *arg, size_t begin, size_t end)
+static void spread_join(void *total, const void *share)
 {
-    const struct spread_job *job = arg;
-    struct spread_part *p = &job->parts[begin / job->grain];
-    for (size_t i = begin; i < end; i += SPREAD_CHUNK) {
-        size_t n = ODB_MIN(end - i, (size_t)SPREAD_CHUNK);
-        (job->type == ODB_F32 ? spread_chunk_f32 : spread_chunk_any)(job, p, i, n);
-    }
+    struct spread_part *all = total;
+    const struct spread_part *p = share;
+    for (size_t bin = 0; bin < SPREAD_BINS; bin++)
+        all->bins[bin] += p->bins[bin];
+    all->pairs += p->pairs;
+    all->sum += p->sum;
+    all->max = ODB_MAX(all->max, p->max);
 }
 
-/* All parts added into the first. */
-static struct spread_part *spread_pass(struct spread_job *job)
+static void spread_pass(const struct spread_job *job, struct spread_part *all)
 {
-    size_t n = job->e->count, parts = (n + job->grain - 1) / job->grain;
-    memset(job->parts, 0, (parts ? parts : 1) * sizeof *job->parts);
-    odb_parallel_for(n, job->grain, spread_block, job);
-    struct spread_part *all = &job->parts[0];
-    for (size_t i = 1; i < parts; i++) {
-        const struct spread_part *p = &job->parts[i];
-        for (size_t bin = 0; bin < SPREAD_BINS; bin++)
-            all->bins[bin] += p->bins[bin];
-        all->pairs += p->pairs;
-        all->sum += p->sum;
-        all->max = ODB_MAX(all->max, p->max);
-    }
-    return all;
+    size_t grain = job->e.n / SPREAD_PARTS / ODB_PASS_CHUNK * ODB_PASS_CHUNK + ODB_PASS_CHUNK;
+    struct odb_pass pass = {.end = job->e.n,
+                            .block = ODB_MAX(grain, SPREAD_LEAST),
+                            .item = sizeof *all,
+                            .job = job,
+                            .sides = {&job->e, &job->b},
+                            .chunk = job->type == ODB_F32 ? spread_chunk_f32 : spread_chunk_any,
+                            .join = spread_join};
+    memset(all, 0, sizeof *all);
+    odb_pass_all(&pass, all);
 }
 
 /* The bin in which the *rank-th distance lies, counted from 1; *rank is then its rank there. */
@@ -170,9 +144,9 @@ static unsigned spread_find(const struct spread_part *all, uint64_t *rank)
     return bin;
 }
 
-static uint64_t spread_percentile(struct spread_job *job, const struct spread_part *all, size_t n)
+static uint64_t spread_percentile(struct spread_job *job, struct spread_part *all)
 {
-    uint64_t rank = n - n / 100;
+    uint64_t rank = all->pairs - all->pairs / 100;
     unsigned shift;
     uint64_t low = spread_bin_low(spread_find(all, &rank), &shift);
     while (shift) {
@@ -180,7 +154,8 @@ static uint64_t spread_percentile(struct spread_job *job, const struct spread_pa
         job->fine = true;
         job->low = low;
         job->shift = finer;
-        low += (uint64_t)spread_find(spread_pass(job), &rank) << finer;
+        spread_pass(job, all);
+        low += (uint64_t)spread_find(all, &rank) << finer;
         shift = finer;
     }
     return low;
@@ -193,20 +168,18 @@ bool odb_ulp_spread(struct odb_ulp_spread *out, const struct odb_tensor *evaluat
     if (!evaluated || !base || evaluated->kind != ODB_TENSOR || base->kind != ODB_TENSOR ||
         !evaluated->data || !base->data || !odb_tensor_same_shape(evaluated, base))
         return false;
-    struct spread_job job = {.e = evaluated, .b = base};
+    struct spread_job job = {.e = odb_numbers_of(evaluated), .b = odb_numbers_of(base)};
     job.type = odb_ulp_type(evaluated->dtype, base->dtype);
     if (job.type == ODB_UNDEFINED)
         return false;
-    size_t grain = evaluated->count / SPREAD_PARTS / SPREAD_CHUNK * SPREAD_CHUNK + SPREAD_CHUNK;
-    job.grain = ODB_MAX(grain, (size_t)SPREAD_LEAST);
-    job.parts = odb_new_n(struct spread_part, SPREAD_PARTS + 1);
-    const struct spread_part *all = spread_pass(&job);
+    struct spread_part *all = odb_new(struct spread_part);
+    spread_pass(&job, all);
     out->pairs = all->pairs;
     out->max = (double)all->max;
     if (all->pairs) {
         out->mean = (double)((long double)all->sum / (long double)all->pairs);
-        out->p99 = (double)spread_percentile(&job, all, all->pairs);
+        out->p99 = (double)spread_percentile(&job, all);
     }
-    free(job.parts);
+    free(all);
     return true;
 }

@@ -11,6 +11,7 @@
 #include "compare/numpy.h"
 #include "dump/dump.h"
 #include "run/feeds.h"
+#include "tensor/pass.h"
 #include "tensor/stats.h"
 
 /* --- tensors ---------------------------------------------------------------------------------- */
@@ -30,12 +31,12 @@ static enum odb_status info_numbers(struct odb_tensor_info *info, const struct o
                                     struct odb_error *err)
 {
     bool complex_ = odb_dtype_info(t->dtype)->class_ == ODB_CLASS_COMPLEX;
-    enum odb_dtype type = !complex_ ? t->dtype : t->dtype == ODB_C64 ? ODB_F32 : ODB_F64;
-    size_t n = complex_ ? 2 * t->count : t->count, bytes;
+    const struct odb_numbers numbers = odb_numbers_of(t);
+    size_t n = numbers.n, bytes;
     double *v = odb_size_mul(n + 1, sizeof *v, &bytes) ? malloc(bytes) : NULL;
     if (!v)
         return odb_fail(err, ODB_E_NOMEM, "no memory for the statistics of %zu elements", n);
-    odb_convert(ODB_F64, v, type, t->data, n);
+    odb_numbers_load(&numbers, 0, n, v);
     info->min = INFINITY;
     info->max = -INFINITY;
     for (size_t i = 0; i < n; i++) {

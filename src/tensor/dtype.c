@@ -635,8 +635,8 @@ void odb_convert(enum odb_dtype to, void *dst, enum odb_dtype from, const void *
     }
     struct dtype_job job = {to, from, dst, src};
     if ((to == ODB_C64 && from == ODB_C128) || (to == ODB_C128 && from == ODB_C64)) {
-        job.to = to == ODB_C64 ? ODB_F32 : ODB_F64;
-        job.from = from == ODB_C64 ? ODB_F32 : ODB_F64;
+        job.to = odb_dtype_part(to);
+        job.from = odb_dtype_part(from);
         n *= 2;
     }
     /* A block's border is a multiple of four elements, so no two share a byte of packed ones. */
@@ -713,6 +713,11 @@ bool odb_dtype_is_integer(enum odb_dtype dtype)
 {
     enum odb_dtype_class class_ = odb_dtype_info(dtype)->class_;
     return class_ == ODB_CLASS_INT || class_ == ODB_CLASS_UINT;
+}
+
+enum odb_dtype odb_dtype_part(enum odb_dtype dtype)
+{
+    return dtype == ODB_C64 ? ODB_F32 : dtype == ODB_C128 ? ODB_F64 : dtype;
 }
 
 bool odb_dtype_bytes(enum odb_dtype dtype, size_t count, size_t *bytes)

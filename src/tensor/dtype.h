@@ -82,6 +82,8 @@ const struct odb_dtype_info *odb_dtype_info(enum odb_dtype dtype);
 enum odb_dtype odb_dtype_parse(const char *name);
 bool odb_dtype_is_float(enum odb_dtype dtype);
 bool odb_dtype_is_integer(enum odb_dtype dtype); /* signed or unsigned, not bool */
+/* Of a complex type that of its two parts; any other itself. */
+enum odb_dtype odb_dtype_part(enum odb_dtype dtype);
 /* Bytes that count elements take; 4- and 2-bit types are packed, low bits first. False on
  * overflow. */
 bool odb_dtype_bytes(enum odb_dtype dtype, size_t count, size_t *bytes);

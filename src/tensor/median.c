@@ -9,21 +9,19 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
-#include "system/parallel.h"
 #include "tensor/stats.h"
 
 enum {
     MEDIAN_BITS = 16, /* that a pass finds */
     MEDIAN_CODES = 1 << MEDIAN_BITS,
-    MEDIAN_PART = 256 * (int)ODB_MEDIAN_CHUNK, /* places that a part gets in one step */
     MEDIAN_PARTS = 8,
     MEDIAN_FEW = 1 << 20 /* numbers that are gathered */
 };
+
+#define MEDIAN_BLOCK (256 * ODB_PASS_CHUNK)
 
 /* What is counted apart. */
 struct median_part {
@@ -33,33 +31,12 @@ struct median_part {
 };
 
 struct median_job {
-    const struct odb_median_source *source;
+    const struct odb_numbers *numbers;
     const struct odb_progress *progress;
     struct median_part parts[MEDIAN_PARTS];
-    size_t begin; /* of this step */
     uint64_t prefix;
     int bits; /* of the prefix, which the numbers that are left begin with */
-    void (*visit)(const struct median_job *job, struct median_part *part, const double *v,
-                  size_t n);
 };
-
-/* --- keys ------------------------------------------------------------------------------------- */
-
-static inline uint64_t median_key(double x)
-{
-    uint64_t bits;
-    x += 0.0; /* zeros are one number */
-    memcpy(&bits, &x, sizeof bits);
-    return bits ^ (-(bits >> 63) | UINT64_C(1) << 63);
-}
-
-static double median_number(uint64_t key)
-{
-    uint64_t bits = key >> 63 ? key ^ UINT64_C(1) << 63 : ~key;
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
 
 /* The key's upper bits, as many as the prefix has. */
 static inline uint64_t median_head(const struct median_job *job, uint64_t key)
@@ -69,61 +46,63 @@ static inline uint64_t median_head(const struct median_job *job, uint64_t key)
 
 /* --- passes ----------------------------------------------------------------------------------- */
 
-static void median_count(const struct median_job *job, struct median_part *part, const double *v,
-                         size_t n)
+/* Keeps the finite numbers of a chunk; returns how many they are. */
+static size_t median_finite(struct odb_chunk *c)
 {
+    double *v = c->v[0];
+    size_t kept = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        v[kept] = v[i];
+        kept += isfinite(v[i]) != 0;
+    }
+    return kept;
+}
+
+static void median_count(const void *arg, void *share, struct odb_chunk *c)
+{
+    const struct median_job *job = arg;
+    struct median_part *part = share;
+    size_t n = median_finite(c);
     for (size_t i = 0; i < n; i++) {
-        uint64_t key = median_key(v[i]);
+        uint64_t key = odb_median_key(c->v[0][i]);
         if (median_head(job, key) == job->prefix)
             part->codes[key >> (64 - MEDIAN_BITS - job->bits) & (MEDIAN_CODES - 1)]++;
     }
 }
 
-static void median_gather(const struct median_job *job, struct median_part *part, const double *v,
-                          size_t n)
+static void median_gather(const void *arg, void *share, struct odb_chunk *c)
 {
+    const struct median_job *job = arg;
+    struct median_part *part = share;
+    size_t n = median_finite(c);
     for (size_t i = 0; i < n; i++)
-        if (median_head(job, median_key(v[i])) == job->prefix)
-            odb_push(&part->few, v[i]);
+        if (median_head(job, odb_median_key(c->v[0][i])) == job->prefix)
+            odb_push(&part->few, c->v[0][i]);
 }
 
-static void median_below(const struct median_job *job, struct median_part *part, const double *v,
-                         size_t n)
+static void median_below(const void *arg, void *share, struct odb_chunk *c)
 {
+    const struct median_job *job = arg;
+    struct median_part *part = share;
+    size_t n = median_finite(c);
     for (size_t i = 0; i < n; i++)
-        if (median_head(job, median_key(v[i])) < job->prefix)
-            part->below = ODB_MAX(part->below, v[i]);
+        if (median_head(job, odb_median_key(c->v[0][i])) < job->prefix)
+            part->below = ODB_MAX(part->below, c->v[0][i]);
 }
 
-/* Parts in turn get the next places. */
-static void median_step(void *arg, size_t begin, size_t end)
-{
-    struct median_job *job = arg;
-    const struct odb_median_source *source = job->source;
-    double v[ODB_MEDIAN_CHUNK];
-    for (size_t p = begin; p < end; p++) {
-        size_t at = job->begin + p * MEDIAN_PART, last = ODB_MIN(source->n, at + MEDIAN_PART);
-        for (; at < last; at += ODB_MEDIAN_CHUNK) {
-            size_t n = ODB_MIN(last - at, ODB_MEDIAN_CHUNK);
-            job->visit(job, &job->parts[p], v, source->load(source->payload, at, n, v));
-        }
-    }
-}
-
-static enum odb_status median_pass(struct median_job *job,
-                                   void (*visit)(const struct median_job *job,
-                                                 struct median_part *part, const double *v,
-                                                 size_t n),
+static enum odb_status median_pass(struct median_job *job, odb_chunk_fn chunk,
                                    struct odb_error *err)
 {
-    size_t n = job->source->n, step = (size_t)MEDIAN_PARTS * MEDIAN_PART;
-    job->visit = visit;
-    for (job->begin = 0; job->begin < n; job->begin += step) {
-        ODB_TRY(odb_progress_step(job->progress, job->begin, n, err));
-        odb_parallel_for(ODB_MIN((n - job->begin - 1) / MEDIAN_PART + 1, (size_t)MEDIAN_PARTS), 1,
-                         median_step, job);
-    }
-    return ODB_OK;
+    struct odb_pass pass = {.end = job->numbers->n,
+                            .block = MEDIAN_BLOCK,
+                            .shares = MEDIAN_PARTS,
+                            .item = sizeof *job->parts,
+                            .job = job,
+                            .sides = {job->numbers},
+                            .chunk = chunk,
+                            .kept = job->parts,
+                            .progress = job->progress};
+    return odb_pass_run(&pass, NULL, err);
 }
 
 /* --- finding ---------------------------------------------------------------------------------- */
@@ -177,7 +156,7 @@ static enum odb_status median_find(struct median_job *job, size_t finite, double
     while (left > MEDIAN_FEW && job->bits < 64)
         ODB_TRY(median_narrow(job, &rank, &left, err));
     if (left > MEDIAN_FEW) { /* all of them are this one */
-        *out = median_number(job->prefix);
+        *out = odb_median_number(job->prefix);
         lower = rank ? *out : NAN;
     } else {
         ODB_TRY(median_select(job, rank, out, &lower, err));
@@ -194,10 +173,10 @@ static enum odb_status median_find(struct median_job *job, size_t finite, double
     return ODB_OK;
 }
 
-enum odb_status odb_median(double *out, const struct odb_median_source *source, size_t finite,
+enum odb_status odb_median(double *out, const struct odb_numbers *numbers, size_t finite,
                            const struct odb_progress *progress, struct odb_error *err)
 {
-    struct median_job job = {.source = source, .progress = progress};
+    struct median_job job = {.numbers = numbers, .progress = progress};
     enum odb_status status = ODB_OK;
     *out = 0;
     for (int p = 0; p < MEDIAN_PARTS; p++)

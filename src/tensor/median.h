@@ -6,23 +6,33 @@
 #define ODB_TENSOR_MEDIAN_H
 
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/progress.h"
+#include "tensor/pass.h"
 
-#define ODB_MEDIAN_CHUNK ((size_t)1024)
-
-struct odb_median_source {
-    size_t n; /* places */
-    /* The finite numbers at n <= ODB_MEDIAN_CHUNK places from first, a multiple of that, into out;
-     * returns how many. Several threads ask at once. */
-    size_t (*load)(const void *payload, size_t first, size_t n, double *out);
-    const void *payload;
-};
-
-/* finite: how many numbers load() gives of all places. Of an even number, the middle between two;
- * 0 of none. Takes a few MiB, and mostly one look at all places or two. ODB_CANCELLED. */
-enum odb_status odb_median(double *out, const struct odb_median_source *source, size_t finite,
+/* Of the numbers that are finite; there are `finite` of them. Of an even number, the middle between
+ * two; 0 of none. Takes a few MiB, and mostly one look at all numbers or two. ODB_CANCELLED. */
+enum odb_status odb_median(double *out, const struct odb_numbers *numbers, size_t finite,
                            const struct odb_progress *progress, struct odb_error *err) ODB_MUST_USE;
+
+/* The bits of a number, which is not NaN, as an integer that sorts as it does. */
+static inline uint64_t odb_median_key(double x)
+{
+    uint64_t bits;
+    x += 0.0; /* zeros are one number */
+    memcpy(&bits, &x, sizeof bits);
+    return bits ^ (-(bits >> 63) | UINT64_C(1) << 63);
+}
+
+static inline double odb_median_number(uint64_t key)
+{
+    uint64_t bits = key >> 63 ? key ^ UINT64_C(1) << 63 : ~key;
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
 
 #endif

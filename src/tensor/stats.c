@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Elements are looked at in chunks, as doubles, and nothing is kept of them. What is counted and
- * summed belongs to blocks whose borders depend on the size alone, and these are added in order: so
- * it does not depend on the number of threads. Sums cannot overflow unnoticed: they are taken of
- * the numbers divided by the largest.
+ * Three passes and those of the median; nothing is kept of what they look at. Sums cannot overflow
+ * unnoticed: they are taken of the numbers divided by the largest.
  */
 #include "tensor/stats.h"
 
@@ -11,14 +9,14 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "system/parallel.h"
 #include "tensor/median.h"
+#include "tensor/pass.h"
+
+#define STATS_BLOCK (64 * ODB_PASS_CHUNK)
 
 enum {
-    STATS_CHUNK = 1024,
-    STATS_BLOCK = 64 * STATS_CHUNK,
-    STATS_STEP = 64 * STATS_BLOCK, /* between two looks whether to go on */
-    STATS_PASSES = 4               /* as far as progress knows */
+    STATS_AT_ONCE = 64, /* blocks between two looks whether to go on */
+    STATS_PASSES = 4    /* as far as progress knows */
 };
 
 /* A block's share, or all of it. */
@@ -29,15 +27,12 @@ struct stats_sums {
 };
 
 struct stats_job {
-    const struct odb_tensor *t;
-    enum odb_dtype type; /* of a number: complex elements are two */
-    size_t count, begin, done;
-    const struct odb_progress *progress;
-    struct stats_sums *blocks; /* owned */
+    struct odb_numbers numbers;
     struct stats_sums all;
     double scale;
     long double mean;
-    void (*visit)(const struct stats_job *job, struct stats_sums *s, const double *v, size_t n);
+    size_t done; /* numbers that passes have behind them */
+    const struct odb_progress *progress;
 };
 
 static enum odb_status stats_check(const struct odb_tensor *t, struct odb_error *err)
@@ -47,41 +42,13 @@ static enum odb_status stats_check(const struct odb_tensor *t, struct odb_error 
     return ODB_OK;
 }
 
-static void stats_prepare(struct stats_job *job, const struct odb_tensor *t,
-                          const struct odb_progress *progress)
-{
-    enum odb_dtype type = t->dtype == ODB_C64 ? ODB_F32 : t->dtype == ODB_C128 ? ODB_F64 : t->dtype;
-    *job = (struct stats_job){.t = t,
-                              .type = type,
-                              .count = type == t->dtype ? t->count : 2 * t->count,
-                              .progress = progress};
-}
-
-/* first is a multiple of 8: packed types start at a byte. */
-static void stats_load(const struct stats_job *job, size_t first, size_t n, double *v)
-{
-    size_t offset = first / 8 * odb_dtype_info(job->type)->bits;
-    odb_convert(ODB_F64, v, job->type, (const char *)job->t->data + offset, n);
-}
-
-/* Those that are finite. */
-static size_t stats_load_finite(const void *payload, size_t first, size_t n, double *v)
-{
-    size_t kept = 0;
-    stats_load(payload, first, n, v);
-    for (size_t i = 0; i < n; i++) {
-        v[kept] = v[i];
-        kept += isfinite(v[i]) != 0;
-    }
-    return kept;
-}
-
 /* --- passes ----------------------------------------------------------------------------------- */
 
-static void stats_count(const struct stats_job *job, struct stats_sums *b, const double *v,
-                        size_t n)
+static void stats_count(const void *job, void *share, struct odb_chunk *c)
 {
-    for (size_t i = 0; i < n; i++) {
+    struct stats_sums *b = share;
+    const double *v = c->v[0];
+    for (size_t i = 0; i < c->n; i++) {
         b->s.nan += v[i] != v[i];
         b->s.pos_inf += v[i] == INFINITY;
         b->s.neg_inf += v[i] == -INFINITY;
@@ -94,51 +61,58 @@ static void stats_count(const struct stats_job *job, struct stats_sums *b, const
     }
 }
 
-static void stats_sum(const struct stats_job *job, struct stats_sums *b, const double *v, size_t n)
+static void stats_sum(const void *arg, void *share, struct odb_chunk *c)
 {
-    for (size_t i = 0; i < n; i++)
-        if (isfinite(v[i])) {
-            double x = v[i] / job->scale;
+    const struct stats_job *job = arg;
+    struct stats_sums *b = share;
+    for (size_t i = 0; i < c->n; i++)
+        if (isfinite(c->v[0][i])) {
+            double x = c->v[0][i] / job->scale;
             b->sum += x;
             b->squares += x * x;
         }
 }
 
-static void stats_deviate(const struct stats_job *job, struct stats_sums *b, const double *v,
-                          size_t n)
+static void stats_deviate(const void *arg, void *share, struct odb_chunk *c)
 {
-    for (size_t i = 0; i < n; i++)
-        if (isfinite(v[i])) {
-            long double d = v[i] / job->scale - job->mean;
+    const struct stats_job *job = arg;
+    struct stats_sums *b = share;
+    for (size_t i = 0; i < c->n; i++)
+        if (isfinite(c->v[0][i])) {
+            long double d = c->v[0][i] / job->scale - job->mean;
             b->deviations += d * d;
         }
 }
 
-static void stats_block(void *arg, size_t begin, size_t end)
+static const struct stats_sums stats_none = {.s = {.min = INFINITY, .max = -INFINITY}};
+
+static void stats_join(void *total, const void *share)
 {
-    const struct stats_job *job = arg;
-    double v[STATS_CHUNK];
-    begin += job->begin;
-    end += job->begin;
-    for (size_t at = begin, n; at < end; at += n) {
-        n = ODB_MIN(end - at, (size_t)STATS_CHUNK);
-        stats_load(job, at, n, v);
-        job->visit(job, &job->blocks[begin / STATS_BLOCK], v, n);
-    }
+    struct stats_sums *all = total;
+    const struct stats_sums *b = share;
+    odb_stats_merge(&all->s, &b->s);
+    all->finite += b->finite;
+    all->sum += b->sum;
+    all->squares += b->squares;
+    all->deviations += b->deviations;
 }
 
-static enum odb_status stats_pass(struct stats_job *job,
-                                  void (*visit)(const struct stats_job *job, struct stats_sums *s,
-                                                const double *v, size_t n),
-                                  struct odb_error *err)
+static enum odb_status stats_pass(struct stats_job *job, odb_chunk_fn chunk, struct odb_error *err)
 {
-    job->visit = visit;
-    for (job->begin = 0; job->begin < job->count; job->begin += STATS_STEP) {
-        size_t n = ODB_MIN(job->count - job->begin, (size_t)STATS_STEP);
-        ODB_TRY(odb_progress_step(job->progress, job->done, STATS_PASSES * job->count, err));
-        odb_parallel_for(n, STATS_BLOCK, stats_block, job);
-        job->done += n;
-    }
+    struct odb_pass pass = {.end = job->numbers.n,
+                            .block = STATS_BLOCK,
+                            .at_once = STATS_AT_ONCE,
+                            .item = sizeof job->all,
+                            .none = &stats_none,
+                            .job = job,
+                            .sides = {&job->numbers},
+                            .chunk = chunk,
+                            .join = stats_join,
+                            .progress = job->progress,
+                            .done = job->done,
+                            .total = STATS_PASSES * job->numbers.n};
+    ODB_TRY(odb_pass_run(&pass, &job->all, err));
+    job->done = pass.done;
     return ODB_OK;
 }
 
@@ -154,17 +128,7 @@ void odb_stats_merge(struct odb_stats *to, const struct odb_stats *from)
     to->max = ODB_MAX(to->max, from->max);
 }
 
-static void stats_merge_counts(struct stats_job *job, size_t blocks)
-{
-    struct stats_sums *all = &job->all;
-    for (size_t i = 0; i < blocks; i++) {
-        const struct stats_sums *b = &job->blocks[i];
-        odb_stats_merge(&all->s, &b->s);
-        all->finite += b->finite;
-    }
-}
-
-static enum odb_status stats_moments(struct stats_job *job, size_t blocks, struct odb_stats *s,
+static enum odb_status stats_moments(struct stats_job *job, struct odb_stats *s,
                                      struct odb_error *err)
 {
     struct stats_sums *all = &job->all;
@@ -173,14 +137,8 @@ static enum odb_status stats_moments(struct stats_job *job, size_t blocks, struc
         return ODB_OK;
     job->scale = ldexp(1, ilogb(scale)); /* a power of two changes no digit */
     ODB_TRY(stats_pass(job, stats_sum, err));
-    for (size_t i = 0; i < blocks; i++) {
-        all->sum += job->blocks[i].sum;
-        all->squares += job->blocks[i].squares;
-    }
     job->mean = all->sum / all->finite;
     ODB_TRY(stats_pass(job, stats_deviate, err));
-    for (size_t i = 0; i < blocks; i++)
-        all->deviations += job->blocks[i].deviations;
     s->mean = (double)(job->mean * job->scale);
     s->rms = (double)(sqrtl(all->squares / all->finite) * job->scale);
     s->std = (double)(sqrtl(all->deviations / all->finite) * job->scale);
@@ -191,33 +149,53 @@ static enum odb_status stats_moments(struct stats_job *job, size_t blocks, struc
 static bool stats_still(void *payload, size_t done, size_t total)
 {
     const struct stats_job *job = payload;
-    size_t most = (STATS_PASSES - 1) * job->count;
+    size_t n = job->numbers.n, most = (STATS_PASSES - 1) * n;
     return job->progress &&
-           job->progress->stop(job->progress->payload, most + ODB_MIN(done, job->count),
-                               STATS_PASSES * job->count);
+           job->progress->stop(job->progress->payload, most + ODB_MIN(done, n), STATS_PASSES * n);
 }
 
 static enum odb_status stats_all(struct stats_job *job, struct odb_stats *out,
                                  struct odb_error *err)
 {
-    size_t blocks = job->count / STATS_BLOCK + (job->count % STATS_BLOCK != 0);
-    const struct odb_median_source source = {job->count, stats_load_finite, job};
     const struct odb_progress still = {stats_still, job};
-    job->blocks = odb_new_n(struct stats_sums, blocks + 1);
-    job->all.s.min = INFINITY;
-    job->all.s.max = -INFINITY;
-    for (size_t i = 0; i < blocks; i++)
-        job->blocks[i].s = job->all.s;
+    job->all = stats_none;
     ODB_TRY(stats_pass(job, stats_count, err));
-    stats_merge_counts(job, blocks);
     *out = job->all.s;
-    out->count = job->count;
+    out->count = job->numbers.n;
     if (!job->all.finite) {
         out->min = out->max = 0;
         return ODB_OK;
     }
-    ODB_TRY(stats_moments(job, blocks, out, err));
-    return odb_median(&out->median, &source, job->all.finite, &still, err);
+    ODB_TRY(stats_moments(job, out, err));
+    return odb_median(&out->median, &job->numbers, job->all.finite, &still, err);
+}
+
+/* --- histograms ------------------------------------------------------------------------------- */
+
+struct stats_bins {
+    struct odb_numbers numbers;
+    size_t n;
+    double lo, hi;
+};
+
+/* Halves, because the width of a range of doubles need not be one. */
+static void stats_fill(const void *arg, void *share, struct odb_chunk *c)
+{
+    const struct stats_bins *job = arg;
+    size_t *bins = share, n = job->n;
+    double lo = job->lo, hi = job->hi, width = hi / 2 - lo / 2;
+    for (size_t i = 0; i < c->n; i++) {
+        double v = c->v[0][i];
+        if (!(v >= lo && v <= hi))
+            continue;
+        double place = width > 0 ? (v / 2 - lo / 2) / width * (double)n : (double)(n / 2);
+        bins[ODB_MIN((size_t)place, n - 1)]++;
+    }
+}
+
+static void stats_add_bin(void *total, const void *share)
+{
+    *(size_t *)total += *(const size_t *)share;
 }
 
 /* --- public ----------------------------------------------------------------------------------- */
@@ -251,40 +229,31 @@ double odb_stats_select(double *v, size_t n, size_t k)
 enum odb_status odb_stats(struct odb_stats *out, const struct odb_tensor *t,
                           const struct odb_progress *progress, struct odb_error *err)
 {
-    struct stats_job job;
     *out = (struct odb_stats){0};
     ODB_TRY(stats_check(t, err));
-    stats_prepare(&job, t, progress);
-    enum odb_status status = stats_all(&job, out, err);
-    free(job.blocks);
-    return status;
+    struct stats_job job = {.numbers = odb_numbers_of(t), .progress = progress};
+    return stats_all(&job, out, err);
 }
 
 enum odb_status odb_histogram(size_t *bins, size_t n, double lo, double hi,
                               const struct odb_tensor *t, const struct odb_progress *progress,
                               struct odb_error *err)
 {
-    struct stats_job job;
-    double v[STATS_CHUNK];
     ODB_TRY(stats_check(t, err));
     if (!n || !(lo <= hi) || !isfinite(lo) || !isfinite(hi))
         return odb_fail(err, ODB_E_INPUT, "a histogram needs bins and a finite range");
-    stats_prepare(&job, t, progress);
+    const struct stats_bins job = {odb_numbers_of(t), n, lo, hi};
+    struct odb_pass pass = {.end = job.numbers.n,
+                            .block = STATS_BLOCK,
+                            .shares = STATS_AT_ONCE,
+                            .item = sizeof *bins,
+                            .items = n,
+                            .job = &job,
+                            .sides = {&job.numbers},
+                            .chunk = stats_fill,
+                            .join = stats_add_bin,
+                            .progress = progress};
     for (size_t i = 0; i < n; i++)
         bins[i] = 0;
-    /* Halves, because the width of a range of doubles need not be one. */
-    double width = hi / 2 - lo / 2;
-    for (size_t at = 0; at < job.count; at += STATS_CHUNK) {
-        size_t some = ODB_MIN(job.count - at, (size_t)STATS_CHUNK);
-        if (at % STATS_STEP == 0)
-            ODB_TRY(odb_progress_step(progress, at, job.count, err));
-        stats_load(&job, at, some, v);
-        for (size_t i = 0; i < some; i++) {
-            if (!(v[i] >= lo && v[i] <= hi))
-                continue;
-            double place = width > 0 ? (v[i] / 2 - lo / 2) / width * (double)n : (double)(n / 2);
-            bins[ODB_MIN((size_t)place, n - 1)]++;
-        }
-    }
-    return ODB_OK;
+    return odb_pass_run(&pass, bins, err);
 }

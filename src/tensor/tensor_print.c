@@ -183,11 +183,6 @@ static bool print_is_complex(enum odb_dtype dtype)
     return dtype == ODB_C64 || dtype == ODB_C128;
 }
 
-static enum odb_dtype print_part_type(enum odb_dtype dtype)
-{
-    return dtype == ODB_C64 ? ODB_F32 : dtype == ODB_C128 ? ODB_F64 : dtype;
-}
-
 static bool print_is_floating(enum odb_dtype dtype)
 {
     return odb_dtype_is_float(dtype) || print_is_complex(dtype);
@@ -197,7 +192,7 @@ static bool print_is_floating(enum odb_dtype dtype)
 static double print_load(const struct odb_tensor *t, size_t i, int part)
 {
     size_t at = print_is_complex(t->dtype) ? 2 * i + (size_t)part : i;
-    return odb_load_f64(print_part_type(t->dtype), t->data, at);
+    return odb_load_f64(odb_dtype_part(t->dtype), t->data, at);
 }
 
 static void print_integer(struct odb_buf *buf, const struct odb_tensor *t, size_t i, int width)
@@ -291,9 +286,9 @@ void odb_print_element(struct odb_buf *buf, const struct odb_tensor *t, size_t i
         print_string(buf, (const struct odb_str *)t->data + i);
     } else if (print_is_complex(t->dtype)) {
         double imaginary = print_load(t, i, 1);
-        odb_print_number(buf, print_part_type(t->dtype), print_load(t, i, 0));
+        odb_print_number(buf, odb_dtype_part(t->dtype), print_load(t, i, 0));
         odb_buf_puts(buf, signbit(imaginary) ? "" : "+");
-        odb_print_number(buf, print_part_type(t->dtype), imaginary);
+        odb_print_number(buf, odb_dtype_part(t->dtype), imaginary);
         odb_buf_putc(buf, 'j');
     } else if (odb_dtype_is_float(t->dtype)) {
         odb_print_number(buf, t->dtype, print_load(t, i, 0));
@@ -319,7 +314,7 @@ static void print_measure(struct print_job *job, size_t i)
         return;
     }
     for (int part = 0; part < (print_is_complex(job->t->dtype) ? 2 : 1); part++)
-        print_float_measure(&job->part[part], print_part_type(job->t->dtype),
+        print_float_measure(&job->part[part], odb_dtype_part(job->t->dtype),
                             print_load(job->t, i, part), job->opts.precision);
 }
 
@@ -335,7 +330,7 @@ static void print_word(struct print_job *job, size_t i)
     } else if (!print_is_floating(t->dtype)) {
         print_integer(&job->word, t, i, job->width);
     } else {
-        enum odb_dtype type = print_part_type(t->dtype);
+        enum odb_dtype type = odb_dtype_part(t->dtype);
         print_float_put(&job->word, &job->part[0], type, print_load(t, i, 0));
         if (!print_is_complex(t->dtype))
             return;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Elements are gone through in their order, in a few parts at once, each of which has sums of its
- * own for every channel; which part an element belongs to depends on its place alone, so that sums
- * do not depend on the number of threads.
+ * One pass over both sides, each share of which has sums for every channel: so of many channels
+ * there is one share.
  */
 #include "compare/inspect/channels.h"
 
@@ -10,14 +9,14 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "system/parallel.h"
 #include "compare/inspect/pairs.h"
 
 enum {
-    CHANNELS_STEP = 128 * ODB_PAIRS_CHUNK, /* elements that a part gets at once */
-    CHANNELS_PARTS = 8,
-    CHANNELS_FEW = 4096, /* channels of which every part has sums */
+    CHANNELS_SHARES = 8,
+    CHANNELS_FEW = 4096, /* channels of which every share has sums */
 };
+
+#define CHANNELS_BLOCK (128 * ODB_PASS_CHUNK)
 
 /* As far above all others is another kind of error. */
 #define CHANNELS_APART 10
@@ -32,9 +31,6 @@ struct channels_sum {
 struct channels_job {
     struct odb_pairs pairs;
     size_t n, inner; /* channels; elements that lie together */
-    size_t begin;
-    size_t n_parts;
-    struct channels_sum *sums; /* owned; n_parts times n */
 };
 
 /* --- sums ------------------------------------------------------------------------------------- */
@@ -91,23 +87,23 @@ static void channels_add_pairs(struct channels_sum *s, const double *a, const do
 }
 
 /* The elements of a chunk, channel by channel. */
-static void channels_chunk(const struct channels_job *job, struct channels_sum *sums, size_t first,
-                           size_t n)
+static void channels_chunk(const void *arg, void *share, struct odb_chunk *c)
 {
-    double ref[ODB_PAIRS_CHUNK], target[ODB_PAIRS_CHUNK], error[ODB_PAIRS_CHUNK];
-    double *v[2] = {ref, target};
-    size_t channel = first / job->inner % job->n, left = job->inner - first % job->inner;
-    odb_pairs_load(&job->pairs, first, n, v, error);
-    for (size_t i = 0, run; i < n; i += run) {
-        struct channels_sum *s = &sums[channel];
-        run = ODB_MIN(left, n - i);
+    const struct channels_job *job = arg;
+    double error[ODB_PASS_CHUNK];
+    size_t channel = c->first / job->inner % job->n, left = job->inner - c->first % job->inner;
+    if (job->pairs.both)
+        odb_pairs_apart(&job->pairs, c->first, c->n, c->v[0], c->v[1], error);
+    for (size_t i = 0, run; i < c->n; i += run) {
+        struct channels_sum *s = (struct channels_sum *)share + channel;
+        run = ODB_MIN(left, c->n - i);
         s->c.count += run;
-        s->first = ODB_MIN(s->first, first + i);
+        s->first = ODB_MIN(s->first, c->first + i);
         for (int side = 0; side < 2; side++)
             if (job->pairs.t[side] && job->pairs.t[side]->dtype != ODB_STRING)
-                channels_add_side(s, side, v[side] + i, run);
+                channels_add_side(s, side, c->v[side] + i, run);
         if (job->pairs.both)
-            channels_add_pairs(s, ref + i, target + i, error + i, run, first + i);
+            channels_add_pairs(s, c->v[0] + i, c->v[1] + i, error + i, run, c->first + i);
         left -= run;
         if (!left) {
             left = job->inner;
@@ -116,20 +112,10 @@ static void channels_chunk(const struct channels_job *job, struct channels_sum *
     }
 }
 
-static void channels_step(void *arg, size_t begin, size_t end)
+static void channels_merge(void *total, const void *share)
 {
-    const struct channels_job *job = arg;
-    for (size_t p = begin; p < end; p++) {
-        size_t first = job->begin + p * CHANNELS_STEP;
-        size_t last = ODB_MIN(first + CHANNELS_STEP, job->pairs.count);
-        for (; first < last; first += ODB_PAIRS_CHUNK)
-            channels_chunk(job, job->sums + p * job->n, first,
-                           ODB_MIN(last - first, (size_t)ODB_PAIRS_CHUNK));
-    }
-}
-
-static void channels_merge(struct channels_sum *to, const struct channels_sum *s)
-{
+    struct channels_sum *to = total;
+    const struct channels_sum *s = share;
     to->c.count += s->c.count;
     to->c.pairs += s->c.pairs;
     to->c.differing += s->c.differing;
@@ -195,21 +181,13 @@ static enum odb_status channels_begin(struct channels_job *job, const struct odb
         return odb_fail(err, ODB_E_USAGE, "axis %d is too long: %lld, and %zu is the most", axis,
                         (long long)t->dims[axis], ODB_CHANNELS_MAX);
     if (!job->pairs.both && job->pairs.t[0] && job->pairs.t[1])
-        job->pairs.t[1] = NULL; /* the two have nothing in common: the reference alone */
+        /* The two have nothing in common: the reference alone. */
+        odb_pairs_init(&job->pairs, job->pairs.t[0], NULL);
     job->pairs.count = t->count;
     job->n = (size_t)t->dims[axis];
     job->inner = 1;
     for (int d = axis + 1; d < t->rank && t->count; d++)
         job->inner *= (size_t)t->dims[d];
-    job->n_parts = job->n <= CHANNELS_FEW ? CHANNELS_PARTS : 1;
-    job->sums = odb_new_n(struct channels_sum, job->n * job->n_parts + 1);
-    for (size_t i = 0; i < job->n * job->n_parts; i++) {
-        job->sums[i].first = job->sums[i].worst = SIZE_MAX;
-        for (int side = 0; side < 2; side++) {
-            job->sums[i].c.min[side] = INFINITY;
-            job->sums[i].c.max[side] = -INFINITY;
-        }
-    }
     return ODB_OK;
 }
 
@@ -217,25 +195,36 @@ enum odb_status odb_channels_make(struct odb_channels **out, const struct odb_te
                                   const struct odb_tensor *target, int axis,
                                   const struct odb_progress *progress, struct odb_error *err)
 {
-    struct channels_job job = {.begin = 0};
+    struct channels_job job;
     ODB_TRY(channels_begin(&job, ref, target, axis, err));
-    enum odb_status status = ODB_OK;
-    size_t step = job.n_parts * CHANNELS_STEP;
-    for (; job.begin < job.pairs.count; job.begin += step) {
-        ODB_TRY_OUT(odb_progress_step(progress, job.begin, job.pairs.count, err));
-        odb_parallel_for(job.n_parts, 1, channels_step, &job);
+    struct channels_sum *sums = odb_new_n(struct channels_sum, job.n + 1);
+    const struct channels_sum none = {
+        .first = SIZE_MAX,
+        .worst = SIZE_MAX,
+        .c = {.min = {INFINITY, INFINITY}, .max = {-INFINITY, -INFINITY}}};
+    struct odb_pass pass = {.end = job.pairs.count,
+                            .block = CHANNELS_BLOCK,
+                            .shares = job.n <= CHANNELS_FEW ? CHANNELS_SHARES : 1,
+                            .item = sizeof *sums,
+                            .items = job.n,
+                            .none = &none,
+                            .job = &job,
+                            .sides = {&job.pairs.side[0], &job.pairs.side[1]},
+                            .chunk = channels_chunk,
+                            .join = channels_merge,
+                            .progress = progress};
+    for (size_t i = 0; i < job.n; i++)
+        sums[i] = none;
+    enum odb_status status = odb_pass_run(&pass, sums, err);
+    if (status == ODB_OK) {
+        struct odb_channels *channels = odb_new(struct odb_channels);
+        *channels = (struct odb_channels){.axis = axis, .both = job.pairs.both, .n = job.n};
+        channels->channel = odb_new_n(struct odb_channel, job.n + 1);
+        for (size_t i = 0; i < job.n; i++)
+            channels->channel[i] = channels_finish(&sums[i]);
+        *out = channels;
     }
-    struct odb_channels *channels = odb_new(struct odb_channels);
-    *channels = (struct odb_channels){.axis = axis, .both = job.pairs.both, .n = job.n};
-    channels->channel = odb_new_n(struct odb_channel, job.n + 1);
-    for (size_t i = 0; i < job.n; i++) {
-        for (size_t p = 1; p < job.n_parts; p++)
-            channels_merge(&job.sums[i], &job.sums[p * job.n + i]);
-        channels->channel[i] = channels_finish(&job.sums[i]);
-    }
-    *out = channels;
-out:
-    free(job.sums);
+    free(sums);
     return status;
 }
 

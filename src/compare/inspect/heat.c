@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "system/parallel.h"
 #include "compare/inspect/pairs.h"
 
 enum { HEAT_STEP = 1 << 22 }; /* elements between two questions whether to go on */
@@ -14,14 +13,13 @@ struct heat_job {
     struct odb_pairs pairs;
     struct odb_heat *heat;
     size_t first;
-    size_t begin;   /* row of the picture where the step begins */
     size_t *counts; /* owned: finite elements per cell and side */
 };
 
 /* Elements of a row of the plane, from column `from` on, into cells of row i. */
 static void heat_chunk(const struct heat_job *job, size_t i, size_t at, size_t from, size_t n)
 {
-    double ref[ODB_PAIRS_CHUNK], target[ODB_PAIRS_CHUNK], error[ODB_PAIRS_CHUNK];
+    double ref[ODB_PASS_CHUNK], target[ODB_PASS_CHUNK], error[ODB_PASS_CHUNK];
     double *v[2] = {ref, target};
     const struct odb_heat *heat = job->heat;
     odb_pairs_load(&job->pairs, at, n, v, error);
@@ -47,19 +45,19 @@ static void heat_chunk(const struct heat_job *job, size_t i, size_t at, size_t f
     }
 }
 
-static void heat_rows(void *arg, size_t begin, size_t end)
+static void heat_rows(const void *arg, void *share, size_t begin, size_t end)
 {
     const struct heat_job *job = arg;
     const struct odb_heat *heat = job->heat;
-    for (size_t i = job->begin + begin; i < job->begin + end; i++) {
+    for (size_t i = begin; i < end; i++) {
         size_t row = i * heat->rows / heat->h, last = (i + 1) * heat->rows / heat->h;
         for (size_t j = 0; j < heat->w; j++)
             heat->cells[i * heat->w + j].worst =
                 job->first + row * heat->cols + j * heat->cols / heat->w;
         for (; row < last; row++)
-            for (size_t col = 0; col < heat->cols; col += ODB_PAIRS_CHUNK)
+            for (size_t col = 0; col < heat->cols; col += ODB_PASS_CHUNK)
                 heat_chunk(job, i, job->first + row * heat->cols + col, col,
-                           ODB_MIN(heat->cols - col, (size_t)ODB_PAIRS_CHUNK));
+                           ODB_MIN(heat->cols - col, ODB_PASS_CHUNK));
     }
 }
 
@@ -101,11 +99,13 @@ enum odb_status odb_heat_make(struct odb_heat **out, const struct odb_tensor *re
     *job.heat = (struct odb_heat){rows, cols, h, w, .both = job.pairs.both};
     job.heat->cells = odb_new_n(struct odb_heat_cell, h * w);
     job.counts = odb_new_n(size_t, 2 * h * w);
-    size_t step = ODB_MAX(HEAT_STEP / (rows / h * cols + 1), (size_t)1);
-    for (; job.begin < h; job.begin += step) {
-        ODB_TRY_OUT(odb_progress_step(progress, job.begin, h, err));
-        odb_parallel_for(ODB_MIN(step, h - job.begin), 1, heat_rows, &job);
-    }
+    struct odb_pass pass = {.end = h,
+                            .block = 1,
+                            .at_once = ODB_MAX(HEAT_STEP / (rows / h * cols + 1), (size_t)1),
+                            .job = &job,
+                            .whole = heat_rows,
+                            .progress = progress};
+    ODB_TRY_OUT(odb_pass_run(&pass, NULL, err));
     heat_finish(&job);
     *out = job.heat;
     job.heat = NULL;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Two passes over both tensors. The first counts, finds the extremes and the worst pairs; the
- * second, which knows the ranges, sums and fills the histograms. In both, what is counted belongs
- * to one of a few parts, chosen by the place of an element alone, and the parts are added in order:
- * the result does not depend on the number of threads.
+ * second, which knows the ranges, sums and fills the histograms.
  *
  * Reference, target and difference are three columns of finite numbers that are treated alike.
  *
@@ -19,15 +17,14 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "system/parallel.h"
+#include "compare/exact.h"
 #include "compare/lanes.h"
+#include "tensor/median.h"
+#include "tensor/pass.h"
 
-enum {
-    INSPECT_CHUNK = 1024,
-    INSPECT_PART = 256 * INSPECT_CHUNK, /* numbers that a part gets in one step */
-    INSPECT_PARTS = 8,
-    INSPECT_CODES = 1 << 16
-};
+enum { INSPECT_PARTS = 8, INSPECT_CODES = 1 << 16 };
+
+#define INSPECT_BLOCK (256 * ODB_PASS_CHUNK)
 
 /* Integers of 64 bits are subtracted in it. */
 _Static_assert(LDBL_MANT_DIG >= 64, "long double must hold every int64");
@@ -63,8 +60,10 @@ struct inspect_part {
 
 /* A chunk of the three columns; n_ref == n_target == n_diff where there is a difference. */
 struct inspect_chunk {
-    double v[INSPECT_COLUMNS][INSPECT_CHUNK] __attribute__((aligned(32)));
+    double diff[ODB_PASS_CHUNK] __attribute__((aligned(32)));
+    double *v[INSPECT_COLUMNS]; /* borrowed: the sides' are the pass's */
     size_t n[INSPECT_COLUMNS];
+    size_t first;
     bool odd; /* not everything is finite; differences from or to what is not are NaN */
 };
 
@@ -82,10 +81,8 @@ struct inspect_plan {
 
 struct inspect_job {
     const struct odb_tensor *t[2];
-    enum odb_dtype type[2];
-    size_t n[2];                /* numbers; 0 where there are none */
-    size_t per[2];              /* numbers of an element: 2 for complex */
-    size_t begin;               /* of this step */
+    struct odb_numbers side[2];
+    size_t n;                   /* numbers of the side that has most */
     bool pairs, wide;           /* comparable; as integers of 64 bits */
     struct inspect_part *parts; /* owned */
     struct inspect_part *total; /* borrowed: behind the parts */
@@ -93,38 +90,11 @@ struct inspect_job {
     struct inspect_plan plan[INSPECT_COLUMNS];
     double lo, hi, diff_lo, diff_hi;
     double edges[ODB_INSPECT_BINS + 1]; /* of diff_bins */
-    void (*visit)(const struct inspect_job *job, struct inspect_part *p, size_t first, size_t last);
     const struct odb_progress *progress;
     size_t done; /* numbers that both passes have behind them */
 };
 
 /* --- chunks ----------------------------------------------------------------------------------- */
-
-static void inspect_load_side(const struct inspect_job *job, struct inspect_chunk *c, int side,
-                              size_t first)
-{
-    size_t n = job->n[side] > first ? job->n[side] - first : 0;
-    c->n[side] = ODB_MIN(n, (size_t)INSPECT_CHUNK);
-    if (!c->n[side])
-        return;
-    /* first is a multiple of the chunk: packed types start at a byte. */
-    size_t offset = first / 8 * odb_dtype_info(job->type[side])->bits;
-    odb_convert(ODB_F64, c->v[side], job->type[side], (const char *)job->t[side]->data + offset,
-                c->n[side]);
-}
-
-static long double inspect_exactly(const struct inspect_job *job, int side, size_t i)
-{
-    const void *data = job->t[side]->data;
-    switch (job->type[side]) {
-    case ODB_I64:
-        return ((const odb_i64 *)data)[i];
-    case ODB_U64:
-        return ((const odb_u64 *)data)[i];
-    default:
-        return odb_load_f64(job->type[side], data, i);
-    }
-}
 
 /* Fills the lanes behind the last number. */
 static void inspect_pad(double *v, size_t n, double with)
@@ -133,18 +103,24 @@ static void inspect_pad(double *v, size_t n, double with)
         v[n++] = with;
 }
 
-INSPECT_BODY inspect_load(const struct inspect_job *job, struct inspect_chunk *c, size_t first)
+INSPECT_BODY inspect_load(const struct inspect_job *job, struct inspect_chunk *c,
+                          struct odb_chunk *sides)
 {
-    double *ref = c->v[INSPECT_REF], *target = c->v[INSPECT_TARGET], *diff = c->v[INSPECT_DIFF];
+    const struct odb_numbers *r = &job->side[INSPECT_REF], *t = &job->side[INSPECT_TARGET];
+    double *ref = sides->v[INSPECT_REF], *target = sides->v[INSPECT_TARGET], *diff = c->diff;
     odb_vec_mask odd = {0};
-    inspect_load_side(job, c, INSPECT_REF, first);
-    inspect_load_side(job, c, INSPECT_TARGET, first);
+    for (int side = 0; side < 2; side++) {
+        c->v[side] = sides->v[side];
+        c->n[side] = sides->has[side];
+    }
+    c->v[INSPECT_DIFF] = diff;
+    c->first = sides->first;
     size_t n = c->n[INSPECT_DIFF] = job->pairs ? c->n[INSPECT_REF] : 0;
     for (size_t i = 0; i < n; i++)
         diff[i] = target[i] - ref[i];
     for (size_t i = 0; i < n && job->wide; i++)
-        diff[i] = (double)(inspect_exactly(job, INSPECT_TARGET, first + i) -
-                           inspect_exactly(job, INSPECT_REF, first + i));
+        diff[i] = (double)(odb_exact_value(t->type, t->data, c->first + i) -
+                           odb_exact_value(r->type, r->data, c->first + i));
     for (int k = 0; k < INSPECT_COLUMNS; k++) {
         inspect_pad(c->v[k], c->n[k], 0);
         for (size_t i = 0; i < c->n[k]; i += 4)
@@ -173,32 +149,33 @@ static void inspect_drop_odd(struct inspect_chunk *c, int k, struct odb_stats *s
     c->n[k] = kept;
 }
 
-/* Parts in turn get the next numbers. */
-static void inspect_step(void *arg, size_t begin, size_t end)
+/* The metrics before the passes count as a fifth of one. */
+static size_t inspect_work(const struct inspect_job *job)
 {
-    const struct inspect_job *job = arg;
-    size_t total = ODB_MAX(job->n[0], job->n[1]);
-    for (size_t p = begin; p < end; p++) {
-        size_t first = job->begin + p * INSPECT_PART, last = ODB_MIN(total, first + INSPECT_PART);
-        job->visit(job, &job->parts[p], first, last);
-    }
+    return job->n / 5 + 2 * job->n;
 }
 
-/* The metrics before the passes count as a fifth of one. */
 static enum odb_status inspect_stopped(const struct inspect_job *job, struct odb_error *err)
 {
-    size_t n = ODB_MAX(job->n[0], job->n[1]);
-    return odb_progress_step(job->progress, job->done, n / 5 + 2 * n, err);
+    return odb_progress_step(job->progress, job->done, inspect_work(job), err);
 }
 
-static enum odb_status inspect_pass(struct inspect_job *job, struct odb_error *err)
+static enum odb_status inspect_pass(struct inspect_job *job, odb_chunk_fn chunk,
+                                    struct odb_error *err)
 {
-    size_t total = ODB_MAX(job->n[0], job->n[1]), step = job->n_parts * INSPECT_PART;
-    for (job->begin = 0; job->begin < total; job->begin += step) {
-        ODB_TRY(inspect_stopped(job, err));
-        odb_parallel_for(job->n_parts, 1, inspect_step, job);
-        job->done += ODB_MIN(step, total - job->begin);
-    }
+    struct odb_pass pass = {.end = job->n,
+                            .block = INSPECT_BLOCK,
+                            .shares = job->n_parts,
+                            .item = sizeof *job->parts,
+                            .job = job,
+                            .sides = {&job->side[0], &job->side[1]},
+                            .chunk = chunk,
+                            .kept = job->parts,
+                            .progress = job->progress,
+                            .done = job->done,
+                            .total = inspect_work(job)};
+    ODB_TRY(odb_pass_run(&pass, NULL, err));
+    job->done = pass.done;
     return ODB_OK;
 }
 
@@ -257,16 +234,17 @@ static void inspect_note(struct inspect_part *p, size_t at, enum odb_finiteness 
 }
 
 static void inspect_survey_odd(const struct inspect_job *job, struct inspect_part *p,
-                               const struct inspect_chunk *c, size_t first)
+                               const struct inspect_chunk *c)
 {
     const double *ref = c->v[INSPECT_REF], *target = c->v[INSPECT_TARGET];
+    size_t first = c->first, per[2] = {job->side[0].per_element, job->side[1].per_element};
     for (size_t i = 0; i < c->n[INSPECT_REF] && !job->pairs; i++)
-        inspect_note(p, (first + i) / job->per[0], inspect_finiteness(ref[i]), ODB_ABSENT);
+        inspect_note(p, (first + i) / per[0], inspect_finiteness(ref[i]), ODB_ABSENT);
     for (size_t i = 0; i < c->n[INSPECT_TARGET] && !job->pairs; i++)
-        inspect_note(p, (first + i) / job->per[1], ODB_ABSENT, inspect_finiteness(target[i]));
+        inspect_note(p, (first + i) / per[1], ODB_ABSENT, inspect_finiteness(target[i]));
     for (size_t i = 0; i < c->n[INSPECT_DIFF]; i++) {
         enum odb_finiteness r = inspect_finiteness(ref[i]), t = inspect_finiteness(target[i]);
-        inspect_note(p, (first + i) / job->per[0], r, t);
+        inspect_note(p, (first + i) / per[0], r, t);
         if (r == t)
             continue;
         p->differing++;
@@ -277,8 +255,7 @@ static void inspect_survey_odd(const struct inspect_job *job, struct inspect_par
 
 /* From behind, so that a distance that grows with the index does not move the list for every
  * element; only a chunk with something worse than the list is looked at. */
-static void inspect_survey_worst(struct inspect_part *p, const struct inspect_chunk *c,
-                                 size_t first, double max)
+static void inspect_survey_worst(struct inspect_part *p, const struct inspect_chunk *c, double max)
 {
     double least = p->n_worst < ODB_INSPECT_WORST ? 0 : p->worst[p->n_worst - 1].key;
     if (ODB_MIN(max, DBL_MAX) <= least)
@@ -288,12 +265,12 @@ static void inspect_survey_worst(struct inspect_part *p, const struct inspect_ch
         if (d == d && d != 0 && key >= least)
             inspect_add_worst(
                 p, &(struct inspect_worst){
-                       key, {first + i, c->v[INSPECT_REF][i], c->v[INSPECT_TARGET][i], d}});
+                       key, {c->first + i, c->v[INSPECT_REF][i], c->v[INSPECT_TARGET][i], d}});
     }
 }
 
 /* Comparisons leave out the NaNs of odd pairs. */
-INSPECT_BODY inspect_survey_pairs(struct inspect_part *p, struct inspect_chunk *c, size_t first)
+INSPECT_BODY inspect_survey_pairs(struct inspect_part *p, struct inspect_chunk *c)
 {
     double *diff = c->v[INSPECT_DIFF], *ref = c->v[INSPECT_REF];
     const odb_vec inf = (odb_vec){} + INFINITY;
@@ -322,16 +299,13 @@ INSPECT_BODY inspect_survey_pairs(struct inspect_part *p, struct inspect_chunk *
         p->differing += (size_t)counts[k];
     }
     p->max_abs = ODB_MAX(p->max_abs, max[0][0]);
-    inspect_survey_worst(p, c, first, max[0][0]);
+    inspect_survey_worst(p, c, max[0][0]);
 }
 
 /* The upper bits of a double, as a number in the order of the values; zeros have one code. */
 static inline unsigned inspect_code(double x)
 {
-    uint64_t bits;
-    x += 0.0;
-    memcpy(&bits, &x, sizeof bits);
-    return (unsigned)((bits ^ (-(bits >> 63) | UINT64_C(1) << 63)) >> 48);
+    return (unsigned)(odb_median_key(x) >> 48);
 }
 
 INSPECT_BODY inspect_survey_column(struct inspect_column *col, double *x, size_t n)
@@ -360,12 +334,12 @@ INSPECT_BODY inspect_survey_column(struct inspect_column *col, double *x, size_t
 }
 
 INSPECT_BODY inspect_survey_chunk(const struct inspect_job *job, struct inspect_part *p,
-                                  struct inspect_chunk *c, size_t first)
+                                  struct inspect_chunk *c)
 {
     if (c->odd)
-        inspect_survey_odd(job, p, c, first);
+        inspect_survey_odd(job, p, c);
     if (job->pairs)
-        inspect_survey_pairs(p, c, first);
+        inspect_survey_pairs(p, c);
     for (int k = 0; k < INSPECT_COLUMNS; k++) {
         if (c->odd)
             inspect_drop_odd(c, k, &p->column[k].s);
@@ -443,10 +417,8 @@ static void inspect_plan_decades(struct inspect_job *job)
 /* The shortest number with a code. */
 static double inspect_round(unsigned code)
 {
-    uint64_t bits = (uint64_t)(code ^ (code & 0x8000 ? 0x8000 : 0xffff)) << 48;
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
+    uint64_t key = (uint64_t)code << 48;
+    return odb_median_number(key >> 63 ? key : key | (UINT64_C(0xffffffffffff)));
 }
 
 /* Where the median is to be looked for. */
@@ -554,7 +526,7 @@ INSPECT_BODY inspect_measure_middle(struct inspect_column *col, const struct ins
 INSPECT_BODY inspect_measure_range(struct inspect_column *col, const struct inspect_job *job,
                                    const double *v, size_t n)
 {
-    int bin[INSPECT_CHUNK];
+    int bin[ODB_PASS_CHUNK];
     double half = job->lo / 2, width = job->hi / 2 - half;
     if (!(width > 0)) {
         col->bins[ODB_INSPECT_BINS / 2] += n;
@@ -588,7 +560,7 @@ INSPECT_BODY inspect_measure_decades(struct inspect_column *col, const struct in
 }
 
 INSPECT_BODY inspect_measure_chunk(const struct inspect_job *job, struct inspect_part *p,
-                                   struct inspect_chunk *c, size_t first)
+                                   struct inspect_chunk *c)
 {
     for (int k = 0; k < INSPECT_COLUMNS; k++) {
         struct inspect_column *col = &p->column[k];
@@ -606,14 +578,12 @@ INSPECT_BODY inspect_measure_chunk(const struct inspect_job *job, struct inspect
 
 /* Both passes, and once more for machines with wider registers: same lanes, same results. */
 #define INSPECT_VISIT(name, suffix, attributes)                                                    \
-    attributes static void inspect_##name##suffix(                                                 \
-        const struct inspect_job *job, struct inspect_part *p, size_t first, size_t last)          \
+    attributes static void inspect_##name##suffix(const void *job, void *share,                    \
+                                                  struct odb_chunk *sides)                         \
     {                                                                                              \
         struct inspect_chunk c;                                                                    \
-        for (; first < last; first += INSPECT_CHUNK) {                                             \
-            inspect_load(job, &c, first);                                                          \
-            inspect_##name##_chunk(job, p, &c, first);                                             \
-        }                                                                                          \
+        inspect_load(job, &c, sides);                                                              \
+        inspect_##name##_chunk(job, share, &c);                                                    \
     }
 
 INSPECT_VISIT(survey, , )
@@ -696,7 +666,7 @@ static void inspect_finish(struct inspect_job *job, struct odb_inspection *out)
     struct inspect_column *col = total->column;
     for (int k = 0; k < INSPECT_DIFF; k++) {
         inspect_finish_column(job, k);
-        col[k].s.count = job->n[k];
+        col[k].s.count = job->side[k].n;
     }
     out->mean_abs = inspect_finish_column(job, INSPECT_DIFF);
     struct odb_stats *diff = &col[INSPECT_DIFF].s;
@@ -707,7 +677,7 @@ static void inspect_finish(struct inspect_job *job, struct odb_inspection *out)
     out->ref = col[INSPECT_REF].s;
     out->target = col[INSPECT_TARGET].s;
     out->diff = *diff;
-    out->count = job->pairs ? job->n[0] : 0;
+    out->count = job->pairs ? job->n : 0;
     out->differing = total->differing;
     out->max_abs = total->max_abs;
     out->max_rel = total->max_rel;
@@ -723,14 +693,13 @@ static void inspect_finish(struct inspect_job *job, struct odb_inspection *out)
     out->n_worst = total->n_worst;
     for (size_t i = 0; i < total->n_worst; i++) {
         out->worst[i] = total->worst[i].w;
-        out->worst[i].at /= job->per[0];
+        out->worst[i].at /= job->side[0].per_element;
     }
 }
 
 static void inspect_start(struct inspect_job *job)
 {
-    size_t total = ODB_MAX(job->n[0], job->n[1]);
-    job->n_parts = ODB_MIN(total / INSPECT_PART + 1, (size_t)INSPECT_PARTS);
+    job->n_parts = ODB_MIN(job->n / INSPECT_BLOCK + 1, (size_t)INSPECT_PARTS);
     job->parts = odb_new_n(struct inspect_part, job->n_parts + 1);
     job->total = &job->parts[job->n_parts];
     for (size_t p = 0; p <= job->n_parts; p++) {
@@ -747,11 +716,9 @@ static enum odb_status inspect_numbers(struct inspect_job *job, struct odb_inspe
 {
     enum odb_status status = ODB_OK;
     inspect_start(job);
-    job->visit = INSPECT_PASS(inspect_survey);
-    ODB_TRY_OUT(inspect_pass(job, err));
+    ODB_TRY_OUT(inspect_pass(job, INSPECT_PASS(inspect_survey), err));
     ODB_TRY_OUT(inspect_plan(job, err));
-    job->visit = INSPECT_PASS(inspect_measure);
-    ODB_TRY_OUT(inspect_pass(job, err));
+    ODB_TRY_OUT(inspect_pass(job, INSPECT_PASS(inspect_measure), err));
     ODB_TRY_OUT(inspect_stopped(job, err));
     inspect_finish(job, out);
 out:
@@ -762,13 +729,6 @@ out:
 }
 
 /* --- what has no numbers ---------------------------------------------------------------------- */
-
-static bool inspect_same_string(const struct odb_tensor *a, const struct odb_tensor *b, size_t i)
-{
-    const struct odb_str *x = (const struct odb_str *)a->data + i;
-    const struct odb_str *y = (const struct odb_str *)b->data + i;
-    return x->len == y->len && (!x->len || !memcmp(x->data, y->data, x->len));
-}
 
 static bool inspect_same_item(const struct odb_tensor *a, const struct odb_tensor *b, size_t i)
 {
@@ -783,9 +743,9 @@ static enum odb_status inspect_equality(const struct inspect_job *job, struct od
     bool strings = ref->kind == ODB_TENSOR;
     out->count = strings ? ref->count : ODB_MAX(ref->n_items, target->n_items);
     for (size_t i = 0; i < out->count; i++) {
-        if (!strings || i % INSPECT_PART == 0)
+        if (!strings || i % INSPECT_BLOCK == 0)
             ODB_TRY(inspect_stopped(job, err));
-        if (strings ? inspect_same_string(ref, target, i) : inspect_same_item(ref, target, i))
+        if (strings ? odb_exact_same(ref, target, i) : inspect_same_item(ref, target, i))
             continue;
         out->differing++;
         if (out->n_worst < ODB_INSPECT_WORST)
@@ -817,11 +777,6 @@ static bool inspect_is_comparable(const struct odb_tensor *a, const struct odb_t
            inspect_is_complex(a) == inspect_is_complex(b);
 }
 
-static enum odb_dtype inspect_part_type(enum odb_dtype dtype)
-{
-    return dtype == ODB_C64 ? ODB_F32 : dtype == ODB_C128 ? ODB_F64 : dtype;
-}
-
 enum odb_status odb_inspect(struct odb_inspection *out, const struct odb_tensor *ref,
                             const struct odb_tensor *target, const struct odb_progress *progress,
                             struct odb_error *err)
@@ -838,12 +793,11 @@ enum odb_status odb_inspect(struct odb_inspection *out, const struct odb_tensor 
         return out->comparable ? inspect_equality(&job, out, err) : ODB_OK;
     for (int side = 0; side < 2; side++)
         if (inspect_is_numeric(job.t[side])) {
-            job.type[side] = inspect_part_type(job.t[side]->dtype);
-            job.per[side] = inspect_is_complex(job.t[side]) ? 2 : 1;
-            job.n[side] = job.t[side]->count * job.per[side];
-            job.wide |= job.type[side] == ODB_I64 || job.type[side] == ODB_U64;
+            job.side[side] = odb_numbers_of(job.t[side]);
+            job.n = ODB_MAX(job.n, job.side[side].n);
+            job.wide |= job.side[side].type == ODB_I64 || job.side[side].type == ODB_U64;
         }
     job.pairs = out->comparable;
-    job.done = ODB_MAX(job.n[0], job.n[1]) / 5;
+    job.done = job.n / 5;
     return inspect_numbers(&job, out, err);
 }

@@ -9,12 +9,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "tensor/tensor.h"
-
-#define ODB_PAIRS_CHUNK 1024
+#include "tensor/pass.h"
 
 struct odb_pairs {
     const struct odb_tensor *t[2]; /* borrowed; NULL: there is none, or it has no numbers */
+    struct odb_numbers side[2];    /* elements; those of strings are NaN */
     bool both;                     /* element by element: of one shape, and comparable */
     size_t count;                  /* elements of the side that has most */
 };
@@ -22,9 +21,12 @@ struct odb_pairs {
 /* Either side may be NULL, a container or without values. */
 void odb_pairs_init(struct odb_pairs *pairs, const struct odb_tensor *ref,
                     const struct odb_tensor *target);
-/* At most ODB_PAIRS_CHUNK elements from first on, into v[0] and v[1] where that side has them, and
- * |target - reference| into error where both have: infinite where NaN or Inf does not match, or
- * where strings differ. Strings are NaN. */
+/* |target - reference| of the n <= ODB_PASS_CHUNK elements from first on, which both sides have and
+ * v holds: infinite where NaN or Inf does not match, or where strings differ. */
+void odb_pairs_apart(const struct odb_pairs *pairs, size_t first, size_t n, const double *ref,
+                     const double *target, double *error);
+/* Elements that no pass has loaded: into v[0] and v[1], NaN where a side has none, and how far they
+ * are apart into error where both have. */
 void odb_pairs_load(const struct odb_pairs *pairs, size_t first, size_t n, double *const v[2],
                     double *error);
 

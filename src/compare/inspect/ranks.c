@@ -5,16 +5,18 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "system/parallel.h"
+#include "compare/exact.h"
+#include "tensor/pass.h"
 
-enum { RANKS_CHUNK = 1024, RANKS_GRAIN = 1 << 16 };
+enum { RANKS_GRAIN = 1 << 16 }; /* elements that are looked at in one go */
 
 struct ranks_job {
-    const struct odb_tensor *t[2];
-    size_t rows, len, k, grain;
-    struct ranks_part {
-        size_t same, shared;
-    } * parts; /* owned */
+    struct odb_numbers side[2];
+    size_t len, k; /* of a row */
+};
+
+struct ranks_part {
+    size_t same, shared;
 };
 
 /* The k largest elements of a row so far, the largest first. */
@@ -42,38 +44,26 @@ static void ranks_put(struct ranks_top *top, long double v, size_t at)
     top->at[i] = at;
 }
 
-/* Integers of 64 bits are more than a double can tell apart. */
-static bool ranks_is_wide(const struct odb_tensor *t)
-{
-    return t->dtype == ODB_I64 || t->dtype == ODB_U64;
-}
-
 /* What no element up to is among the largest; NaN: they are fewer yet. */
 static double ranks_least(const struct ranks_top *top)
 {
     return top->n == top->k ? (double)top->v[top->n - 1] : (double)NAN;
 }
 
-static void ranks_row(struct ranks_top *top, const struct odb_tensor *t, size_t first, size_t len)
+static void ranks_row(struct ranks_top *top, const struct odb_numbers *t, size_t first, size_t len)
 {
-    double v[RANKS_CHUNK];
-    unsigned bits = odb_dtype_info(t->dtype)->bits;
-    bool wide = ranks_is_wide(t), whole = bits >= 8;
+    double v[ODB_PASS_CHUNK];
+    /* Integers of 64 bits are more than a double can tell apart. */
+    bool wide = t->type == ODB_I64 || t->type == ODB_U64;
     for (size_t done = 0, n; done < len; done += n) {
-        n = ODB_MIN(len - done, (size_t)RANKS_CHUNK);
-        if (whole && !wide)
-            odb_convert(ODB_F64, v, t->dtype, (const char *)t->data + (first + done) * (bits / 8),
-                        n);
+        n = ODB_MIN(len - done, ODB_PASS_CHUNK);
+        if (!wide)
+            odb_numbers_load(t, first + done, n, v);
         double least = ranks_least(top);
         for (size_t i = 0; i < n; i++) {
-            if (whole && !wide && v[i] <= least)
+            if (!wide && v[i] <= least)
                 continue;
-            int64_t x = wide ? odb_load_i64(t->dtype, t->data, first + done + i) : 0;
-            ranks_put(top,
-                      t->dtype == ODB_U64 ? (long double)(uint64_t)x
-                      : wide              ? (long double)x
-                      : whole             ? (long double)v[i]
-                                          : (long double)odb_tensor_f64(t, first + done + i),
+            ranks_put(top, wide ? odb_exact_value(t->type, t->data, first + done + i) : v[i],
                       done + i);
             least = ranks_least(top);
         }
@@ -89,20 +79,28 @@ static size_t ranks_shared(const struct ranks_top *a, const struct ranks_top *b)
     return shared;
 }
 
-static void ranks_rows(void *arg, size_t begin, size_t end)
+static void ranks_rows(const void *arg, void *share, size_t begin, size_t end)
 {
-    struct ranks_job *job = arg;
-    struct ranks_part *part = &job->parts[begin / job->grain];
+    const struct ranks_job *job = arg;
+    struct ranks_part *part = share;
     for (size_t row = begin; row < end; row++) {
         struct ranks_top top[2];
         for (int side = 0; side < 2; side++) {
             top[side].n = 0;
             top[side].k = job->k;
-            ranks_row(&top[side], job->t[side], row * job->len, job->len);
+            ranks_row(&top[side], &job->side[side], row * job->len, job->len);
         }
         part->same += top[0].at[0] == top[1].at[0];
         part->shared += ranks_shared(&top[0], &top[1]);
     }
+}
+
+static void ranks_join(void *total, const void *share)
+{
+    struct ranks_part *to = total;
+    const struct ranks_part *from = share;
+    to->same += from->same;
+    to->shared += from->shared;
 }
 
 static bool ranks_has_order(const struct odb_tensor *t)
@@ -118,22 +116,19 @@ bool odb_ranks(struct odb_ranks *out, const struct odb_tensor *evaluated,
     if (!ranks_has_order(evaluated) || !ranks_has_order(base) ||
         !odb_tensor_same_shape(evaluated, base))
         return false;
-    struct ranks_job job = {.t = {evaluated, base}};
-    job.len = base->rank ? (size_t)base->dims[base->rank - 1] : 1;
-    job.rows = base->count / job.len;
-    job.k = ODB_MIN(ODB_MIN(k, job.len), (size_t)ODB_RANKS_MOST);
-    job.grain = ODB_MAX((size_t)RANKS_GRAIN / job.len, (size_t)1);
-    size_t parts = (job.rows + job.grain - 1) / job.grain;
+    struct ranks_job job = {.side = {odb_numbers_of(evaluated), odb_numbers_of(base)}};
     struct ranks_part sum = {0};
-    job.parts = odb_new_n(struct ranks_part, parts);
-    odb_parallel_for(job.rows, job.grain, ranks_rows, &job);
-    for (size_t i = 0; i < parts; i++) {
-        sum.same += job.parts[i].same;
-        sum.shared += job.parts[i].shared;
-    }
-    free(job.parts);
-    out->rows = job.rows;
-    out->argmax = (double)sum.same / (double)job.rows;
-    out->top = (double)sum.shared / (double)(job.rows * job.k);
+    job.len = base->rank ? (size_t)base->dims[base->rank - 1] : 1;
+    job.k = ODB_MIN(ODB_MIN(k, job.len), (size_t)ODB_RANKS_MOST);
+    struct odb_pass pass = {.end = base->count / job.len,
+                            .block = ODB_MAX((size_t)RANKS_GRAIN / job.len, (size_t)1),
+                            .item = sizeof sum,
+                            .job = &job,
+                            .whole = ranks_rows,
+                            .join = ranks_join};
+    odb_pass_all(&pass, &sum);
+    out->rows = pass.end;
+    out->argmax = (double)sum.same / (double)out->rows;
+    out->top = (double)sum.shared / (double)(out->rows * job.k);
     return true;
 }

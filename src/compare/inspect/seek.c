@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Blocks of elements are looked at by several threads at once, some blocks in a step; after each
- * step there is an answer, or the question whether to go on.
+ * A search goes on in stretches of some blocks; after each there is an answer, or the question
+ * whether to go on.
  */
 #include "compare/inspect/seek.h"
 
@@ -13,13 +13,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "system/parallel.h"
 #include "compare/inspect/pairs.h"
 
-enum {
-    SEEK_BLOCK = 128 * ODB_PAIRS_CHUNK,
-    SEEK_BLOCKS = 16, /* in a step */
-};
+enum { SEEK_AT_ONCE = 16 }; /* blocks */
+
+#define SEEK_BLOCK (128 * ODB_PASS_CHUNK)
 
 /* --- what to look for ------------------------------------------------------------------------- */
 
@@ -162,11 +160,14 @@ struct seek_job {
     const struct odb_seek *seek;
     struct odb_pairs pairs;
     double equal[3]; /* per place: the number as the type has it */
-    size_t first, n; /* of the step */
-    int direction;
-    size_t at;               /* count: of those before it */
-    size_t hit[SEEK_BLOCKS]; /* next: ODB_NOWHERE or the first, or last, of the block */
-    size_t counts[SEEK_BLOCKS], before[SEEK_BLOCKS];
+    int direction;   /* 0: all are counted */
+    size_t at;       /* count: of those before it */
+};
+
+struct seek_found {
+    size_t at; /* next: ODB_NOWHERE, or the first */
+    bool last; /* or the last */
+    size_t count, before;
 };
 
 static bool seek_holds(const struct odb_tensor *t, size_t i, const char *text)
@@ -228,7 +229,7 @@ static void seek_mark_side(const struct seek_job *job, int side, size_t first, s
 
 static void seek_chunk(const struct seek_job *job, size_t first, size_t n, unsigned char *hits)
 {
-    double ref[ODB_PAIRS_CHUNK], target[ODB_PAIRS_CHUNK], error[ODB_PAIRS_CHUNK];
+    double ref[ODB_PASS_CHUNK], target[ODB_PASS_CHUNK], error[ODB_PASS_CHUNK];
     double *v[2] = {ref, target};
     memset(hits, 0, n);
     odb_pairs_load(&job->pairs, first, n, v, error);
@@ -239,47 +240,62 @@ static void seek_chunk(const struct seek_job *job, size_t first, size_t n, unsig
         seek_mark(job, 2, error, n, hits);
 }
 
-static size_t seek_blocks(const struct seek_job *job)
+static void seek_next(const void *arg, void *share, size_t begin, size_t end)
 {
-    return (job->n + SEEK_BLOCK - 1) / SEEK_BLOCK;
+    const struct seek_job *job = arg;
+    struct seek_found *found = share;
+    unsigned char hits[ODB_PASS_CHUNK];
+    bool last = job->direction < 0;
+    size_t at = ODB_NOWHERE;
+    for (size_t n; begin < end && (at == ODB_NOWHERE || last); begin += n) {
+        n = ODB_MIN(end - begin, ODB_PASS_CHUNK);
+        seek_chunk(job, begin, n, hits);
+        for (size_t i = 0; i < n && (at == ODB_NOWHERE || last); i++)
+            if (hits[i])
+                at = begin + i;
+    }
+    found->at = at;
 }
 
-static void seek_next_blocks(void *arg, size_t begin, size_t end)
+static void seek_count(const void *arg, void *share, size_t begin, size_t end)
 {
-    struct seek_job *job = arg;
-    unsigned char hits[ODB_PAIRS_CHUNK];
-    for (size_t b = begin; b < end; b++) {
-        size_t first = job->first + b * SEEK_BLOCK;
-        size_t last = ODB_MIN(first + SEEK_BLOCK, job->first + job->n), at = ODB_NOWHERE;
-        for (; first < last && (at == ODB_NOWHERE || job->direction < 0);
-             first += ODB_PAIRS_CHUNK) {
-            size_t n = ODB_MIN(last - first, (size_t)ODB_PAIRS_CHUNK);
-            seek_chunk(job, first, n, hits);
-            for (size_t i = 0; i < n && (at == ODB_NOWHERE || job->direction < 0); i++)
-                if (hits[i])
-                    at = first + i;
+    const struct seek_job *job = arg;
+    struct seek_found *found = share;
+    unsigned char hits[ODB_PASS_CHUNK];
+    size_t count = 0, before = 0, at = job->at;
+    for (size_t n; begin < end; begin += n) {
+        n = ODB_MIN(end - begin, ODB_PASS_CHUNK);
+        seek_chunk(job, begin, n, hits);
+        for (size_t i = 0; i < n; i++) {
+            count += hits[i] != 0;
+            before += hits[i] != 0 && begin + i < at;
         }
-        job->hit[b] = at;
     }
+    found->count += count;
+    found->before += before;
 }
 
-static void seek_count_blocks(void *arg, size_t begin, size_t end)
+static void seek_join(void *total, const void *share)
 {
-    struct seek_job *job = arg;
-    unsigned char hits[ODB_PAIRS_CHUNK];
-    for (size_t b = begin; b < end; b++) {
-        size_t first = job->first + b * SEEK_BLOCK;
-        size_t last = ODB_MIN(first + SEEK_BLOCK, job->first + job->n);
-        job->counts[b] = job->before[b] = 0;
-        for (; first < last; first += ODB_PAIRS_CHUNK) {
-            size_t n = ODB_MIN(last - first, (size_t)ODB_PAIRS_CHUNK);
-            seek_chunk(job, first, n, hits);
-            for (size_t i = 0; i < n; i++) {
-                job->counts[b] += hits[i] != 0;
-                job->before[b] += hits[i] != 0 && first + i < job->at;
-            }
-        }
-    }
+    struct seek_found *to = total;
+    const struct seek_found *from = share;
+    if (from->at != ODB_NOWHERE && (to->at == ODB_NOWHERE || to->last))
+        to->at = from->at;
+    to->count += from->count;
+    to->before += from->before;
+}
+
+static struct odb_pass seek_pass(const struct seek_job *job, const struct odb_progress *progress)
+{
+    return (struct odb_pass){.end = job->pairs.count,
+                             .block = SEEK_BLOCK,
+                             .shares = SEEK_AT_ONCE,
+                             .item = sizeof(struct seek_found),
+                             .job = job,
+                             .whole = job->direction ? seek_next : seek_count,
+                             .join = seek_join,
+                             .progress = progress,
+                             .total = job->pairs.count};
 }
 
 /* The number to look for, rounded as a type would round it. */
@@ -312,23 +328,17 @@ static enum odb_status seek_begin(struct seek_job *job, const struct odb_seek *s
 }
 
 /* The first hit of [first, last) in the direction. */
-static enum odb_status seek_stretch(struct seek_job *job, size_t first, size_t last, size_t *done,
-                                    size_t *at, const struct odb_progress *progress,
-                                    struct odb_error *err)
+static enum odb_status seek_stretch(struct odb_pass *pass, size_t first, size_t last,
+                                    struct seek_found *found, struct odb_error *err)
 {
-    const size_t step = (size_t)SEEK_BLOCK * SEEK_BLOCKS;
-    bool back = job->direction < 0;
-    while (first < last && *at == ODB_NOWHERE) {
-        job->n = ODB_MIN(last - first, step);
-        job->first = back ? last - job->n : first;
-        ODB_TRY(odb_progress_step(progress, *done, job->pairs.count, err));
-        odb_parallel_for(seek_blocks(job), 1, seek_next_blocks, job);
-        for (size_t b = 0; b < seek_blocks(job); b++)
-            if (job->hit[b] != ODB_NOWHERE && (*at == ODB_NOWHERE || back))
-                *at = job->hit[b];
-        *done += job->n;
-        first += back ? 0 : job->n;
-        last -= back ? job->n : 0;
+    const struct seek_job *job = pass->job;
+    while (first < last && found->at == ODB_NOWHERE) {
+        size_t n = ODB_MIN(last - first, SEEK_BLOCK * SEEK_AT_ONCE);
+        pass->begin = job->direction < 0 ? last - n : first;
+        pass->end = pass->begin + n;
+        ODB_TRY(odb_pass_run(pass, found, err));
+        first += job->direction < 0 ? 0 : n;
+        last -= job->direction < 0 ? n : 0;
     }
     return ODB_OK;
 }
@@ -339,23 +349,25 @@ enum odb_status odb_seek_next(size_t *at, unsigned *where, const struct odb_seek
                               struct odb_error *err)
 {
     struct seek_job job;
-    size_t done = 0;
+    struct seek_found found = {.at = ODB_NOWHERE, .last = direction < 0};
     *at = ODB_NOWHERE;
     *where = 0;
     ODB_TRY(seek_begin(&job, seek, ref, target, err));
     size_t n = job.pairs.count;
-    job.direction = direction;
+    job.direction = direction < 0 ? -1 : 1;
+    struct odb_pass pass = seek_pass(&job, progress);
     /* Two stretches: up to the end, and from the other end up to here. */
     size_t here = from == ODB_NOWHERE ? (direction < 0 ? n : 0) : ODB_MIN(from, n);
     size_t behind = direction < 0 || from == ODB_NOWHERE ? here : ODB_MIN(here + 1, n);
     if (direction < 0) {
-        ODB_TRY(seek_stretch(&job, 0, here, &done, at, progress, err));
-        ODB_TRY(seek_stretch(&job, here, n, &done, at, progress, err));
+        ODB_TRY(seek_stretch(&pass, 0, here, &found, err));
+        ODB_TRY(seek_stretch(&pass, here, n, &found, err));
     } else {
-        ODB_TRY(seek_stretch(&job, behind, n, &done, at, progress, err));
-        ODB_TRY(seek_stretch(&job, 0, behind, &done, at, progress, err));
+        ODB_TRY(seek_stretch(&pass, behind, n, &found, err));
+        ODB_TRY(seek_stretch(&pass, 0, behind, &found, err));
     }
     unsigned char hit = 0;
+    *at = found.at;
     if (*at != ODB_NOWHERE)
         seek_chunk(&job, *at, 1, &hit);
     *where = hit & -hit;
@@ -367,19 +379,14 @@ enum odb_status odb_seek_count(size_t *total, size_t *before, const struct odb_s
                                size_t at, const struct odb_progress *progress,
                                struct odb_error *err)
 {
-    const size_t step = (size_t)SEEK_BLOCK * SEEK_BLOCKS;
     struct seek_job job;
+    struct seek_found found = {.at = ODB_NOWHERE};
     *total = *before = 0;
     ODB_TRY(seek_begin(&job, seek, ref, target, err));
     job.at = at;
-    for (job.first = 0; job.first < job.pairs.count; job.first += step) {
-        job.n = ODB_MIN(job.pairs.count - job.first, step);
-        ODB_TRY(odb_progress_step(progress, job.first, job.pairs.count, err));
-        odb_parallel_for(seek_blocks(&job), 1, seek_count_blocks, &job);
-        for (size_t b = 0; b < seek_blocks(&job); b++) {
-            *total += job.counts[b];
-            *before += job.before[b];
-        }
-    }
+    struct odb_pass pass = seek_pass(&job, progress);
+    ODB_TRY(odb_pass_run(&pass, &found, err));
+    *total = found.count;
+    *before = found.before;
     return ODB_OK;
 }

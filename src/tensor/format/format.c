@@ -186,7 +186,7 @@ static void format_float(const struct odb_format *format, const struct odb_tenso
 static void format_complex(const struct odb_format *format, const struct odb_tensor *t, size_t i,
                            char *buf, size_t size)
 {
-    enum odb_dtype part = t->dtype == ODB_C64 ? ODB_F32 : ODB_F64;
+    enum odb_dtype part = odb_dtype_part(t->dtype);
     char text[2][ODB_FORMAT_TEXT];
     for (size_t k = 0; k < 2; k++)
         format_float(format, t, part, 2 * i + k, text[k], sizeof text[k]);
@@ -242,7 +242,7 @@ int odb_format_width(const struct odb_format *format, enum odb_dtype dtype)
     const struct odb_dtype_info *info = odb_dtype_info(dtype);
     bool complex = info->class_ == ODB_CLASS_COMPLEX;
     if (complex) {
-        int part = odb_format_width(format, dtype == ODB_C64 ? ODB_F32 : ODB_F64);
+        int part = odb_format_width(format, odb_dtype_part(dtype));
         return part ? 2 * part + 2 : 0;
     }
     if (dtype == ODB_STRING)

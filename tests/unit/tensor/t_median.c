@@ -17,22 +17,9 @@
 
 static struct odb_error err;
 
-/* Every place has a number. */
-static size_t median_load(const void *payload, size_t first, size_t n, double *out)
+static struct odb_numbers median_numbers(const double *v, size_t n)
 {
-    memcpy(out, (const double *)payload + first, n * sizeof *out);
-    return n;
-}
-
-/* Those that are not NaN. */
-static size_t median_load_some(const void *payload, size_t first, size_t n, double *out)
-{
-    const double *v = payload;
-    size_t kept = 0;
-    for (size_t i = first; i < first + n; i++)
-        if (v[i] == v[i])
-            out[kept++] = v[i];
-    return kept;
+    return (struct odb_numbers){.data = v, .type = ODB_F64, .n = n, .per_element = 1};
 }
 
 static int median_order(const void *a, const void *b)
@@ -50,9 +37,9 @@ static double median_sorted(double *v, size_t n)
 
 static void median_check(double *v, size_t n)
 {
-    const struct odb_median_source source = {n, median_load, v};
+    const struct odb_numbers numbers = median_numbers(v, n);
     double m;
-    assert_int_equal(odb_median(&m, &source, n, NULL, &err), ODB_OK);
+    assert_int_equal(odb_median(&m, &numbers, n, NULL, &err), ODB_OK);
     double sorted = median_sorted(v, n);
     assert_memory_equal(&m, &sorted, sizeof m);
 }
@@ -93,23 +80,23 @@ static void test_median__of_many_alike(void **state)
 static void test_median__of_few(void **state)
 {
     double one[] = {4}, two[] = {9, 1}, zeros[] = {-0.0, 0.0, -0.0, 1}, m = 3;
-    const struct odb_median_source none = {0, median_load, one};
+    const struct odb_numbers none = median_numbers(one, 0);
     median_check(one, 1);
     median_check(two, 2);
-    const struct odb_median_source some = {4, median_load, zeros};
+    const struct odb_numbers some = median_numbers(zeros, 4);
     assert_int_equal(odb_median(&m, &some, 4, NULL, &err), ODB_OK);
     assert_true(m == 0);
     assert_int_equal(odb_median(&m, &none, 0, NULL, &err), ODB_OK);
     assert_true(m == 0);
 }
 
-static void test_median__leaves_out_what_is_not_given(void **state)
+static void test_median__leaves_out_what_is_not_finite(void **state)
 {
     double v[3000], m;
     for (size_t i = 0; i < ODB_COUNT(v); i++)
         v[i] = i % 3 ? NAN : (double)i;
-    const struct odb_median_source source = {ODB_COUNT(v), median_load_some, v};
-    assert_int_equal(odb_median(&m, &source, 1000, NULL, &err), ODB_OK);
+    const struct odb_numbers numbers = median_numbers(v, ODB_COUNT(v));
+    assert_int_equal(odb_median(&m, &numbers, 1000, NULL, &err), ODB_OK);
     assert_true(m == 1498.5);
 }
 
@@ -122,11 +109,11 @@ static bool median_stop(void *payload, size_t done, size_t total)
 static void test_median__stops_when_asked(void **state)
 {
     double *v = odb_new_n(double, 3 * MANY), m;
-    const struct odb_median_source source = {3 * MANY, median_load, v};
+    const struct odb_numbers numbers = median_numbers(v, 3 * MANY);
     for (int left = 0; left < 3; left++) {
         int asked = left;
         const struct odb_progress progress = {median_stop, &asked};
-        assert_int_equal(odb_median(&m, &source, 3 * MANY, &progress, &err), ODB_CANCELLED);
+        assert_int_equal(odb_median(&m, &numbers, 3 * MANY, &progress, &err), ODB_CANCELLED);
     }
     free(v);
 }
@@ -137,7 +124,7 @@ int main(void)
         cmocka_unit_test(test_median__is_that_of_sorting),
         cmocka_unit_test(test_median__of_many_alike),
         cmocka_unit_test(test_median__of_few),
-        cmocka_unit_test(test_median__leaves_out_what_is_not_given),
+        cmocka_unit_test(test_median__leaves_out_what_is_not_finite),
         cmocka_unit_test(test_median__stops_when_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
