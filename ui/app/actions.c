@@ -5,11 +5,10 @@
  */
 #include "ui/app/actions.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <stdatomic.h>
 
-#include "base/buf.h"
 #include "command/call/call.h"
 #include "command/call/console.h"
 #include "command/console/reopen.h"
@@ -18,18 +17,24 @@
 #include "model/model.h"
 #include "model/write/body_model.h"
 #include "session/session.h"
+#include "ui/app/arrange.h"
+#include "ui/app/layout.h"
+#include "ui/app/look.h"
+#include "ui/app/outside.h"
+#include "ui/app/tour.h"
 #include "ui/list/body_view.h"
+#include "ui/list/jump.h"
+#include "ui/list/list.h"
+#include "ui/list/view_nodes.h"
+#include "ui/tensor/view_tensor.h"
 #include "ui/terminal/terminal.h"
+#include "ui/view/action.h"
 #include "ui/view/app.h"
+#include "ui/view/prompt.h"
 #include "ui/view/saving.h"
-
-char *ui_action_words(const struct odb_command_call *call)
-{
-    struct odb_buf text = ODB_BUF_INIT;
-    for (size_t i = 0; i < call->n_args; i++)
-        odb_buf_printf(&text, "%s%s", i ? " " : "", call->args[i]);
-    return text.len ? odb_buf_take(&text) : odb_xstrdup("");
-}
+#include "ui/view/view.h"
+#include "ui/views/view_bookmark.h"
+#include "ui/views/view_choose.h"
 
 static size_t action_count(const struct odb_command_call *call)
 {

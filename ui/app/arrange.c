@@ -3,6 +3,8 @@
  * What the list of nodes shows is changed here: by a filter, an order, scopes that are folded. Each
  * change can be taken back.
  */
+#include "ui/app/arrange.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,10 +14,15 @@
 #include "command/console/verb_undo.h"
 #include "command/table/command.h"
 #include "session/session.h"
-#include "ui/app/actions.h"
+#include "ui/app/narrow.h"
+#include "ui/list/jump.h"
+#include "ui/list/list.h"
+#include "ui/list/view_nodes.h"
 #include "ui/terminal/draw.h"
-#include "ui/terminal/terminal.h"
+#include "ui/view/action.h"
 #include "ui/view/app.h"
+#include "ui/view/outline.h"
+#include "ui/view/prompt.h"
 
 #define ARRANGE_MOST 100 /* changes that can be taken back */
 

@@ -8,6 +8,8 @@
  * the right whatever lies on top of them, the selected node if nothing does; tall ones the log as
  * well.
  */
+#include "ui/app/layout.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,12 +21,19 @@
 #include "model/model.h"
 #include "report/report.h"
 #include "session/session.h"
+#include "ui/app/tour.h"
+#include "ui/list/jump.h"
+#include "ui/list/list.h"
+#include "ui/list/view_nodes.h"
 #include "ui/terminal/draw.h"
 #include "ui/terminal/key.h"
 #include "ui/terminal/terminal.h"
 #include "ui/view/app.h"
 #include "ui/view/keymap.h"
+#include "ui/view/mark.h"
+#include "ui/view/prompt.h"
 #include "ui/view/saving.h"
+#include "ui/view/strip.h"
 
 #define LAYOUT_WIDE 120  /* columns from which on two views stand side by side */
 #define LAYOUT_TALL 36   /* rows from which on the log stands below the second */

@@ -3,6 +3,8 @@
  * How the screen looks: colours, mouse, columns, and where views are parted. All of it are
  * commands, so the key file sets them as well.
  */
+#include "ui/app/look.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +12,14 @@
 #include "command/call/call.h"
 #include "command/table/command.h"
 #include "model/model.h"
-#include "ui/app/actions.h"
+#include "ui/app/arrange.h"
+#include "ui/app/layout.h"
+#include "ui/list/jump.h"
+#include "ui/list/view_nodes.h"
 #include "ui/terminal/style.h"
 #include "ui/terminal/terminal.h"
-#include "ui/view/app.h"
+#include "ui/view/action.h"
+#include "ui/view/strip.h"
 
 UI_ACTION(theme)
 {

@@ -2,10 +2,13 @@
  *
  * The filter of a view that has one of its own: rows that hold a text.
  */
+#include "ui/app/narrow.h"
+
 #include <stdlib.h>
 
-#include "ui/app/actions.h"
+#include "ui/view/action.h"
 #include "ui/view/app.h"
+#include "ui/view/prompt.h"
 
 enum odb_status ui_narrow(struct ui_view *view, const struct odb_command_call *call,
                           struct odb_error *err)

@@ -3,6 +3,8 @@
  * What leaves the screen: a view's rows go into a file, a pager or an editor, names and commands
  * into the terminal's clipboard.
  */
+#include "ui/app/outside.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -23,8 +25,10 @@
 #include "session/session.h"
 #include "system/file.h"
 #include "system/scratch.h"
-#include "ui/app/actions.h"
+#include "ui/app/paper.h"
+#include "ui/list/jump.h"
 #include "ui/terminal/terminal.h"
+#include "ui/view/action.h"
 #include "ui/view/app.h"
 #include "ui/view/view.h"
 

@@ -4,10 +4,12 @@
  * screen's thread, and the rows belong to the view, which a key may change; so the keys wait
  * meanwhile, all but Esc.
  */
+#include "ui/app/paper.h"
+
 #include "base/buf.h"
 #include "base/clock.h"
 #include "session/session.h"
-#include "ui/app/plain_screen.h"
+#include "ui/app/layout.h"
 #include "ui/terminal/draw.h"
 #include "ui/terminal/terminal.h"
 #include "ui/view/app.h"
@@ -76,7 +78,7 @@ static void paper_tell(struct ui_view *view, const struct ui_pace *pace)
 
 static bool paper_stopped(const struct ui_app *app)
 {
-    return app->linear ? ui_linear_interrupted(app) : ui_terminal_escaped(app->terminal);
+    return app->linear ? ui_app_interrupted(app) : ui_terminal_escaped(app->terminal);
 }
 
 /* Rows from *row on, until it is time for something else. */

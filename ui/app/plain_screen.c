@@ -10,11 +10,11 @@
 #include <readline/history.h>
 #include <readline/readline.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
-#include <stdatomic.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -25,8 +25,14 @@
 #include "interpret/cpu.h"
 #include "model/model.h"
 #include "session/session.h"
+#include "ui/app/layout.h"
+#include "ui/app/paper.h"
+#include "ui/app/running.h"
+#include "ui/list/jump.h"
+#include "ui/list/view_nodes.h"
 #include "ui/view/app.h"
 #include "ui/view/history.h"
+#include "ui/view/mark.h"
 #include "ui/view/outline.h"
 #include "ui/view/saving.h"
 
@@ -274,13 +280,13 @@ static void linear_wait(struct linear *linear)
         while (read(app->wake[0], drain, sizeof drain) == (ssize_t)sizeof drain)
             ;
         atomic_store(&app->woken, false);
-        if (ui_linear_interrupted(app))
+        if (ui_app_interrupted(app))
             linear_cancel(app);
         if (odb_clock() - told >= LINEAR_TELL) {
             told = odb_clock();
             linear_tell(app);
         }
-        ui_app_collect(app);
+        ui_running_collect(app);
     }
 }
 
@@ -335,7 +341,7 @@ static void linear_do(struct linear *linear, const char *line)
     enum odb_screen_id id = linear_screen_id(line);
     int node = ui_app_node(app);
     app->failed = false;
-    ui_linear_interrupted(app); /* what came before is about nothing */
+    ui_app_interrupted(app); /* what came before is about nothing */
     ui_app_command(app, line);
     linear_wait(linear);
     if (app->quit || app->failed)
@@ -348,15 +354,6 @@ static void linear_do(struct linear *linear, const char *line)
     else if (ui_app_node(app) != node)
         linear_print_row(app, app->views[UI_VIEW_NODES], app->views[UI_VIEW_NODES]->selected);
     fflush(app->linear);
-}
-
-bool ui_linear_interrupted(const struct ui_app *app)
-{
-    struct signalfd_siginfo info;
-    bool any = false;
-    while (app->interrupt >= 0 && read(app->interrupt, &info, sizeof info) > 0)
-        any = true;
-    return any;
 }
 
 void ui_linear_run(struct ui_app *app)

@@ -7,13 +7,9 @@
 #ifndef ODB_UI_APP_PLAIN_SCREEN_H
 #define ODB_UI_APP_PLAIN_SCREEN_H
 
-#include <stdbool.h>
-
 struct ui_app;
 
 /* Reads and does commands until the input ends or one of them leaves. */
 void ui_linear_run(struct ui_app *app);
-/* Whether somebody pressed Ctrl-C since the last time. */
-bool ui_linear_interrupted(const struct ui_app *app);
 
 #endif

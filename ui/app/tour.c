@@ -3,6 +3,8 @@
  * Five steps from a model to a small one that shows its fault. What to do stands at the bottom; a
  * step is done when its command was, whichever key or line gave it.
  */
+#include "ui/app/tour.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +12,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "session/session.h"
-#include "ui/app/actions.h"
 #include "ui/terminal/key.h"
+#include "ui/view/action.h"
 #include "ui/view/app.h"
 #include "ui/view/keymap.h"
 

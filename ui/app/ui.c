@@ -14,11 +14,19 @@
 #include "interpret/cpu.h"
 #include "session/session.h"
 #include "system/job.h"
+#include "ui/app/actions.h"
+#include "ui/app/arrange.h"
+#include "ui/app/loop.h"
 #include "ui/app/plain_screen.h"
+#include "ui/app/running.h"
+#include "ui/list/jump.h"
 #include "ui/terminal/terminal.h"
 #include "ui/view/app.h"
 #include "ui/view/keymap.h"
+#include "ui/view/outline.h"
+#include "ui/view/prompt.h"
 #include "ui/view/saving.h"
+#include "ui/view/strip.h"
 
 static const struct ui_known_view {
     const char *name;
@@ -57,7 +65,7 @@ static void ui_close(struct ui_app *app)
     odb_job_free(app->job); /* waits until what runs has stopped */
     ui_saving_free(app->saving);
     if (app->running.call.command)
-        ui_app_discard(&app->running);
+        ui_running_discard(&app->running);
     for (int id = 0; id < UI_VIEW_COUNT; id++) {
         if (app->views[id] && app->views[id]->ops->close)
             app->views[id]->ops->close(app->views[id]);
@@ -139,6 +147,7 @@ static enum odb_status ui_open_terminal(struct ui_app *app, struct odb_error *er
 enum odb_status ui_main(struct odb_console *console, struct odb_error *err)
 {
     struct ui_app app = {.console = console,
+                         .give = ui_running_give,
                          .session = console->session,
                          .before.depth = UI_DEPTH_ALL,
                          .interrupt = -1,
@@ -159,13 +168,13 @@ enum odb_status ui_main(struct odb_console *console, struct odb_error *err)
     if (!app.linear)
         ui_terminal_ask_background(app.terminal);
     for (size_t i = 0; i < app.keymap->starts.n; i++)
-        ui_app_start(&app, &app.keymap->starts.items[i]);
+        ui_running_start(&app, &app.keymap->starts.items[i]);
     if (read != ODB_OK)
         ui_app_say_error(&app, &keys);
     if (app.linear)
         ui_linear_run(&app);
     else
-        ui_app_run(&app);
+        ui_loop_run(&app);
     if (app.interrupted)
         status = odb_fail(err, ODB_CANCELLED, "interrupted");
 out:

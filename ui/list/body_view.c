@@ -7,6 +7,8 @@
 #include "model/text/model_text.h"
 #include "model/write/body_model.h"
 #include "session/session.h"
+#include "ui/list/list.h"
+#include "ui/list/text_view.h"
 #include "ui/view/app.h"
 
 size_t ui_body_put(const struct odb_graph *graph, int node, struct odb_buf *out)

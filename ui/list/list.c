@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/list/list.h"
+
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -9,8 +9,8 @@
 #include "command/call/call.h"
 #include "command/table/command.h"
 #include "ui/terminal/draw.h"
-#include "ui/terminal/terminal.h"
 #include "ui/view/app.h"
+#include "ui/view/view.h"
 
 /* A number at the beginning of a text; false: there is none. */
 static bool sorted_number(const char *text, double *value)

@@ -8,8 +8,13 @@
 #include "command/call/call.h"
 #include "command/table/command.h"
 #include "model/model.h"
+#include "ui/list/list.h"
+#include "ui/list/sorted.h"
 #include "ui/terminal/draw.h"
 #include "ui/view/app.h"
+#include "ui/view/mark.h"
+#include "ui/view/prompt.h"
+#include "ui/view/view.h"
 
 #define CELLS_LEAST 14 /* of the column that has the rest */
 

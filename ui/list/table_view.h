@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "ui/list/sorted.h"
 #include "ui/terminal/draw.h"
+#include "ui/view/view.h"
 
 struct odb_buf;
 struct odb_command_call;

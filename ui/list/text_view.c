@@ -7,8 +7,11 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "model/model.h"
+#include "ui/list/list.h"
 #include "ui/terminal/draw.h"
 #include "ui/view/app.h"
+#include "ui/view/mark.h"
+#include "ui/view/view.h"
 
 void ui_text_clear(struct ui_text_view *view)
 {

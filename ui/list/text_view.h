@@ -8,6 +8,7 @@
 #include <stdarg.h>
 
 #include "base/mem.h"
+#include "ui/view/mark.h"
 #include "ui/view/view.h"
 
 struct ui_area;
@@ -50,5 +51,7 @@ void ui_text_subject(const struct ui_view *view, struct ui_subject *out);
 void ui_text_close(struct ui_view *view);
 void ui_text_filter(struct ui_view *view, const char *text);
 const char *ui_text_filtered(const struct ui_view *view);
+/* Other text is shown from now on; label is its title. */
+void ui_output_show(struct ui_view *view, const char *label, const char *text);
 
 #endif

@@ -12,6 +12,7 @@
 #include "ui/tensor/tensor_int.h"
 #include "ui/terminal/draw.h"
 #include "ui/view/app.h"
+#include "ui/view/view.h"
 
 #define CHANNELS_REAL 11
 #define CHANNELS_LABEL 9

@@ -8,6 +8,7 @@
 #include "command/table/command.h"
 #include "ui/tensor/tensor_int.h"
 #include "ui/view/app.h"
+#include "ui/view/view.h"
 
 /* Has one looked for in a direction; it is told by ui_tensor__found(). */
 static void find_begin(struct ui_tensor *v, int direction)

@@ -14,6 +14,7 @@
 #include "ui/tensor/tensor_int.h"
 #include "ui/terminal/draw.h"
 #include "ui/view/app.h"
+#include "ui/view/mark.h"
 
 /* "float[1,64,56,56]" */
 static const char *head_type(const struct odb_tensor *t, char *buf, size_t size)

@@ -21,6 +21,7 @@
 #include "run/value_report.h"
 #include "tensor/format/format.h"
 #include "tensor/grid.h"
+#include "ui/terminal/style.h"
 #include "ui/view/pace.h"
 #include "ui/view/view.h"
 

@@ -13,6 +13,7 @@
 #include "ui/tensor/tensor_int.h"
 #include "ui/terminal/terminal.h"
 #include "ui/view/app.h"
+#include "ui/view/pace.h"
 
 #define LOOK_AT_ONCE (1 << 16) /* elements that are looked at without a job */
 

@@ -11,8 +11,10 @@
 #include "base/buf.h"
 #include "command/call/call.h"
 #include "command/table/command.h"
+#include "ui/list/list.h"
 #include "ui/tensor/tensor_int.h"
 #include "ui/view/app.h"
+#include "ui/view/view.h"
 
 static int64_t move_count(const struct odb_command_call *call, int64_t fallback)
 {

@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "ui/tensor/tensor_int.h"
 #include "ui/terminal/draw.h"
-#include "ui/terminal/terminal.h"
 #include "ui/view/app.h"
 
 #define PLACE_GAP 2 /* columns between parts */

@@ -12,6 +12,7 @@
 #include "ui/terminal/terminal.h"
 #include "ui/view/app.h"
 #include "ui/view/saving.h"
+#include "ui/view/view.h"
 
 /* --- files ------------------------------------------------------------------------------------ */
 

@@ -3,6 +3,8 @@
  * The view of one value: what the reference has, what the target has, and how they differ. This is
  * its row of functions, and what its commands change; tensor_int.h says what the other files hold.
  */
+#include "ui/tensor/view_tensor.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,7 @@
 #include "ui/terminal/terminal.h"
 #include "ui/view/app.h"
 #include "ui/view/saving.h"
+#include "ui/view/view.h"
 
 static void tensor_title(const struct ui_view *view, struct odb_buf *out)
 {

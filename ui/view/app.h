@@ -54,16 +54,17 @@ struct ui_arrangements {
 };
 
 struct ui_app {
-    struct odb_console *console;       /* borrowed */
-    const struct odb_session *session; /* borrowed: console */
-    struct ui_terminal *terminal;      /* owned */
-    struct ui_prompt *prompt;          /* owned */
-    struct ui_keymap *keymap;          /* owned */
-    struct odb_job *job;               /* owned */
-    struct ui_running running;         /* what the job does */
-    struct ui_saving *saving;          /* owned: numbers that are written meanwhile */
-    int wake[2];                       /* pipe: other threads write, the loop reads */
-    atomic_bool woken;                 /* a byte is in the pipe */
+    struct odb_console *console;                        /* borrowed */
+    const struct odb_session *session;                  /* borrowed: console */
+    struct ui_terminal *terminal;                       /* owned */
+    struct ui_prompt *prompt;                           /* owned */
+    struct ui_keymap *keymap;                           /* owned */
+    void (*give)(struct ui_app *app, const char *line); /* a command line: ui_app_command() */
+    struct odb_job *job;                                /* owned */
+    struct ui_running running;                          /* what the job does */
+    struct ui_saving *saving; /* owned: numbers that are written meanwhile */
+    int wake[2];              /* pipe: other threads write, the loop reads */
+    atomic_bool woken;        /* a byte is in the pipe */
     struct ui_strip strip;
 
     struct ui_view *views[UI_VIEW_COUNT]; /* owned */
@@ -104,8 +105,6 @@ struct ui_app {
     bool dirty, quit, interrupted /* quit by a signal */, frozen /* clock: tests compare screens */;
 };
 
-/* --- app.c ------------------------------------------------------------------------------------ */
-
 /* Gives a command line; {node} and {value} in it are what is under the cursor. */
 void ui_app_command(struct ui_app *app, const char *line);
 void ui_app_say(struct ui_app *app, enum ui_style style, const char *fmt, ...) ODB_PRINTF(3, 4);
@@ -118,12 +117,6 @@ bool ui_app_back(struct ui_app *app);
 struct ui_view *ui_app_view(const struct ui_app *app);
 /* What is under the cursor of the view with the keys. Takes the session's lock. */
 struct ui_subject ui_app_subject(const struct ui_app *app);
-/* The node selected in the list, ODB_NO_NODE when it is empty. */
-int ui_app_node(const struct ui_app *app);
-/* Selects a node in the list, and remembers where it was. */
-void ui_app_jump(struct ui_app *app, int node);
-/* To where the last jump began, or back from there; false: there is nowhere to go. */
-bool ui_app_travel(struct ui_app *app, bool back);
 /* Asks for a line at the bottom. ODB_E_USAGE where there is no screen. */
 enum odb_status ui_app_ask(struct ui_app *app, enum ui_prompt_kind kind, const char *label,
                            const char *text, struct odb_error *err) ODB_MUST_USE;
@@ -131,50 +124,9 @@ bool ui_app_busy(const struct ui_app *app);
 /* Seconds that a clock shows; 0 where tests want the same screen every time. */
 double ui_app_seconds(const struct ui_app *app, double seconds);
 
-/* What a command that ended has to say, and the next one that waits. */
-void ui_app_collect(struct ui_app *app);
-/* Draws and listens until somebody leaves. */
-void ui_app_run(struct ui_app *app);
-/* A command that has stopped, and that nobody wants to hear from any more. */
-void ui_app_discard(struct ui_running *running);
 /* Asks for a new frame, from any thread. */
 void ui_app_wake(struct ui_app *app);
-
-/* What to do next, while a tour goes on (tour.c). */
-void ui_tour_text(const struct ui_app *app, struct odb_buf *out);
-/* A command was done. */
-void ui_tour_note(struct ui_app *app, const char *command);
-/* The list is about to change: `undo-view` comes back to what it is now. */
-void ui_arrange_note(struct ui_app *app);
-/* What `undo-view` has kept. */
-void ui_arrange_dispose(struct ui_app *app);
-
-/* --- layout.c --------------------------------------------------------------------------------- */
-
-/* Draws a frame and sends it. */
-void ui_layout_draw(struct ui_app *app);
-/* Draws the line of messages alone, and sends it. */
-void ui_layout_tell(struct ui_app *app);
-/* What goes on, with how long it may take, or what was found. Caller holds the session's lock. */
-void ui_layout_state(const struct ui_app *app, struct odb_buf *out);
-/* Views that can be seen, in the order of `focus`; returns how many, at most UI_VIEW_COUNT. */
-int ui_layout_visible(const struct ui_app *app, enum ui_view_id *list);
-/* The view at a place of the screen, NULL where none is; *view_row and *view_col: in its area. */
-struct ui_view *ui_layout_at(struct ui_app *app, int row, int col, int *view_row, int *view_col);
-/* The column of the line between panes; 0: there is none. */
-int ui_layout_divider(const struct ui_app *app);
-/* Whether the line between panes, or the strip's upper end, is there. */
-bool ui_layout_divider_at(struct ui_app *app, int row, int col);
-bool ui_layout_strip_end_at(struct ui_app *app, int row);
-/* The node that a column of the strip stands for; ODB_NO_NODE elsewhere. */
-int ui_layout_strip_at(struct ui_app *app, int row, int col);
-
-/* --- actions.c -------------------------------------------------------------------------------- */
-
-/* Does what a row of screen.def says: struct odb_console's screen function. */
-enum odb_status ui_action(void *app, struct odb_command_call *call, struct odb_error *err);
-
-/* Runs a line of a key file. */
-void ui_app_start(struct ui_app *app, const struct ui_start *start);
+/* Whether Ctrl-C was pressed since the last time, where there is no screen. */
+bool ui_app_interrupted(const struct ui_app *app);
 
 #endif

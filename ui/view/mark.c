@@ -2,6 +2,8 @@
  *
  * How verdicts, types, numbers and sentences look wherever they are shown.
  */
+#include "ui/view/mark.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +13,6 @@
 #include "compare/criterion.h"
 #include "session/session.h"
 #include "ui/terminal/draw.h"
-#include "ui/view/view.h"
 
 size_t ui_text_line(const struct ui_terminal *terminal, const char *text, int cols, size_t *gap)
 {

@@ -10,7 +10,6 @@
 #include "command/console/filter.h"
 #include "model/model.h"
 #include "session/session.h"
-#include "ui/view/view.h"
 
 const char *ui_sort_name(enum ui_sort sort)
 {

@@ -8,7 +8,7 @@
 #include "model/model.h"
 #include "session/session.h"
 #include "ui/terminal/draw.h"
-#include "ui/view/view.h"
+#include "ui/view/mark.h"
 
 #define STRIP_GUTTER 6 /* columns for the scale, where there is room */
 

@@ -12,8 +12,6 @@
 #define ODB_UI_VIEW_VIEW_H
 
 #include "command/table/command.h"
-#include "run/value_report.h"
-#include "ui/terminal/style.h"
 
 struct odb_buf;
 struct odb_command_call;
@@ -83,75 +81,9 @@ struct ui_view {
     int room;   /* rows of the area that the next frame draws it into; known before prepare */
 };
 
-/* --- words and marks (mark.c) ----------------------------------------------------------------- */
-
-/* Bytes of the first line of text, broken so that it takes at most cols columns, at a blank if that
- * can be, and of what separates it from the next line. */
-size_t ui_text_line(const struct ui_terminal *terminal, const char *text, int cols, size_t *gap);
-/* Lines of text broken to the area's width, as many as it has rows; returns how many were drawn. */
-int ui_draw_words(const struct ui_area *area, int row, enum ui_style style, const char *text);
-/* How a node or value is marked. unsupported: the reference cannot run it. */
-enum ui_glyph ui_mark_glyph(const struct odb_value_report *report, bool culprit, bool unsupported);
-enum ui_style ui_mark_style(const struct odb_value_report *report, bool culprit);
-/* The share (0 … 1) of an error on the scale that all bars have: 1e-8 to 1. */
-double ui_error_share(double error);
-/* "3.2e-05", 7 columns; "" when it is not known. Returns buf. */
-const char *ui_number_text(struct odb_number number, char *buf, size_t size);
-/* An error on the scale of all bars, with noise and tolerance (factor times noise) marked. */
-void ui_draw_error(const struct ui_area *area, int row, int col, int width,
-                   const struct odb_value_report *report, double factor);
-/* The factor of a tolerance "noise:F"; 0 for any other. */
-double ui_noise_factor(const struct odb_console *console);
-
-/* --- list.c ----------------------------------------------------------------------------------- */
-
-void ui_list_draw(struct ui_view *view, const struct ui_area *area, bool focused);
-/* Selects a row, as near to it as there is one. */
-void ui_list_select(struct ui_view *view, size_t row);
-/* The next row from where the selection is that matches, going on at the other end; direction 1 or
- * -1; first: the selected row may be it. False when there is none. */
-bool ui_list_find(struct ui_view *view, const char *text, int direction, bool first);
-/* Moves and scrolls; UI_NOT_MINE for any other command. */
-enum ui_answer ui_list_act(struct ui_view *view, const struct odb_command_call *call,
-                           struct odb_error *err);
-
-/* --- paper.c ---------------------------------------------------------------------------------- */
-
-/* Appends all rows as text, as they are drawn into so many columns, with what stands above them.
- * Takes the lock row by row, says how far it is, and looks for Esc: ODB_CANCELLED. ODB_E_USAGE:
- * there are too many. */
-enum odb_status ui_paper_print(struct ui_view *view, int cols, struct odb_buf *out,
-                               struct odb_error *err) ODB_MUST_USE;
-/* Appends the selected row alone. */
-void ui_paper_print_row(struct ui_view *view, int cols, struct odb_buf *out);
-
-/* --- the views -------------------------------------------------------------------------------- */
-
+/* Of every view, where its file is. */
 #define UI_VIEW_OPS(id, name) extern const struct ui_view_ops ui_##name##_view;
 ODB_VIEW_LIST(UI_VIEW_OPS)
 #undef UI_VIEW_OPS
-
-/* view_nodes.c; rows of the list do not change behind the screen's back, so no lock is needed. */
-int ui_nodes_selected(const struct ui_view *view); /* ODB_NO_NODE when the list is empty */
-void ui_nodes_goto(struct ui_view *view, int node);
-/* Lists what the filter lets through, NULL or "": everything. *at as in odb_filter_parse(). */
-enum odb_status ui_nodes_filter(struct ui_view *view, const char *text, size_t *at,
-                                struct odb_error *err) ODB_MUST_USE;
-const char *ui_nodes_filter_text(const struct ui_view *view);
-/* Whoever changes it calls ui_nodes_remake(). */
-struct ui_outline *ui_nodes_outline(struct ui_view *view);
-void ui_nodes_remake(struct ui_view *view);
-/* Unfolds what a node is in; false: nothing was folded. */
-bool ui_nodes_reveal(struct ui_view *view, int node);
-/* view_tensor.c: another value is shown from now on. */
-void ui_tensor_show(struct ui_view *view, int value);
-/* view_choose.c: the views, or nodes and values of the graph, are there to choose from now on. */
-void ui_choose_views(struct ui_view *view);
-void ui_choose_nodes(struct ui_view *view, const struct ui_dag_item *items, size_t n);
-/* view_log.c: the entry of the session's log that is selected; SIZE_MAX: none. Caller holds the
- * lock. */
-size_t ui_log_selected(const struct ui_view *view);
-/* text_view.c: other text is shown from now on; label is its title. */
-void ui_output_show(struct ui_view *view, const char *label, const char *text);
 
 #endif

@@ -2,10 +2,13 @@
  *
  * Places in the list that have a letter, kept in the session.
  */
+#include "ui/views/view_bookmark.h"
+
 #include "command/call/console.h"
 #include "command/console/annotating.h"
 #include "session/session.h"
-#include "ui/app/actions.h"
+#include "ui/list/jump.h"
+#include "ui/view/action.h"
 #include "ui/view/app.h"
 
 UI_ACTION(bookmark)

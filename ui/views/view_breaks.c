@@ -13,6 +13,7 @@
 #include "ui/list/table_view.h"
 #include "ui/terminal/draw.h"
 #include "ui/view/app.h"
+#include "ui/view/view.h"
 
 static const struct ui_cells_column breaks_columns[UI_CELLS + 1] = {
     {"no", 4, UI_CUT_END, UI_STYLE_NORMAL},     {"kind", 12, UI_CUT_END, UI_STYLE_LABEL},

@@ -3,6 +3,8 @@
  * A short list to choose from: views, or nodes that another view had no room for. What is chosen is
  * a command, which is given after the list has closed itself.
  */
+#include "ui/views/view_choose.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,10 +16,14 @@
 #include "model/model.h"
 #include "session/session.h"
 #include "ui/graph/dag.h"
+#include "ui/list/jump.h"
+#include "ui/tensor/view_tensor.h"
 #include "ui/terminal/draw.h"
 #include "ui/terminal/key.h"
 #include "ui/view/app.h"
 #include "ui/view/keymap.h"
+#include "ui/view/mark.h"
+#include "ui/view/view.h"
 
 struct choose_row {
     char *name, *text, *key, *command; /* owned; all NULL: the row is the node, or the value */

@@ -18,6 +18,7 @@
 #include "ui/list/table_view.h"
 #include "ui/terminal/draw.h"
 #include "ui/view/app.h"
+#include "ui/view/view.h"
 
 /* Belongs to the view and to the thread; the last of them frees it. */
 struct executors_search {

@@ -16,9 +16,15 @@
 #include "model/model.h"
 #include "session/session.h"
 #include "ui/graph/dag.h"
+#include "ui/list/jump.h"
+#include "ui/tensor/view_tensor.h"
 #include "ui/terminal/draw.h"
 #include "ui/terminal/lines.h"
 #include "ui/view/app.h"
+#include "ui/view/mark.h"
+#include "ui/view/prompt.h"
+#include "ui/view/view.h"
+#include "ui/views/view_choose.h"
 
 #define GRAPH_DEEPEST 9
 

@@ -19,6 +19,8 @@
 #include "ui/terminal/terminal.h"
 #include "ui/view/app.h"
 #include "ui/view/keymap.h"
+#include "ui/view/mark.h"
+#include "ui/view/view.h"
 
 /* What Enter does in lines of the view. */
 struct help_entry {

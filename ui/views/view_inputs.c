@@ -16,6 +16,7 @@
 #include "ui/list/table_view.h"
 #include "ui/terminal/draw.h"
 #include "ui/view/app.h"
+#include "ui/view/view.h"
 
 static const struct ui_cells_column inputs_columns[UI_CELLS + 1] = {
     {"input", 32, UI_CUT_MIDDLE, UI_STYLE_NAME},

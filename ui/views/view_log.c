@@ -3,6 +3,8 @@
  * The search as it goes: every probe with its cut, what came of it, what it cost, and how many
  * suspects were left.
  */
+#include "ui/views/view_log.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +14,12 @@
 #include "command/table/command.h"
 #include "model/model.h"
 #include "session/session.h"
+#include "ui/list/list.h"
 #include "ui/list/sorted.h"
 #include "ui/terminal/draw.h"
 #include "ui/view/app.h"
+#include "ui/view/mark.h"
+#include "ui/view/view.h"
 
 struct log_view {
     struct ui_view view;

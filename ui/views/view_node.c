@@ -19,8 +19,12 @@
 #include "tensor/stats.h"
 #include "tensor/tensor_print.h"
 #include "ui/list/body_view.h"
+#include "ui/list/jump.h"
+#include "ui/list/list.h"
 #include "ui/list/text_view.h"
 #include "ui/view/app.h"
+#include "ui/view/mark.h"
+#include "ui/view/view.h"
 
 #define NODE_READERS 50 /* listed before "and N more" */
 

@@ -15,9 +15,13 @@
 #include "interpret/cpu.h"
 #include "model/opnames.h"
 #include "session/session.h"
+#include "ui/list/jump.h"
+#include "ui/list/list.h"
 #include "ui/list/table_view.h"
 #include "ui/terminal/draw.h"
 #include "ui/view/app.h"
+#include "ui/view/mark.h"
+#include "ui/view/view.h"
 
 #define OPERATORS_PATIENCE                                                                         \
     10 /* rows that follow a search are counted at most this part of time                          \

@@ -12,9 +12,13 @@
 #include "model/model.h"
 #include "run/probe_kind.h"
 #include "session/session.h"
+#include "ui/list/list.h"
 #include "ui/list/text_view.h"
 #include "ui/terminal/terminal.h"
 #include "ui/view/app.h"
+#include "ui/view/mark.h"
+#include "ui/view/view.h"
+#include "ui/views/view_log.h"
 
 struct probe_view {
     struct ui_text_view text;

@@ -12,9 +12,11 @@
 #include "model/model.h"
 #include "report/report.h"
 #include "session/session.h"
+#include "ui/list/list.h"
 #include "ui/list/text_view.h"
 #include "ui/terminal/terminal.h"
 #include "ui/view/app.h"
+#include "ui/view/view.h"
 
 /* Sections; those of culprits are numbered from REPORT_CULPRITS on. */
 enum { REPORT_HEAD, REPORT_REMARKS, REPORT_WORDS, REPORT_STEPS, REPORT_CULPRITS };

@@ -18,6 +18,8 @@
 #include "ui/list/table_view.h"
 #include "ui/terminal/draw.h"
 #include "ui/view/app.h"
+#include "ui/view/prompt.h"
+#include "ui/view/view.h"
 
 struct sessions_view {
     struct ui_cells_view cells;

@@ -10,6 +10,7 @@
 #include "command/table/command_find.h"
 #include "command/table/quoting.h"
 #include "session/session_state.h"
+#include "ui/list/list.h"
 #include "ui/view/app.h"
 
 static size_t list_n; /* rows, each of which is called by its number */

@@ -5,8 +5,11 @@
 #include <math.h>
 
 #include "base/utf8.h"
+#include "compare/verdict.h"
+#include "run/value_report.h"
 #include "tests/help/executor_help.h"
 #include "ui/terminal/terminal.h"
+#include "ui/view/mark.h"
 #include "ui/view/view.h"
 
 static void test_mark__scale(void **state)

@@ -4,6 +4,8 @@
  * Which of them, in what order, and which scopes stand for all that is in them, is an outline's
  * (outline.h): in topological order and all of them, unless somebody wants it otherwise.
  */
+#include "ui/list/view_nodes.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,9 +14,12 @@
 #include "command/console/filter.h"
 #include "model/model.h"
 #include "session/session.h"
+#include "ui/list/list.h"
 #include "ui/terminal/draw.h"
-#include "ui/terminal/terminal.h"
 #include "ui/view/app.h"
+#include "ui/view/mark.h"
+#include "ui/view/outline.h"
+#include "ui/view/view.h"
 
 #define NODES_OUTPUT 130  /* columns from which on the output has one of its own */
 #define NODES_PATIENCE 10 /* rows that follow a search are made anew at most this part of time */

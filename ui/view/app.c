@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What views and actions ask of the screen as a whole: messages, questions, and which view is on
+ * top.
+ */
+#include "ui/view/app.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "model/model.h"
+#include "session/session.h"
+#include "system/job.h"
+#include "ui/view/prompt.h"
+#include "ui/view/view.h"
+
+void ui_app_say(struct ui_app *app, enum ui_style style, const char *fmt, ...)
+{
+    va_list args;
+    free(app->message);
+    va_start(args, fmt);
+    if (vasprintf(&app->message, fmt, args) < 0)
+        app->message = NULL;
+    va_end(args);
+    app->message_style = style;
+    if (app->linear && app->message && *app->message)
+        fprintf(app->linear, "%s\n", app->message);
+    app->linked = false;
+    app->dirty = true;
+}
+
+void ui_app_say_error(struct ui_app *app, const struct odb_error *err)
+{
+    char text[2048];
+    ui_app_say(app, UI_STYLE_ERROR, "%s%s%s", app->place ? app->place : "", app->place ? ": " : "",
+               odb_error_text(err, text, sizeof text));
+    app->failed = true;
+    size_t n = strlen(err->remedy);
+    if (app->prompt && !ui_prompt_active(app->prompt) && n > 8 &&
+        !strncmp(err->remedy, "type `:", 7)) { /* then it is typed already */
+        char *line = odb_xstrndup(err->remedy + 7, n - 8);
+        app->asking = UI_ASK_COMMAND;
+        ui_prompt_begin(app->prompt, UI_PROMPT_COMMAND, ":", line);
+        free(line);
+    }
+}
+
+enum odb_status ui_app_ask(struct ui_app *app, enum ui_prompt_kind kind, const char *label,
+                           const char *text, struct odb_error *err)
+{
+    if (!app->prompt) {
+        odb_fail(err, ODB_E_USAGE, "without a screen no question can be asked");
+        return odb_error_remedy(err, "give the command with its words, as in `filter op:Conv`");
+    }
+    ui_prompt_begin(app->prompt, kind, label, text);
+    return ODB_OK;
+}
+
+void ui_app_wake(struct ui_app *app)
+{
+    if (!atomic_exchange(&app->woken, true)) {
+        ssize_t n = write(app->wake[1], "", 1);
+        (void)n; /* a full pipe wakes as well */
+    }
+}
+
+bool ui_app_busy(const struct ui_app *app)
+{
+    return odb_job_busy(app->job);
+}
+
+double ui_app_seconds(const struct ui_app *app, double seconds)
+{
+    return app->frozen ? 0 : seconds;
+}
+
+struct ui_view *ui_app_view(const struct ui_app *app)
+{
+    return app->views[app->focus];
+}
+
+void ui_app_open(struct ui_app *app, enum ui_view_id id)
+{
+    int kept = 0;
+    for (int i = 0; i < app->depth; i++) /* a view lies in the stack once */
+        if (app->stack[i] != id || i == 0)
+            app->stack[kept++] = app->stack[i];
+    app->depth = id == UI_VIEW_NODES ? 1 : kept;
+    if (id != UI_VIEW_NODES)
+        app->stack[app->depth++] = id;
+    app->focus = id;
+    app->dirty = true;
+}
+
+bool ui_app_back(struct ui_app *app)
+{
+    if (app->depth == 1 && app->focus == UI_VIEW_NODES)
+        return false;
+    if (app->depth > 1)
+        app->depth--;
+    app->focus = app->stack[app->depth - 1];
+    app->dirty = true;
+    return true;
+}
+
+struct ui_subject ui_app_subject(const struct ui_app *app)
+{
+    const struct ui_view *view = ui_app_view(app);
+    struct ui_subject subject = {ODB_NO_NODE, ODB_NO_VALUE};
+    odb_session_lock(app->session);
+    if (view->ops->subject)
+        view->ops->subject(view, &subject);
+    odb_session_unlock(app->session);
+    return subject;
+}
+
+void ui_app_command(struct ui_app *app, const char *line)
+{
+    app->give(app, line);
+}
+
+bool ui_app_interrupted(const struct ui_app *app)
+{
+    struct signalfd_siginfo info;
+    bool any = false;
+    while (app->interrupt >= 0 && read(app->interrupt, &info, sizeof info) > 0)
+        any = true;
+    return any;
+}
