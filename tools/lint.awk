@@ -40,6 +40,7 @@ BEGIN {
     allow["src/executor/ort/ort.c fprintf"] = 1
 
     LONGEST = 80
+    CROWD = 25 # files of a room, lists (.def) apart
 }
 
 function breach(rule, what, line)
@@ -109,7 +110,14 @@ function bare(line,    out, at)
     return out
 }
 
-function check_include(line,    header, to)
+# A file and its header are one.
+function stem(path)
+{
+    sub(/(_int)?\.(c|h|def)$/, "", path)
+    return path
+}
+
+function check_include(line,    header, to, i)
 {
     header = line
     sub(/^[ \t]*#[ \t]*include[ \t]*["<]/, "", header)
@@ -125,6 +133,9 @@ function check_include(line,    header, to)
         to = room_of((header ~ /^onnxdbg\// ? "include/" : "src/") header)
     if (!may_see(room, to))
         breach("include", room " may not include " header)
+    to = stem(header)
+    for (i = 1; i <= 3; i++)
+        edge[stem(FILENAME), i == 1 ? to : (i == 2 ? "src/" : "include/") to] = 1
 }
 
 function check_calls(code,    name)
@@ -166,6 +177,15 @@ function check_length(code)
 
 FNR == 1 {
     room = room_of(FILENAME)
+    if (room in licence && FILENAME ~ /^(src|kernels|ui)\/.*\.[ch]$/) {
+        files[room]++
+        is_stem[stem(FILENAME)] = FILENAME
+        base = FILENAME
+        sub(/.*\//, "", base)
+        if (base ~ /\.c$/ && base in first)
+            breach("name", first[base] " has this name too: give one of them another", 1)
+        first[base] = FILENAME
+    }
     if (FILENAME ~ /^(src|kernels|ui)\// && !(room in licence))
         breach("include", "tools/rooms.tsv has no room " room, 1)
     in_comment = begun = 0
@@ -196,4 +216,46 @@ FNR == 3 && !spdx {
     check_length(code)
     if (FILENAME ~ /^kernels\// && code ~ /vector_size/ && code !~ /vector_size\(VEC\)/)
         breach("width", "a vector is as wide as a register: VEC, in a body of kernels/core/wide.h")
+}
+
+# Tarjan: what includes each other is one circle. seen, low and pending are his.
+function visit(v,    i, w, n, list, circle, length_of)
+{
+    seen[v] = low[v] = ++visits
+    pending[++depth] = v
+    waits[v] = 1
+    n = split(goes[v], list, " ")
+    for (i = 1; i <= n; i++) {
+        w = list[i]
+        if (!(w in seen)) {
+            visit(w)
+            low[v] = low[w] < low[v] ? low[w] : low[v]
+        } else if (waits[w]) {
+            low[v] = seen[w] < low[v] ? seen[w] : low[v]
+        }
+    }
+    if (low[v] != seen[v])
+        return
+    do {
+        w = pending[depth--]
+        waits[w] = 0
+        circle = circle " " w
+        length_of++
+    } while (w != v)
+    if (length_of > 2)
+        printf "circle\t%s: a circle of includes:%s; take out the edge that goes up\n", is_stem[v], circle
+}
+
+END {
+    for (pair in edge) {
+        split(pair, ends, SUBSEP)
+        if (ends[1] in is_stem && ends[2] in is_stem && ends[1] != ends[2])
+            goes[ends[1]] = goes[ends[1]] " " ends[2]
+    }
+    for (v in is_stem)
+        if (!(v in seen))
+            visit(v)
+    for (room in files)
+        if (files[room] > CROWD)
+            printf "crowd\t%s: %d files, more than %d: divide it by what calls what\n", room, files[room], CROWD
 }

@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "kernels/linear/matmul.h"
+#include "base/error.h"
+#include "kernels/linear/gemm.h"
 
 /* Whether the sizes fit OpenBLAS's 32-bit integers and the type is float or double. */
 bool odb_blas_can(const struct odb_gemm *g);

@@ -9,21 +9,8 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "kernels/linear/gemm.h"
 #include "tensor/dtype.h"
-
-/* C = alpha * op(A) * op(B), plus C where accumulate. Row-major; op(A) is m x k, op(B) k x n.
- * Types: F32, F64 and the integers of 32 and 64 bits, which wrap and ignore alpha. */
-struct odb_gemm {
-    enum odb_dtype dtype;
-    bool trans_a, trans_b;
-    bool accumulate;
-    bool sequential; /* every sum in ascending order of k, in the element type; no BLAS */
-    size_t m, n, k;
-    const void *a, *b;
-    void *c;
-    size_t lda, ldb, ldc; /* elements from row to row, as stored */
-    double alpha;
-};
 
 /* Computes it on this thread. False: out of memory. */
 bool odb_gemm_run(const struct odb_gemm *g) ODB_MUST_USE;

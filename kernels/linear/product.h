@@ -10,7 +10,8 @@
 
 #include <stdbool.h>
 
-#include "kernels/linear/matmul.h"
+#include "base/error.h"
+#include "kernels/linear/gemm.h"
 
 /* Terms of a chain. */
 #define ODB_PRODUCT_DEPTH 256

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
-
 size_t odb_utf8_length(unsigned char lead)
 {
     return lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
@@ -77,7 +75,7 @@ size_t odb_utf8_put(char *out, uint32_t c)
 size_t odb_text_vfit(char *buf, size_t size, const char *fmt, va_list args)
 {
     int wanted = vsnprintf(buf, size, fmt, args);
-    size_t n = wanted > 0 ? ODB_MIN((size_t)wanted, size - 1) : 0;
+    size_t n = wanted <= 0 ? 0 : (size_t)wanted < size ? (size_t)wanted : size - 1;
     size_t back = 1; /* to where the last character begins */
     while (back < n && back < ODB_UTF8_MAX && odb_utf8_inside(buf[n - back]))
         back++;

@@ -19,7 +19,7 @@
 #include "session/session.h"
 #include "ui/app/arrange.h"
 #include "ui/app/layout.h"
-#include "ui/app/look.h"
+#include "ui/app/appearance.h"
 #include "ui/app/outside.h"
 #include "ui/app/tour.h"
 #include "ui/list/body_view.h"

@@ -2,8 +2,8 @@
  *
  * How the screen looks.
  */
-#ifndef ODB_UI_APP_LOOK_H
-#define ODB_UI_APP_LOOK_H
+#ifndef ODB_UI_APP_APPEARANCE_H
+#define ODB_UI_APP_APPEARANCE_H
 
 #include "ui/view/action.h"
 

@@ -3,7 +3,7 @@
  * How the screen looks: colours, mouse, columns, and where views are parted. All of it are
  * commands, so the key file sets them as well.
  */
-#include "ui/app/look.h"
+#include "ui/app/appearance.h"
 
 #include <stdlib.h>
 #include <string.h>
