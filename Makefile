@@ -36,7 +36,7 @@ SANFLAGS := -fsanitize=$(subst undefined,$(UNDEFINED),$(SAN)) -fno-omit-frame-po
             $(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=$(UNDEFINED))
 endif
 
-# A mistake in reading somebody's file ends the program; it is not to be taken over by it. The
+# A mistake in reading a file ends the program: the file must not take control of it. The
 # sanitizers look closer than FORTIFY_SOURCE, which gets in their way.
 HARDEN := -fPIE -fstack-protector-strong -fstack-clash-protection \
           $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),-fcf-protection) \

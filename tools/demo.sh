@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The demo: a small model, a target that is wrong by 1 % at one node, and who did it. On a terminal
-# the screen opens and searches; elsewhere the search is printed.
+# The demo: a small model, a target that is wrong by 1 % at one node, and the search for that node.
+# On a terminal the screen opens and searches; elsewhere the search is printed.
 #
 #   tools/demo.sh PROGRAM MODEL
 set -u

@@ -5,7 +5,7 @@
 # is free. HACKING.md explains the rules.
 
 BEGIN {
-    # Rooms, their licences, and who may include whom.
+    # Rooms, their licences, and which rooms each may include.
     while ((getline row < "tools/rooms.tsv") > 0) {
         if (row ~ /^(#|$)/)
             continue
@@ -28,12 +28,12 @@ BEGIN {
     home["readline/readline.h"] = home["readline/history.h"] = "ui"
 
     # Printing and exiting below command/, where it must be: FILE FUNCTION.
-    # The two ends of the program that nobody can hand an error to:
+    # The two ends of the program, which have no caller that takes an error:
     allow["src/base/mem.c _exit"] = 1
     allow["src/base/error.c fprintf"] = allow["src/base/error.c abort"] = 1
     # Nor in the handler of a SIGBUS:
     allow["src/system/mapping.c _exit"] = 1
-    # Between fork and exec there is nobody to return to:
+    # Between fork and exec there is no caller to return to:
     allow["src/executor/transport/target.c _exit"] = allow["src/interpret/control.c _exit"] = 1
     allow["src/executor/programs/command_executor.c _exit"] = allow["src/executor/fault.c _exit"] = 1
     # In the child, whose standard error is kept as its last words:

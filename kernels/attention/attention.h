@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scaled dot-product attention, for every operator that has it inside. Operands are told by
+ * Scaled dot-product attention, for every operator that has it inside. Operands are described by
  * strides, so that packed projections, caches and both layouts of heads need no copy.
  *
  *     scores  = scale * Q K^T               stage ODB_ATTENTION_RAW

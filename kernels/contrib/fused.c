@@ -132,7 +132,7 @@ static void fused_conv_last(struct odb_chain *c)
 }
 ODB_CHAIN(fused_conv_last)
 
-/* Weights come as (M, kernel…, C/group), as those who make this operator write them, unless only
+/* Weights come as (M, kernel…, C/group), as tools that make this operator write them, unless only
  * Conv's (M, C/group, kernel…) fits. */
 static void fused_nhwc_conv(struct odb_chain *c)
 {

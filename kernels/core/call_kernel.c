@@ -15,7 +15,7 @@
  *            the next number up or down (probability 1/4 each: half an ulp on average; a smaller
  *            step cannot be written down). Those of narrower types, which are computed with in
  *            float, are moved by up to half an ulp of their own type. Moves and selections are left
- *            alone: nobody gets those wrong by rounding.
+ *            alone: rounding cannot make those wrong.
  */
 #include <math.h>
 #include <string.h>
@@ -130,7 +130,7 @@ static void run_round_block(void *arg, size_t begin, size_t end)
         odb_round_f32(r->to, (odb_f32 *)r->t->data + begin, end - begin);
 }
 
-/* Moves the elements of t, which nobody shares; from: what they are to be moved from, t itself or a
+/* Moves the elements of t, which is not shared; from: what they are to be moved from, t itself or a
  * tensor like it. declared is the model's type of what t holds, salt tells the operands and results
  * of a call apart. */
 static void run_move(const struct odb_call *call, struct odb_tensor *t,
@@ -147,7 +147,7 @@ static void run_move(const struct odb_call *call, struct odb_tensor *t,
     odb_parallel_for(t->count, 1 << 16, run_jitter_block, &j);
 }
 
-/* Rounds or moves the elements of t, which nobody shares, as the precision wants; declared and salt
+/* Rounds or moves the elements of t, which is not shared, as the precision wants; declared and salt
  * as above. */
 static void run_disturb(const struct odb_call *call, struct odb_tensor *t, enum odb_dtype declared,
                         uint64_t salt)
@@ -336,7 +336,7 @@ static enum odb_status run_alias(const struct odb_outline *line, const struct od
     return ODB_OK;
 }
 
-/* An input that output 0 may be written over: nobody else will miss it. NULL: there is none. */
+/* An input that output 0 may be written over: nothing else needs it. NULL: there is none. */
 static struct odb_tensor *run_overwrite(const struct odb_call *call, const struct odb_kern *k,
                                         struct odb_tensor *const *in)
 {
@@ -485,7 +485,7 @@ static bool run_by_pieces(const struct odb_call *call, const struct odb_kern *k)
 static void run_piece_view(struct odb_tensor *t, odb_f32 *data, size_t n)
 {
     *t = (struct odb_tensor){.kind = ODB_TENSOR, .dtype = ODB_F32, .rank = 1};
-    atomic_init(&t->refs, 1); /* the caller's, who never gives it up */
+    atomic_init(&t->refs, 1); /* the caller's, which never releases it */
     t->dims[0] = (int64_t)n;
     t->count = n;
     t->bytes = n * sizeof *data;

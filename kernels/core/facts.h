@@ -59,7 +59,7 @@ struct odb_halves {
     X(attention_fused) /* inputs of the mask, of the past, and of the bias */                      \
     X(attention_multi_head)                                                                        \
     X(attention_grouped)                                                                           \
-    X(depends) /* on data: nobody knows how much it is */
+    X(depends) /* on data: how much it is, is unknown */
 
 enum odb_work_kind {
     ODB_WORK_UNKNOWN, /* none where the operator is exact, else not known */
@@ -136,7 +136,7 @@ struct odb_facts {
 #define ODB_READS(attr) .facts.reads = attr
 #define ODB_INSTEAD(text) .facts.instead = text
 
-/* --- who asks --------------------------------------------------------------------------------- */
+/* --- look-up ---------------------------------------------------------------------------------- */
 
 /* Facts that hold in all versions; never NULL: of an operator that is not in the table nothing is
  * known. domain NULL: of the first domain that has an operator of this name. */

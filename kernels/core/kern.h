@@ -263,8 +263,8 @@ struct odb_call {
     enum odb_precision precision;
     uint32_t keep_in, keep_out; /* bit i: input (output) i feeds only shapes, indices or integer
                                    casts and is not rounded or jittered in F16, BF16, NOISY */
-    uint32_t dying; /* bit i: nobody wants input i any more, so that a result may be written over it
-                       if in[] and one more hold it, and nothing else its storage */
+    uint32_t dying; /* bit i: input i is not needed any more, so that a result may be written over
+                       it if in[] and one more hold it, and nothing else its storage */
     const enum odb_dtype *types; /* [n_in] double mode: the model's types of what is in in[], where
                                     they are known, else ODB_UNDEFINED; NULL: by the tensors */
     bool inner;    /* a step of another operator, which answers for attributes and carried types */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What kernels keep from one call of a node to the next: made of what cannot change between them,
- * attributes and constant inputs. A memo belongs to whoever makes the calls (a plan keeps one per
+ * attributes and constant inputs. A memo belongs to the caller of the kernel (a plan keeps one per
  * node); several threads may use it at once.
  */
 #ifndef ODB_KERNELS_CORE_MEMO_H

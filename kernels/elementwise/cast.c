@@ -128,7 +128,7 @@ static bool cast_read(const char *text, enum odb_dtype to, void *data, size_t i)
         odb_store_i64(to, data, i, strcasecmp(text, "true") == 0);
         return true;
     }
-    if (strpbrk(text, "xX(")) /* C's hexadecimal numbers and named NaNs are nobody else's */
+    if (strpbrk(text, "xX(")) /* only C has hexadecimal numbers and named NaNs */
         return false;
     double v = to == ODB_F32 ? strtof(text, &end) : strtod(text, &end);
     odb_store_f64(to, data, i, v);
@@ -226,7 +226,7 @@ static enum odb_status cast_carried_float8(struct odb_kern *k)
 
 /* ONNX leaves open what a number out of range, or NaN, becomes. Most implementations do what the
  * conversion instructions of x86 do, in 32 bits where those hold the type and else in 64: the
- * smallest number, cut to the type. Differing from all of them would help nobody. */
+ * smallest number, cut to the type. To differ from all of them would be of no use. */
 ODB_INLINE int32_t cast_i32(double x)
 {
     return x > -0x1p31 - 1 && x < 0x1p31 ? (int32_t)x : INT32_MIN;

@@ -2,8 +2,8 @@
  *
  * Einsum: operands are contracted two at a time, from the left. A contraction sorts the labels of
  * its two terms into four groups - in both and needed later (batch), in both and not needed
- * (summed), in one only - packs the terms into matrices in that order, and multiplies. A label
- * that only one term has and nobody needs is summed by contracting with a vector of ones.
+ * (summed), in one only - packs the terms into matrices in that order, and multiplies. A label that
+ * only one term has and that is not needed is summed by contracting with a vector of ones.
  *
  * A term is a pointer and one stride per label, so repeated labels (diagonals) and broadcasting
  * are strides too. Integers are computed in 64 bits, where sums of products wrap as in any
@@ -365,7 +365,7 @@ out:
     return status;
 }
 
-/* Sums what only t has and nobody else needs: a contraction with one 1, repeated by strides. */
+/* Sums what only t has and nothing else needs: a contraction with one 1, repeated by strides. */
 static enum odb_status einsum_sum(struct odb_kern *k, const struct einsum *e, enum odb_dtype dtype,
                                   struct einsum_term *t, const bool *needed)
 {

@@ -3,7 +3,7 @@
  * The product of float or double matrices that gives the same bits on every processor that has a
  * fused multiply-add: 256 terms at a time, every element of C is one chain of fused multiply-adds
  * in ascending order of k, begun at 0, and then added to what C holds. How wide the vectors are,
- * how the work is cut and who computes which part changes nothing.
+ * how the work is cut and which thread computes which part changes nothing.
  */
 #ifndef ODB_KERNELS_LINEAR_PRODUCT_H
 #define ODB_KERNELS_LINEAR_PRODUCT_H

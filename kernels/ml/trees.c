@@ -167,7 +167,7 @@ static enum odb_status tree_index(struct odb_kern *k, const char *name, size_t i
 
 /* --- checks that make walking safe ------------------------------------------------------------ */
 
-/* A walk ends if nothing leads back to itself: taking away branches that nobody leads to, again
+/* A walk ends if nothing leads back to itself: taking away branches that no branch leads to, again
  * and again, must leave none. */
 static enum odb_status forest_check_loops(struct odb_kern *k, const struct forest *f)
 {

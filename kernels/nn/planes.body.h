@@ -7,8 +7,8 @@
 #define PLANES_AHEAD 8 /* lines that are asked for ahead, where lines are left out */
 #define PLANES_CACHE_LINE 64
 
-/* to[i] = from[i * stride] for i in [0, n), and for up to PLANES_STEP - 1 more, which whoever comes
- * next writes over; no from[`there`] is read. */
+/* to[i] = from[i * stride] for i in [0, n), and for up to PLANES_STEP - 1 more, which the next
+ * writer overwrites; no from[`there`] is read. */
 ODB_INLINE void FN(planes_copy)(const T *from, int64_t there, int64_t stride, int64_t n, FILL *to)
 {
     int64_t i = 0;

@@ -23,8 +23,8 @@ ODB_SIMD static void FN(norm_all)(const T *x, size_t n, ACC mean, ACC factor, AC
         y[i] = (T)(((ACC)x[i] - mean) * factor + bias);
 }
 
-/* Around the mean; in noisy mode in one pass, as others do who then lose what the mean is larger by
- * than the spread. */
+/* Around the mean; in noisy mode in one pass, as in other implementations, which then lose what the
+ * mean is larger by than the spread. */
 static ACC FN(norm_variance)(const T *x, size_t n, ACC mean)
 {
     ACC variance = FN(sums_squares)(x, n, LANES == 1 ? 0 : mean) / (ACC)n;

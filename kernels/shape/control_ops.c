@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operators that need the graph, and are run by who has it: what calls of them are held against.
- * None has an infer() or a run().
+ * Operators that need the graph, and are run by the interpreter, which has it: what calls of them
+ * are checked against. None has an infer() or a run().
  */
 #include "kernels/core/row.h"
 
@@ -62,7 +62,8 @@ static const struct odb_attr_spec control_search_attrs[] = {
 #define CONTROL_STATE (ODB_T_ANY | ODB_T_SEQUENCE | ODB_T_OPTIONAL)
 #define CONTROL_OUTS ODB_ARITY(1, ODB_MANY)
 
-/* Who runs them asks for inputs that are required behind others that are not. */
+/* Required inputs behind optional ones are checked by the interpreter, which runs these
+ * operators. */
 const struct odb_op odb_ops_control[] = {
     ODB_ONNX("If", 1, ODB_ARITY(1, 1), CONTROL_OUTS, 0, control_if_attrs, NULL, NULL, ODB_T_BOOL,
              ODB_NAMES("cond", "outputs..."), ODB_TRAITS(ODB_IS_SIZED_BY_DATA)),

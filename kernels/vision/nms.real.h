@@ -16,7 +16,7 @@ static struct FN(nms_span) FN(nms_side)(const T *box, int axis, bool center)
                                  ODB_MAX(box[axis], box[axis + 2])};
 }
 
-/* Intersection over union strictly greater than the threshold; degenerate boxes overlap nobody. */
+/* Intersection over union strictly greater than the threshold; degenerate boxes overlap no box. */
 static bool FN(nms_overlap)(const void *boxes, size_t i, size_t j, bool center, double threshold)
 {
     const T *a = (const T *)boxes + 4 * i, *b = (const T *)boxes + 4 * j;

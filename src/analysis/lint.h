@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What is wrong with a model, before anybody runs it: what ONNX's checker refuses, and what
- * runtimes stumble over. Nothing is inferred: shapes are held against the declared ones only where
- * a run of the reference has shown them.
+ * What is wrong with a model, before it is run: what ONNX's checker refuses, and what runtimes
+ * stumble over. Nothing is inferred: shapes are held against the declared ones only where a run of
+ * the reference has shown them.
  */
 #ifndef ODB_ANALYSIS_LINT_H
 #define ODB_ANALYSIS_LINT_H

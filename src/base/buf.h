@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * A growing byte buffer, used for text (always NUL-terminated) and for messages. It has a cap
- * from birth: going over it is an error kept in the buffer until somebody asks, so that a chain
- * of appends needs one check.
+ * from birth: going over it is an error kept in the buffer until the caller asks for it, so that a
+ * chain of appends needs one check.
  */
 #ifndef ODB_BASE_BUF_H
 #define ODB_BASE_BUF_H

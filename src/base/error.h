@@ -2,7 +2,7 @@
  *
  * How failure travels. Every fallible function returns enum odb_status and takes a
  * struct odb_error * last. The origin fills it once, callers on the way up may prefix where;
- * on success it is untouched. Nobody below command/ prints.
+ * on success it is untouched. No function below command/ prints.
  *
  * Zero is success, negative is an error, positive is an outcome that is neither: the caller asked
  * for something that was cancelled, skipped or cannot be had.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Most keys are names in files of strangers, who could choose them so that all fall into one bucket
- * of any hash that is known beforehand. So it is SipHash-1-3 with a key of this process's own;
- * nothing depends on the order that gives, for uthash keeps the order of adding.
+ * Most keys are names in untrusted files, where they could be chosen so that all fall into one
+ * bucket of any hash that is known beforehand. So it is SipHash-1-3 with a key of this process's
+ * own; nothing depends on the order that gives, for uthash keeps the order of adding.
  */
 #include "base/map.h"
 

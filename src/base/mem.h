@@ -43,7 +43,7 @@ void odb_mem_keep_pages(void);
 void odb_mem_drop(const void *map, size_t size);
 
 /* Half of the machine's memory that is free now, and never so little that small models would be
- * read in pieces; UINT64_MAX: nobody knows. */
+ * read in pieces; UINT64_MAX: unknown. */
 uint64_t odb_mem_spare(void);
 
 /* *out = a * b, a + b. False on overflow. */

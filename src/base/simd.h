@@ -13,7 +13,7 @@
  */
 #define ODB_OPTIMIZE optimize("O3", "no-loop-unroll-and-jam")
 
-/* With fused multiply-add, for those who ask for it; GCC before 12 knows no such set. */
+/* With fused multiply-add, for functions that ask for it; GCC before 12 knows no such set. */
 #if __GNUC__ >= 12
 #define ODB_SIMD_MIDDLE "arch=x86-64-v3"
 #else

@@ -109,7 +109,7 @@ static enum odb_status oldstyle_list(struct oldstyle_list *list, char **dir, str
     return odb_error_at(err, "%s", *dir);
 }
 
-/* The next name of all lists, in order, and who has it; NULL: no more. */
+/* The next name of all lists, in order, and which lists have it; NULL: no more. */
 static const char *oldstyle_next(struct oldstyle_list *lists, bool *has)
 {
     const char *least = NULL;

@@ -64,10 +64,10 @@ void odb_oldstyle_judge(struct odb_oldstyle_row *row, const struct odb_oldstyle_
                         const struct odb_tensor *target, const struct odb_tensor *compare,
                         const struct odb_tensor *golden);
 
-/* Who reads the files, and hears of each row. */
+/* Reads the files, and receives the count of rows after each. */
 struct odb_oldstyle_reader {
     enum odb_status (*read)(struct odb_tensor **out, const char *path, struct odb_error *err);
-    /* After each row; true stops with ODB_CANCELLED. NULL: nobody listens. */
+    /* After each row; true stops with ODB_CANCELLED. NULL: not wanted. */
     bool (*told)(void *payload, size_t done, size_t total);
     void *payload;
 };

@@ -2,7 +2,7 @@
  *
  * Element types. The numbers are those of ONNX's TensorProto.DataType, so a type needs no
  * translation on its way in or out of a file. Everything that is known about a type stands in one
- * row of a table; nobody else switches on it.
+ * row of a table; no other code switches on it.
  */
 #ifndef ODB_TENSOR_DTYPE_H
 #define ODB_TENSOR_DTYPE_H

@@ -110,7 +110,7 @@ static enum odb_status tensor_begin(struct odb_tensor **out, enum odb_dtype dtyp
         else
             fits = fits && odb_size_mul(count, (size_t)dims[i], &count);
     }
-    if (empty) { /* its other dimensions are multiplied, too, by whoever works on it */
+    if (empty) { /* code that works on it multiplies its other dimensions, too */
         fits = fits && count <= TENSOR_MAX_COUNT;
         count = 0;
     }
@@ -228,7 +228,7 @@ enum odb_status odb_tensor_set_string(struct odb_tensor *t, size_t i, const char
         return odb_fail(err, ODB_E_NOMEM, "no memory for a string of %zu bytes", len);
     if (len)
         memcpy(copy, data, len);
-    copy[len] = 0; /* for whoever prints it */
+    copy[len] = 0; /* for printing */
     struct odb_str *item = (struct odb_str *)t->data + i;
     if (item->data != tensor_nothing)
         free((char *)item->data);

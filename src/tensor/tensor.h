@@ -97,7 +97,7 @@ enum odb_status odb_tensor_new_container(struct odb_tensor **out, enum odb_kind 
  * where an index lies outside. */
 enum odb_status odb_tensor_densify(struct odb_tensor **out, const struct odb_tensor *sparse,
                                    struct odb_error *err) ODB_MUST_USE;
-/* Copies bytes into element i of a string tensor that nobody shares yet. */
+/* Copies bytes into element i of a string tensor that is not shared yet. */
 enum odb_status odb_tensor_set_string(struct odb_tensor *t, size_t i, const char *data, size_t len,
                                       struct odb_error *err) ODB_MUST_USE;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Stands before every file that `make analyze` looks at. Analyzers see one file at a time, so they
- * are told what error.c promises: who fails does not return ODB_OK.
+ * Stands before every file that `make analyze` looks at. Analyzers see one file at a time, so this
+ * one says what error.c promises: a function that fails does not return ODB_OK.
  */
 #ifndef ANALYZE_FAILURE_H
 #define ANALYZE_FAILURE_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * ImageMagick's library reads the files: it is one door to seven formats, and behind it stand the
- * decoders that everybody uses, so that pixels come out as they do elsewhere (fancy upsampling in
- * JPEG, as ONNX asks for). It is loaded by the first image and never linked; the few functions that
- * are needed are declared here. Formats are told apart here too: ImageMagick knows many more, some
- * of which are programs.
+ * decoders that other programs use, so that pixels come out as they do elsewhere (fancy upsampling
+ * in JPEG, as ONNX asks for). It is loaded by the first image and never linked; the few functions
+ * that are needed are declared here. Formats are distinguished here too: ImageMagick knows many
+ * more, some of which are programs.
  */
 #include "tensor/format/image.h"
 

@@ -45,7 +45,7 @@ enum odb_status
 odb_npy_image_make(struct odb_npy_image *image, enum odb_dtype dtype, int rank, const int64_t *dims,
                    void (*fill)(const void *payload, size_t at, void *out, size_t n),
                    const void *payload, struct odb_error *err) ODB_MUST_USE;
-/* Replaces path in one step. progress may be NULL; it is told of bytes. ODB_CANCELLED. */
+/* Replaces path in one step. progress may be NULL; it counts bytes. ODB_CANCELLED. */
 enum odb_status odb_npy_image_write(const struct odb_npy_image *image, const char *path,
                                     const struct odb_progress *progress,
                                     struct odb_error *err) ODB_MUST_USE;

@@ -195,7 +195,7 @@ enum odb_status odb_npz_read(struct odb_tensor **out, struct odb_npz *npz, const
 
 /* How far all of it is. The library itself does not say, within what it deflates. */
 struct npz_pace {
-    const struct odb_progress *progress; /* borrowed; NULL: nobody wants to know */
+    const struct odb_progress *progress; /* borrowed; NULL: not wanted */
     size_t done, told, total;
     bool stopped;
 };
@@ -314,7 +314,7 @@ static enum odb_status npz_finish(zip_t *zip, const struct npz_pace *pace, struc
     return odb_fail(err, ODB_E_IO, "cannot write: %s", zip_strerror(zip));
 }
 
-/* A whole archive, under a name that nobody else has. */
+/* A whole archive, under a name that no other file has. */
 static enum odb_status npz_write(const char *path, const char *const *names,
                                  const struct odb_npy_image *images, size_t n, bool deflate,
                                  const struct odb_progress *progress, struct odb_error *err)

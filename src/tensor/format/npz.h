@@ -31,8 +31,8 @@ enum odb_status odb_npz_read(struct odb_tensor **out, struct odb_npz *npz, const
 enum odb_status odb_npz_write(const char *path, const char *const *names,
                               const struct odb_tensor *const *tensors, size_t n, bool deflate,
                               struct odb_error *err) ODB_MUST_USE;
-/* The same of n images (tensor/format/npy.h). progress may be NULL; it is told of bytes.
- * ODB_CANCELLED, and what was there is there still. */
+/* The same of n images (tensor/format/npy.h). progress may be NULL; it counts bytes. ODB_CANCELLED,
+ * and what was there is there still. */
 enum odb_status odb_npz_write_images(const char *path, const char *const *names,
                                      const struct odb_npy_image *images, size_t n, bool deflate,
                                      const struct odb_progress *progress,
