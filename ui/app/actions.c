@@ -124,7 +124,7 @@ static enum odb_status action_consumer(struct ui_app *app, const struct odb_comm
                     odb_call_arg(call, 0) ? "such " : "", from);
 }
 
-/* The next node that way; of those that merely inherit an error, only when nobody is accused. */
+/* The next node that way; of those that merely inherit an error, only when no node is accused. */
 static enum odb_status action_divergence(struct ui_app *app, int step, struct odb_error *err)
 {
     const struct odb_session *session = app->session;
@@ -387,7 +387,7 @@ static enum odb_status action_quit(struct ui_app *app, const struct odb_command_
     return ODB_OK;
 }
 
-/* ui_main() ends, and whoever called it begins anew. */
+/* ui_main() ends, and its caller begins anew. */
 static enum odb_status action_session(struct ui_app *app, const struct odb_command_call *call,
                                       struct odb_error *err)
 {

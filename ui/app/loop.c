@@ -253,7 +253,7 @@ static void loop_event(struct ui_app *app, const struct ui_event *event)
     }
 }
 
-#define LOOP_FRAME 0.04 /* seconds between frames that nobody's key asked for */
+#define LOOP_FRAME 0.04 /* seconds between frames that no key asked for */
 #define LOOP_TICK 250   /* milliseconds between frames while something runs */
 
 /* Waits for keys, signals and other threads. True when a key or a signal came. */

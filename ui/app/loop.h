@@ -7,7 +7,7 @@
 
 struct ui_app;
 
-/* Draws and listens until somebody leaves. */
+/* Draws and listens until the user leaves. */
 void ui_loop_run(struct ui_app *app);
 
 #endif

@@ -16,7 +16,7 @@
 #include "ui/view/pace.h"
 
 #define PAPER_MOST 1000000 /* rows that are still printed */
-#define PAPER_LOOK 0.02    /* seconds between two looks whether somebody pressed Esc */
+#define PAPER_LOOK 0.02    /* seconds between two looks whether Esc was pressed */
 #define PAPER_TELL 0.1     /* and between two words on how far it is */
 
 static void paper_row(struct ui_view *view, size_t row, struct odb_buf *out)

@@ -11,7 +11,7 @@ struct ui_start;
 
 /* Gives a command line: struct ui_app's give. */
 void ui_running_give(struct ui_app *app, const char *line);
-/* A command that has stopped, and that nobody wants to hear from any more. */
+/* Frees a command that has stopped, and whose result is not wanted any more. */
 void ui_running_discard(struct ui_running *running);
 /* Runs a line of a key file. */
 void ui_running_start(struct ui_app *app, const struct ui_start *start);

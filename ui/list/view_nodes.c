@@ -2,7 +2,7 @@
  *
  * The nodes, a line each, with verdict, operator, name, what it makes, and its error on a scale.
  * Which of them, in what order, and which scopes stand for all that is in them, is an outline's
- * (outline.h): in topological order and all of them, unless somebody wants it otherwise.
+ * (outline.h): in topological order and all of them, unless the user wants it otherwise.
  */
 #include "ui/list/view_nodes.h"
 
@@ -63,8 +63,8 @@ const char *ui_nodes_filter_text(const struct ui_view *view)
 
 /* --- which rows ------------------------------------------------------------------------------- */
 
-/* A row holds a text if one of its nodes does. A name finds its node alone, and not who reads from
- * it. */
+/* A row holds a text if one of its nodes does. A name finds its node alone, and not the nodes
+ * that read from it. */
 static bool nodes_matches(const struct ui_view *view, size_t row, const char *text)
 {
     const struct nodes_view *v = (const struct nodes_view *)view;

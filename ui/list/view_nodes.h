@@ -19,7 +19,7 @@ void ui_nodes_goto(struct ui_view *view, int node);
 enum odb_status ui_nodes_filter(struct ui_view *view, const char *text, size_t *at,
                                 struct odb_error *err) ODB_MUST_USE;
 const char *ui_nodes_filter_text(const struct ui_view *view);
-/* Whoever changes it calls ui_nodes_remake(). */
+/* A caller that changes it calls ui_nodes_remake(). */
 struct ui_outline *ui_nodes_outline(struct ui_view *view);
 void ui_nodes_remake(struct ui_view *view);
 /* Unfolds what a node is in; false: nothing was folded. */

@@ -14,7 +14,7 @@
 #include "ui/tensor/tensor_int.h"
 #include "ui/view/app.h"
 
-#define FETCH_LARGE (1 << 20) /* elements that are not cut while somebody waits */
+#define FETCH_LARGE (1 << 20) /* elements that are not cut while the user waits */
 
 struct odb_tensor *ui_tensor__with_values(const struct odb_tensor *t)
 {

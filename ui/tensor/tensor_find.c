@@ -10,7 +10,7 @@
 #include "ui/view/app.h"
 #include "ui/view/view.h"
 
-/* Has one looked for in a direction; it is told by ui_tensor__found(). */
+/* Has one looked for in a direction; ui_tensor__found() reports it. */
 static void find_begin(struct ui_tensor *v, int direction)
 {
     v->find.direction = direction;
@@ -103,7 +103,7 @@ enum ui_answer ui_tensor__find(struct ui_tensor *v, const struct odb_command_cal
     }
     if (!v->find.active)
         return UI_NOT_MINE;
-    if (v->marked != v->find.at) /* somebody went elsewhere: which one it is, is to be counted */
+    if (v->marked != v->find.at) /* the user went elsewhere: which one it is, is to be counted */
         v->find.counted = false;
     find_begin(v, direction);
     return UI_DONE;

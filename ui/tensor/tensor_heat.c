@@ -17,7 +17,7 @@
 
 #define HEAT_LEVELS 10
 #define HEAT_GAP 3       /* columns between pictures */
-#define HEAT_DECADES 4.0 /* of errors that are told apart */
+#define HEAT_DECADES 4.0 /* of errors that are distinguished */
 #define HEAT_OVERVIEW 16 /* rows, where there is more to see than a picture */
 #define HEAT_WIDE 96     /* columns that an overview with pictures has at least */
 
@@ -112,7 +112,7 @@ void ui_tensor__heat_title(const struct ui_tensor *v, enum ui_part_id id,
 
 /* --- levels ----------------------------------------------------------------------------------- */
 
-/* The smallest error that is told from the others below it. */
+/* The smallest error that is distinguished from the others below it. */
 static double heat_floor(const struct odb_heat *heat)
 {
     return ODB_MAX(heat->least, heat->most * pow(10, -HEAT_DECADES));

@@ -77,7 +77,7 @@ static size_t errors_within(const struct ui_tensor *v)
 }
 
 /* Whether the tolerance is in the middle of a bin, which then holds what is within it and what is
- * not: nobody has counted which. */
+ * not: they were not counted apart. */
 static bool errors_straddles(const struct ui_tensor *v, size_t bin)
 {
     double limit = ui_tensor__limit(v, NAN);

@@ -35,7 +35,7 @@ struct ui_area;
  * means all of them. */
 enum ui_side { UI_REFERENCE, UI_TARGET, UI_DIFFERENCE, UI_SIDES };
 
-/* What the difference of a pair is told in. In the order of ODB_TENSOR_MEASURES. */
+/* What the difference of a pair is measured in. In the order of ODB_TENSOR_MEASURES. */
 enum ui_measure { UI_ABSOLUTE, UI_RELATIVE, UI_ULP, UI_MEASURES };
 
 /* In the order of the screen, from the top and from the left. */
@@ -104,7 +104,8 @@ struct ui_tensor_picture {
     size_t first, rows, cols, h, w;
 };
 
-/* What the job reads and writes. Nobody else touches it while the job is busy, but for the pace.
+/* What the job reads and writes. While the job is busy no other thread touches it, but for the
+ * pace.
  * All that it owns is put away when the look has ended; what it found has become the view's before.
  */
 struct ui_tensor_work {
@@ -363,7 +364,7 @@ size_t ui_tensor__heads(const struct ui_tensor *v, enum ui_part_id id);
 /* The part of this kind, and the first one that has a row of the list; NULL: none. */
 const struct ui_part *ui_tensor__part(const struct ui_tensor *v, enum ui_part_id id);
 const struct ui_part *ui_tensor__part_at(const struct ui_tensor *v, size_t row);
-/* What channels are sorted by where somebody clicks: struct ui_view_ops. */
+/* What a click there sorts the channels by: struct ui_view_ops. */
 const char *ui_tensor__column_at(const struct ui_view *view, int row, int col);
 /* Lays everything out anew, and keeps the selection where it was, though what is above it may have
  * grown. */

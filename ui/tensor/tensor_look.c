@@ -2,7 +2,7 @@
  *
  * What has to look at all elements: slices, searches, statistics, channels, pictures of planes. One
  * job of the view's own does one of them after the other, for which nothing waits; small tensors
- * are not worth one. What somebody asked for by a command goes before what is only to be shown.
+ * are not worth one. What the user asked for by a command goes before what is only to be shown.
  */
 #include <stdlib.h>
 

@@ -274,8 +274,8 @@ static size_t decode_answer(struct ui_decoder *decoder, struct ui_event *event, 
 
 /* --- one step ------------------------------------------------------------------------------- */
 
-/* What the bytes begin with: how many they are, and whether they make an event. 0: it cannot be
- * told yet. */
+/* What the bytes begin with: how many they are, and whether they make an event. 0: not known
+ * yet. */
 static size_t decode_step(struct ui_decoder *decoder, bool complete, int64_t now_ms,
                           struct ui_event *event, bool *found)
 {
@@ -370,7 +370,7 @@ enum ui_decoded ui_decoder_next(struct ui_decoder *decoder, bool complete, int64
         size_t length = decoder->asked ? decode_answer(decoder, event, &found, &none) : 0;
         if (!length && !none && !complete)
             return UI_DECODED_PARTIAL;
-        /* On a slow line the rest of an answer comes later: nobody types its beginning. */
+        /* On a slow line the rest of an answer comes later: no user types its beginning. */
         if (!length && !none && decoder->n > 2) {
             decoder->held_ms = decoder->held ? decoder->held_ms : now_ms;
             decoder->held = decoder->n;

@@ -51,7 +51,8 @@ bool ui_terminal_copy(struct ui_terminal *terminal, const char *text)
     return true;
 }
 
-/* Terminals do not say whether they have links. Those that have, and say who they are: */
+/* Terminals do not say whether they have links. Those with links that set a variable of their own:
+ */
 static bool osc_has_links(void)
 {
     static const char *const variables[] = {"VTE_VERSION",  "KITTY_WINDOW_ID",

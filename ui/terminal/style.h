@@ -26,7 +26,7 @@ enum ui_glyph {
     UI_GLYPH_COUNT
 };
 
-/* What a terminal is told. Colours: -1 is the terminal's own. */
+/* What is sent to a terminal. Colours: -1 is the terminal's own. */
 struct ui_look {
     int fg, bg;
     bool bold, dim, reverse, underline;

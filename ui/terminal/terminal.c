@@ -163,8 +163,9 @@ static void terminal_restore(void)
     atomic_store(&terminal_state.holder, TERMINAL_THEIRS);
 }
 
-/* To the program that has the terminal, and to what that has started, as far as it can be told from
- * others: a job of the shell has a group of its own. That signal comes back here, to no effect. */
+/* To the program that has the terminal, and to what that has started, as far as it can be
+ * distinguished from others: a job of the shell has a group of its own. That signal comes back
+ * here, to no effect. */
 static void terminal_tell_borrower(int signal)
 {
     int borrower = atomic_load(&terminal_state.borrower);
@@ -217,7 +218,7 @@ static struct sigaction *terminal_action(int signal)
 }
 
 /* A fault happens again when its instruction does: with the action that it had before, a core and
- * whoever catches it see the fault itself. Whatever was sent has to be sent again. */
+ * an earlier handler see the fault itself. Whatever was sent has to be sent again. */
 static void terminal_die(int signal, siginfo_t *info, void *context)
 {
     terminal_restore();
@@ -475,7 +476,7 @@ enum odb_status ui_terminal_open(struct ui_terminal **out,
 {
     ODB_TRY(terminal_check(err));
     ODB_TRY(terminal_state_open(err));
-    /* curses catches only the signals that nobody has caught, and sends something at once. */
+    /* curses catches only the signals that have no handler, and sends something at once. */
     terminal_catch();
     terminal_err_hold();
     atomic_store(&terminal_state.holder, TERMINAL_OURS);
@@ -509,7 +510,7 @@ enum odb_status ui_terminal_open_blind(struct ui_terminal **out, int rows, int c
         sigaction(terminal_signals[i].signal, NULL, &before[i]);
     for (size_t i = 0; i < ODB_COUNT(names) && nowhere && !screen; i++)
         screen = newterm(names[i], nowhere, nowhere);
-    for (size_t i = 0; i < ODB_COUNT(before); i++) /* curses catches what nobody has caught */
+    for (size_t i = 0; i < ODB_COUNT(before); i++) /* curses catches what has no handler */
         sigaction(terminal_signals[i].signal, &before[i], NULL);
     if (!screen) {
         if (nowhere)
@@ -736,7 +737,7 @@ void ui_terminal_lend_to(struct ui_terminal *terminal, pid_t pid)
         return;
     atomic_store(&terminal_state.told, false);
     atomic_store(&terminal_state.borrower, pidfd_open(pid, 0));
-    if (atomic_load(&terminal_state.quit)) /* it came before there was anybody to hand it on to */
+    if (atomic_load(&terminal_state.quit)) /* it came before there was a borrower */
         terminal_tell_borrower(SIGTERM);
 }
 

@@ -3,7 +3,7 @@
  * The terminal: taken over when the screen opens, given back on every way out, crashes and signals
  * included. terminal.c and draw.c alone call curses.
  *
- * What anybody prints to standard error meanwhile comes out when the terminal has been given back.
+ * What is printed to standard error meanwhile comes out when the terminal has been given back.
  *
  * Signals only write a byte into a pipe; they come out of ui_terminal_read() as events, in order
  * with the keys. The handlers of deadly ones write the bytes that restore the terminal and raise
@@ -75,7 +75,7 @@ void ui_terminal_raw(struct ui_terminal *terminal, bool on);
  * sequence themselves: tells Esc from a sequence. */
 bool ui_terminal_more(struct ui_terminal *terminal);
 /* Whether Esc is among the keys that wait (it is taken out, the others stay), or a signal asks the
- * program to end. For whoever keeps the keys waiting. */
+ * program to end. For a caller that keeps the keys waiting. */
 bool ui_terminal_escaped(struct ui_terminal *terminal);
 
 /* Gives the terminal back and stops the process, as Ctrl-Z does; returns when it goes on. */
@@ -105,11 +105,11 @@ void ui_terminal_mouse(struct ui_terminal *terminal, bool on);
 /* --- osc.c ------------------------------------------------------------------------------------ */
 
 /* Asks the terminal to put a text into its clipboard (OSC 52), through tmux and screen where the
- * program runs inside one. Nobody answers whether it did. False: this terminal knows nothing of the
- * sort, or the text is too long for it. */
+ * program runs inside one. There is no answer whether it did. False: this terminal knows nothing of
+ * the sort, or the text is too long for it. */
 bool ui_terminal_copy(struct ui_terminal *terminal, const char *text);
 /* Asks the terminal how light its background is (OSC 11); the answer, if there is one, is a
- * UI_EVENT_BACKGROUND. Where $COLORFGBG says it, nobody is asked. */
+ * UI_EVENT_BACKGROUND. Where $COLORFGBG says it, the terminal is not asked. */
 void ui_terminal_ask_background(struct ui_terminal *terminal);
 /* Makes cells that show a text already a link to a file (OSC 8), where terminals have links. */
 void ui_terminal_link(struct ui_terminal *terminal, int row, int col, const char *text,

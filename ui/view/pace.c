@@ -6,7 +6,7 @@
 #include "ui/view/app.h"
 
 #define PACE_TELL 0.1     /* seconds between two words on how far it is */
-#define PACE_PATIENCE 1.0 /* and before anybody wants to hear one */
+#define PACE_PATIENCE 1.0 /* and before a long job is reported */
 
 void ui_pace_begin(struct ui_pace *pace, struct ui_app *app)
 {

@@ -77,7 +77,7 @@ static int prompt_input_available(void)
     return prompt_current->n_bytes > 0;
 }
 
-/* Whoever gives bytes draws afterwards anyway. */
+/* The caller that gives bytes draws afterwards anyway. */
 static void prompt_redisplay(void)
 {
 }
@@ -477,7 +477,7 @@ static void prompt_step_back(struct ui_prompt *prompt)
         prompt_cancel(prompt);
 }
 
-/* Bytes of the key that begins so, as far as can be told; more than n: not all of them are there.
+/* Bytes of the key that begins so, as far as is known; more than n: not all of them are there.
  */
 static size_t prompt_key_length(const unsigned char *key, size_t n)
 {

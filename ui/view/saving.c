@@ -18,7 +18,7 @@
 
 static const char *const saving_names[SAVING_SIDES] = {"reference", "target", "difference"};
 
-/* Nobody but the job touches it while that is busy, but for the pace. */
+/* While the job is busy no other thread touches it, but for the pace. */
 struct ui_saving {
     struct odb_job *job; /* owned */
     struct ui_pace pace;

@@ -6,7 +6,7 @@
  * about a view is its row of functions.
  *
  * Views read a const session, and change it only by giving commands. The session's lock is held
- * while rows, draw_row, header, matches and subject are called, and by nobody else.
+ * while rows, draw_row, header, matches and subject are called, and in no other call.
  */
 #ifndef ODB_UI_VIEW_VIEW_H
 #define ODB_UI_VIEW_VIEW_H

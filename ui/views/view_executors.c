@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * What can run a model here, and why the rest cannot. Looking for it asks other programs, which may
- * take long, so it is done once, when the list is first seen, by a thread that nobody waits for:
- * whoever leaves the debugger meanwhile leaves it behind.
+ * take long, so it is done once, when the list is first seen, by a thread that no other thread
+ * waits for: a debugger that ends meanwhile leaves it behind.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -176,7 +176,7 @@ static void log_title(const struct ui_view *view, struct odb_buf *out)
     ui_sorted_put(&v->order, log_titles, out);
 }
 
-/* The newest probe stays in sight, unless somebody looks at an older one. */
+/* The newest probe stays in sight, unless the user looks at an older one. */
 static void log_prepare(struct ui_view *view, int cols)
 {
     struct log_view *v = (struct log_view *)view;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Everything about the node that is selected in the list: attributes, inputs and outputs with who
- * makes and who reads them, statistics, errors, and its ONNX text. Statistics of large values take
- * a while, so they are made in the background, and the rows are made again when they are there.
+ * Everything about the node that is selected in the list: attributes, inputs and outputs with the
+ * nodes that make and read them, statistics, errors, and its ONNX text. Statistics of large values
+ * take a while, so they are made in the background, and the rows are made again when they are
+ * there.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ struct node_request {
     ODB_VEC(struct node_value) values;
     int node;
     unsigned long generation;
-    atomic_bool stop; /* nobody wants it any more */
+    atomic_bool stop; /* it is not wanted any more */
 };
 
 struct node_view {

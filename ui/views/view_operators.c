@@ -179,7 +179,7 @@ static void operators_add(struct operators_view *v, const struct odb_session *se
                               .report = report});
 }
 
-/* The row, now, of who is selected: that stays so while rows change places. */
+/* The row, now, of the selected operator: it stays selected while rows change places. */
 static size_t operators_make(struct operators_view *v, const struct odb_session *session, int cols)
 {
     const struct ui_cells_row *selected = ui_cells_selected(&v->cells.view);

@@ -14,13 +14,13 @@ struct odb_session;
 
 /* How settings, breakpoints, pins and the like were. */
 struct odb_before {
-    char *settings; /* owned: lines "ID VALUE"; NULL: nobody looked */
+    char *settings; /* owned: lines "ID VALUE"; NULL: not recorded */
     struct odb_annotation_list annotations;
     unsigned long when; /* struct odb_console's changes then */
 };
 
-/* What a command changed is taken back in one order of time, whoever keeps how it was: the console
- * its settings and what was put down, the screen its list. */
+/* What a command changed is taken back in one order of time, whichever owner keeps the earlier
+ * state: the console its settings and what was put down, the screen its list. */
 struct odb_undo {
     ODB_VEC(struct odb_before) before;  /* owned: what `undo` goes back to, newest last */
     ODB_VEC(struct odb_before) after;   /* owned: what `redo` goes to */
@@ -69,7 +69,7 @@ struct odb_console {
 /* Takes the session over. */
 void odb_console_init(struct odb_console *console, struct odb_session *session);
 void odb_console_dispose(struct odb_console *console);
-/* For those who take a line out of pending, or a state out of undo. */
+/* For a caller that takes a line out of pending, or a state out of undo. */
 void odb_pending_dispose(struct odb_pending *pending);
 void odb_before_dispose(struct odb_before *before);
 /* What was set last, NULL: nothing. Borrowed until the next change. */

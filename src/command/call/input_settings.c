@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What a model was fed with, kept in the session file: whoever opens that again, from wherever,
- * need not remember dimensions, seeds and files. Paths are whole there. Each search has its own, so
- * that what it found is never shown with what another one was fed.
+ * What a model was fed with, kept in the session file: a user that opens it again, from any
+ * folder, need not remember dimensions, seeds and files. Paths are whole there. Each search has its
+ * own, so that what it found is never shown with what another one was fed.
  */
 #include "command/call/input_settings.h"
 

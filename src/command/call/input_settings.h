@@ -16,8 +16,8 @@ struct odb_console;
  * one: with the search that has begun, or for as long as there is none. */
 enum odb_status odb_call__input_settings_keep(const struct odb_command_call *call, bool search,
                                               struct odb_error *err) ODB_MUST_USE;
-/* Settings become those that the file has, which is the first thing that a console is told; as far
- * as they may (trust_store.h), and what may not is said. */
+/* Settings become those that the file has, before the console runs any command; as far as they
+ * may (trust_store.h), and what may not is said. */
 enum odb_status odb_console_input_settings_restore(struct odb_console *console,
                                                    struct odb_command_call *call,
                                                    struct odb_error *err) ODB_MUST_USE;

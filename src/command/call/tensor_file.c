@@ -150,7 +150,7 @@ static enum odb_status save_csv(const struct odb_tensor *t, const char *name, co
         odb_fail(err, ODB_UNSUPPORTED, "%zu elements are too many for a .csv", t->count);
         return odb_error_remedy(err, "write a .npy, or a slice");
     }
-    ODB_TRY(odb_file_begin(&out, path, 0, NULL, err)); /* how far it is is told in elements */
+    ODB_TRY(odb_file_begin(&out, path, 0, NULL, err)); /* progress counts elements */
     return odb_file_end_take(out, save_rows(out, t, progress, err), err);
 }
 

@@ -5,8 +5,8 @@
  * from files, whose contents would end up in what is exported. What is hashed is the whole of what
  * would happen: a spec counts in the folder where it was given, because it may say "./run", and
  * with the contents of the files that it names (session/identity.h), because an archive from a
- * stranger may have been unpacked over them. The list holds no secret; it counts only while nobody
- * else can have written it.
+ * stranger may have been unpacked over them. The list holds no secret; it counts only while no
+ * other user can have written it.
  */
 #include "command/call/trust_store.h"
 
@@ -52,7 +52,7 @@ static void trust_put(struct odb_buf *what, const char *text)
     odb_buf_add(what, text, strlen(text) + 1);
 }
 
-/* False: nobody knows where this is. */
+/* False: the current folder is unknown. */
 static bool trust_line(enum odb_option_id id, const char *value, char line[TRUST_LINE])
 {
     struct odb_buf what = ODB_BUF_INIT, files = ODB_BUF_INIT;

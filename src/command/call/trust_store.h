@@ -11,7 +11,7 @@
 struct odb_command_call;
 struct odb_session;
 
-/* Whether what a file gives for an option may be taken: it does no harm whoever wrote it, or the
+/* Whether what a file gives for an option may be taken: it does no harm from any author, or the
  * user gave the same before. Of a spec: in this folder, and with the files that it names as they
  * were then. */
 bool odb_trust_follows(enum odb_option_id id, const char *value);

@@ -31,7 +31,7 @@ static struct watch_caught {
 static void watch_on_signal(int number)
 {
     atomic_store(&watch_signal, number);
-    if (number != SIGINT) /* whoever presses Ctrl-C may press it again */
+    if (number != SIGINT) /* the user may press Ctrl-C again */
         odb_ending_begin(number);
     for (size_t i = 0; i < ODB_COUNT(watch_caught); i++)
         if (watch_caught[i].signal == number)

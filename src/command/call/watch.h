@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Looking on while a command works: the session hears every event, one line on a terminal shows
- * how far it is, and it can be stopped, by Ctrl-C or by whoever holds the console.
+ * how far it is, and it can be stopped, by Ctrl-C or through the console.
  */
 #ifndef ODB_COMMAND_CALL_WATCH_H
 #define ODB_COMMAND_CALL_WATCH_H
@@ -17,7 +17,7 @@ struct odb_watch {
     char probe[41];                  /* begun last in this phase */
     size_t done, total;              /* of the phase; total 0: unknown */
     double start, phase_start, last; /* of the clock */
-    double expected;                 /* seconds of a search in all; 0: nobody said */
+    double expected;                 /* seconds of a search in all; 0: unknown */
     bool aside;                      /* the session's log has nothing to do with it */
     bool cuts;                       /* the budget's end ends a question that is under way too */
     bool shown;                      /* a line stands on the terminal */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * What a word could become. The rows of the table say what stands where, and for every type of
- * word there is one function that offers all that could stand there; whoever offers does not look
+ * word there is one function that offers all that could stand there; these functions do not look
  * at what was typed. Matching is done in one place: what begins with the text, and where nothing
  * does, what holds it somewhere, for names in models are long paths of which one remembers a part.
  *
@@ -81,7 +81,7 @@ static void complete_forget(struct complete *c)
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/* A leading ~ becomes the folder that it stands for: nobody else would do that. */
+/* A leading ~ becomes the folder that it stands for: no other function does that. */
 static void complete_home(struct complete *c)
 {
     const char *home = getenv("HOME");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What those who offer words for completion have in common.
+ * What the files that offer words for completion have in common.
  */
 #ifndef ODB_COMMAND_CONSOLE_COMPLETE_INT_H
 #define ODB_COMMAND_CONSOLE_COMPLETE_INT_H

@@ -56,7 +56,7 @@ static json_t *sessions_json(const struct odb_stored *s)
     return json;
 }
 
-/* "demo.onnx" of a path: folders are told by --json. */
+/* "demo.onnx" of a path: --json has the folders. */
 static const char *sessions_base(const char *path)
 {
     const char *base = path ? strrchr(path, '/') : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What the list of sessions says, for those who show it in another way.
+ * What the list of sessions says, for code that shows it in another way.
  */
 #ifndef ODB_COMMAND_CONSOLE_SESSIONS_H
 #define ODB_COMMAND_CONSOLE_SESSIONS_H

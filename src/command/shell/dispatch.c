@@ -127,7 +127,7 @@ static size_t main_models(const char *folder, struct odb_buf *out, char **only)
     return n;
 }
 
-/* For whoever has never seen this program. */
+/* For a user that has never seen this program. */
 static void main_welcome(FILE *log)
 {
     struct odb_buf out = ODB_BUF_INIT, here = ODB_BUF_INIT;

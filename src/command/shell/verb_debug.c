@@ -21,7 +21,7 @@
 #include "session/session_state.h"
 
 /* A spec of a file that the user did not give himself, and that is not followed for the file's sake
- * alone, is told of and left. */
+ * alone, is reported and left out. */
 static bool debug_follows(struct odb_command_call *call, struct odb_report *report,
                           enum odb_option_id id, const char *value)
 {

@@ -18,7 +18,7 @@
 #include "command/table/verbs.h"
 #include "system/temporary.h"
 
-#define SHELL_LOOK 100    /* milliseconds between looks whether somebody cancels */
+#define SHELL_LOOK 100    /* milliseconds between looks for a cancellation */
 #define SHELL_LOOK_SOON 5 /* when it has nothing more to print */
 
 static void shell_child(const char *line, int out)
@@ -82,7 +82,7 @@ enum odb_status odb_command__shell(struct odb_command_call *call, struct odb_err
         close(ends[0]);
         return odb_fail(err, ODB_E_IO, "the shell cannot be started: %s", strerror(errno));
     }
-    setpgid(pid, pid); /* whoever comes first */
+    setpgid(pid, pid); /* the child does so too: either may be first */
     odb_temporary_group(pid);
     struct odb_search_hooks hooks = odb_watch_begin(&watch, call);
     bool whole = shell_read(ends[0], pid, &hooks, &out);

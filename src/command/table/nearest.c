@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Which name somebody may have meant: distances between words.
+ * Which name the user may have meant: distances between words.
  */
 #include "command/table/nearest.h"
 
@@ -8,8 +8,8 @@
 
 #include "base/mem.h"
 
-/* Damerau-Levenshtein (adjacent swaps count one), on two rows and one before. Names longer than
- * this are nobody's typing error. */
+/* Damerau-Levenshtein (adjacent swaps count one), on two rows and one before. A name longer
+ * than this is not taken for a typing error. */
 #define NEAREST_LONGEST 63
 
 static size_t nearest_distance(const char *a, const char *b)

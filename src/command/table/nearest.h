@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Which name somebody may have meant.
+ * Which name the user may have meant.
  */
 #ifndef ODB_COMMAND_TABLE_NEAREST_H
 #define ODB_COMMAND_TABLE_NEAREST_H

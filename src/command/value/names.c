@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Nodes and values by what somebody calls them, and tensors and metadata by what they are called.
+ * Nodes and values by what the user calls them, and tensors and metadata by what they are called.
  */
 #include "command/value/names.h"
 

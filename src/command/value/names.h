@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Nodes and values by what somebody calls them, and what they are called.
+ * Nodes and values by what the user calls them, and what they are called.
  */
 #ifndef ODB_COMMAND_VALUE_NAMES_H
 #define ODB_COMMAND_VALUE_NAMES_H

@@ -122,7 +122,8 @@ static void part_untyped(const struct odb_part *part, const struct odb_part_port
     }
 }
 
-/* What the whole model is fed, by the call or, where its inputs are the part's, by nobody. */
+/* The whole model is fed as the call says or, where the call's inputs are the part's, with values
+ * that are made. */
 static enum odb_status part_run(struct odb_part *part, const int *list, size_t n,
                                 struct odb_tensor **values, struct odb_error *err)
 {

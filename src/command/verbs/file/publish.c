@@ -185,7 +185,7 @@ static void publish_case(struct odb_buf *out, const char *class, const char *nam
     odb_buf_puts(out, "\">");
 }
 
-/* element: "failure", or "error" where nobody knows. */
+/* element: "failure", or "error" where there is no verdict. */
 static void publish_failure(struct odb_buf *out, const char *element, const char *type,
                             const char *message, const char *text)
 {

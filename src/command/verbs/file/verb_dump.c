@@ -427,7 +427,7 @@ static enum odb_status dump_put_text(struct dump_command *d, const struct odb_du
     return ODB_OK;
 }
 
-/* What went wrong is told; that nothing was had at all is an error. */
+/* What went wrong is reported; that nothing was had at all is an error. */
 static enum odb_status dump_judge(struct dump_command *d, const struct odb_dump *dump,
                                   struct odb_error *err)
 {
@@ -463,7 +463,7 @@ static enum odb_status dump_run(struct dump_command *d, const struct odb_dump_op
     return status;
 }
 
-/* The environment of the child, which hands it to whoever compiles. */
+/* The environment of the child, which passes it on to the compiler. */
 static void dump_tell_compilers(const struct dump_command *d, const char **type,
                                 const char **passes)
 {

@@ -40,7 +40,7 @@ static enum odb_status export_choose(struct odb_command_call *call, const struct
     return ODB_OK;
 }
 
-/* At a console a folder is found for whoever names none: repro-12-Conv, repro-12-Conv-2, … */
+/* At a console a folder is found where the command names none: repro-12-Conv, repro-12-Conv-2, … */
 static char *export_dir(const struct odb_model *model, int node)
 {
     char *op = odb_file_name(model->graph->nodes[node].op_type);
@@ -71,7 +71,7 @@ static enum odb_status export_write(struct odb_command_call *call, const struct 
     options->expect = search->expect;
     options->ir_version = odb_call_int(call, ODB_OPTION_IR_VERSION, 0);
     enum odb_status status = odb_repro_write(&result, model, feeds, options, err);
-    if (dir) /* nobody named it */
+    if (dir) /* the command names none */
         odb_buf_printf(&out, "%s: ", dir);
     free(dir);
     if (status != ODB_OK) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Which executors can be used here, for those who show it in another way.
+ * Which executors can be used here, for code that shows it in another way.
  */
 #ifndef ODB_COMMAND_VERBS_LOOK_VERB_EXECUTORS_H
 #define ODB_COMMAND_VERBS_LOOK_VERB_EXECUTORS_H

@@ -19,7 +19,7 @@
 
 /* --- session --------------------------------------------------------------------------------- */
 
-/* What is known about a value; false: nobody has looked at it. */
+/* What is known about a value; false: it is untested. */
 static bool node_numbers(const struct odb_session *session, int value, struct odb_value_report *out)
 {
     if (!session) /* inside a body */
@@ -271,7 +271,7 @@ static json_t *node_json_attrs(const struct odb_node *node, const struct odb_op 
     return attrs;
 }
 
-/* Names of all inputs or outputs, as the operator calls them; null where nobody knows. */
+/* Names of all inputs or outputs, as the operator calls them; null where they are unknown. */
 static json_t *node_json_formal(const struct odb_node *node, bool input)
 {
     json_t *names = json_array();

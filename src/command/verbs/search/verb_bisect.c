@@ -236,8 +236,8 @@ static void bisect_recall(struct odb_command_call *call)
     }
 }
 
-/* The budget was spent before the search came to its end. What diverges diverges; where nothing is
- * known to, nobody knows. report: NULL: no search had begun. */
+/* The budget was spent before the search came to its end. A divergence that is known is the
+ * verdict; otherwise there is none. report: NULL: no search had begun. */
 static enum odb_status bisect_spent(struct odb_command_call *call, struct odb_report *report,
                                     struct odb_error *err)
 {
@@ -276,7 +276,7 @@ static void bisect_put_down(const struct odb_session *session, struct odb_report
     odb_annotation_list_dispose(&list);
 }
 
-/* A report also where the reference failed, so that nobody takes an older one for this search's. */
+/* A report also where the reference failed, so that an older one is not taken for this search's. */
 static enum odb_status bisect_search(struct odb_command_call *call,
                                      const struct odb_call_against *against,
                                      struct odb_bisect_options *options, struct odb_report **report,

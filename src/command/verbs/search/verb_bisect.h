@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * How a culprit is told.
+ * How a culprit is described.
  */
 #ifndef ODB_COMMAND_VERBS_SEARCH_VERB_BISECT_H
 #define ODB_COMMAND_VERBS_SEARCH_VERB_BISECT_H

@@ -41,7 +41,7 @@ static enum odb_status minimise_choose(const struct odb_command_call *call,
     return ODB_OK;
 }
 
-/* At a console a folder is found for whoever names none: minimal, minimal-2, … */
+/* At a console a folder is found where the command names none: minimal, minimal-2, … */
 static char *minimise_dir(void)
 {
     char *dir = odb_xstrdup("minimal");

@@ -67,7 +67,7 @@ static void precision_put_kept(const struct odb_precision_result *r, struct odb_
         odb_buf_printf(out, "  and %zu more, which --json holds\n", n - shown);
 }
 
-/* Those that nobody can convert, counted by what is in the way. */
+/* The nodes that cannot be converted, counted by what is in the way. */
 static void precision_put_fixed(const struct odb_precision_result *r, struct odb_buf *out)
 {
     size_t n = r->model->graph->n_nodes;
@@ -163,7 +163,7 @@ static enum odb_status precision_publish(struct odb_command_call *call,
     return status;
 }
 
-/* What is asked where nobody names a target: the reference, which rounds wherever the model says
+/* What is asked where no target is named: the reference, which rounds wherever the model says
  * so, and the usual runtime, which may compute much of it in float32 but is what people run, where
  * that is found and has kernels for the type. */
 static size_t precision_targets(struct odb_command_call *call, enum odb_dtype to,

@@ -75,8 +75,8 @@ static enum odb_status check_inputs(struct check_run *run, struct odb_error *err
         order = graph->inputs;
         n = n_files;
     }
-    /* A weight that is stored sparse stays: ONNX Runtime, whose data this may be, lets nobody
-     * replace it. */
+    /* A weight that is stored sparse stays: ONNX Runtime, whose data this may be, does not let
+     * it be replaced. */
     for (size_t i = 0; i < n && status == ODB_OK; i++)
         if (!graph->values[order[i]].init_is_sparse)
             status = check_read(&run->values[order[i]], run, "input", i, order[i], err);

@@ -157,7 +157,7 @@ static void check_put(struct check_result *result, const struct odb_error *err)
     snprintf(result->text, sizeof result->text, "%.480s", odb_error_text(err, text, sizeof text));
 }
 
-/* A case that there is nothing to compare with: whether it could be run is told all the same. */
+/* A case without anything to compare with: whether it could be run is reported all the same. */
 static void check_run_none(struct check_result *result, const struct check_rules *rules,
                            const struct odb_model *model, const struct odb_cpu *cpu)
 {

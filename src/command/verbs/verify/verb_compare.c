@@ -17,7 +17,7 @@
 #include "compare/oldstyle.h"
 #include "executor/recording.h"
 
-/* golden NULL: there is no third side. A file that golden lacks is told of in the pair. */
+/* golden NULL: there is no third side. A file that golden lacks is reported in the pair. */
 static enum odb_status compare_files(struct odb_comparison *comparison, const char *name,
                                      const char *a, const char *b, const char *golden,
                                      struct odb_error *err)

@@ -2,11 +2,11 @@
  *
  * What onnx-mlir's debug.py does: every value that a node makes is read from the target and from
  * the reference, each from one run, and compared to five decimals, in the order of the nodes. All
- * that differ are told, where the script stops at the first.
+ * that differ are reported, where the script stops at the first.
  *
- * Who refuses the model is asked for the first values alone, as many as it gives: the node that
- * makes the next is what it refuses, and is left out with all that depends on it, until the rest
- * is given.
+ * A side that refuses the model is asked for the first values alone, as many as it gives: the node
+ * that makes the next is what it refuses, and is left out with all that depends on it, until the
+ * rest is given.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ struct verify {
     char about[2][300];
 };
 
-/* Who is asked, and what for. */
+/* The side that is asked, and what for. */
 struct verify_side {
     const char *spec, *whose;
     const struct odb_feeds *feeds;
@@ -91,8 +91,8 @@ static void verify_spread(struct verify *v)
     }
 }
 
-/* What depends on a node that the reference has no kernel for is not asked of anybody; the rest is
- * verified. Other references than ours are asked. */
+/* What depends on a node that the reference has no kernel for is not asked of either side; the rest
+ * is verified. Other references than ours are asked. */
 static enum odb_status verify_leave_out(struct verify *v, const char *reference,
                                         struct odb_error *err)
 {
@@ -114,7 +114,7 @@ static enum odb_status verify_leave_out(struct verify *v, const char *reference,
                                         : odb_fail(err, ODB_UNSUPPORTED, "%s", v->lacking[0]);
 }
 
-/* Runs the model for the values before number end, if any are asked of anybody. keep: they go to
+/* Runs the model for the values before number end, if any of them is asked for. keep: they go to
  * side->had. */
 static enum odb_status verify_run(struct verify *v, const struct verify_side *side, size_t end,
                                   bool keep, struct odb_error *err)
@@ -185,8 +185,8 @@ static size_t verify_alike(const struct verify *v, const struct verify_range *ra
     return i;
 }
 
-/* Narrows down to one value. Who refuses an operator mostly refuses all of its nodes: that takes
- * two questions, where halves take as many as there are bits in the number of values. */
+/* Narrows down to one value. A side that refuses an operator mostly refuses all of its nodes: that
+ * takes two questions, where halves take as many as there are bits in the number of values. */
 static enum odb_status verify_narrow(struct verify *v, const struct verify_side *side,
                                      struct verify_range *range, struct odb_error *err)
 {
@@ -218,8 +218,8 @@ static void verify_refused(struct verify *v, const struct verify_side *side, siz
         v->remedy = "give another --target or --reference";
 }
 
-/* All values that are had. Who refuses two operators in the same words before it gave anything
- * refuses whatever it is asked: that is the error. */
+/* All values that are had. A side that refuses two operators in the same words before it gave
+ * anything refuses whatever it is asked: that is the error. */
 static enum odb_status verify_ask(struct verify *v, const struct verify_side *side,
                                   struct odb_error *err)
 {

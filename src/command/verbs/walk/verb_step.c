@@ -4,7 +4,7 @@
  * made on the way is judged, and it stands still before a node, as the reference does. `step` goes
  * into bodies, where a walk of its own is on the way (walk/inside.h), and so do all others where
  * a breakpoint is in one; then turn after turn is walked, and in the end the node runs as one, so
- * that what follows it is fed with what the target makes of it when nobody looks.
+ * that what follows it is fed with what the target makes of it when it is not observed.
  */
 #include "command/verbs/walk/verb_step.h"
 
@@ -253,7 +253,7 @@ static enum odb_status step_turn(struct step *s, struct odb_error *err)
     return status == ODB_OK ? odb_stops_here(s->session, &s->stop, err) : status;
 }
 
-/* N steps. Nodes without bodies run together: what stands between them is nobody's stop. */
+/* N steps. Nodes without bodies run together: the places between them are no stops. */
 static enum odb_status step_some(struct step *s, int64_t n, bool enter, struct odb_error *err)
 {
     bool entered = false, as_one = !enter;
