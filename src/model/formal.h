@@ -12,7 +12,7 @@ enum { ODB_FORMAL_NAME = 128 }; /* room for a name */
 
 /* The name of this input, or output, in the operator's schema at the node's version of the domain,
  * or in the head of the function that the node calls. Of those that come in any number:
- * "inputs[2]", "data_2". Into buf; "" where nobody knows it. Returns buf. */
+ * "inputs[2]", "data_2". Into buf; "" where it is unknown. Returns buf. */
 const char *odb_formal_name(const struct odb_node *node, bool input, int slot,
                             char buf[ODB_FORMAL_NAME]);
 /* Bytes of the longest of the node's names; 0: none is known. */

@@ -45,7 +45,7 @@ struct odb_type {
 };
 
 struct odb_value {
-    const char *name; /* borrowed: model; may be "" only for outputs nobody can refer to */
+    const char *name; /* borrowed: model; may be "" only for outputs nothing can refer to */
     int index;        /* in graph->values */
     int producer;     /* node index, ODB_NO_NODE for graph inputs, initializers, outer values */
     int slot;         /* which output of the producer */
@@ -61,7 +61,7 @@ struct odb_value {
     bool is_outer; /* in a body: captured from the enclosing graph */
 };
 
-/* What whoever made the model has noted of it, or of a part of it (metadata_props). */
+/* What the maker of the model has noted of it, or of a part of it (metadata_props). */
 struct odb_metadata {
     const char *(*items)[2]; /* key, value; owned: model */
     size_t n;
@@ -159,7 +159,7 @@ struct odb_model {
 /* By value name; NULL when there is none. */
 const struct odb_value *odb_graph_value(const struct odb_graph *graph, const char *name);
 /* A node by name, "#INDEX", or the name of a value it makes, in this order. A name that several
- * nodes bear, or that nobody bears: ODB_E_USAGE with the candidates. */
+ * nodes bear, or that none bears: ODB_E_USAGE with the candidates. */
 enum odb_status odb_graph_find_node(const struct odb_graph *graph, const char *text, int *index,
                                     struct odb_error *err) ODB_MUST_USE;
 /* "conv1", or "#12" where the name is empty or not unique; into buf; returns buf. */
@@ -194,7 +194,7 @@ void odb_graph_ancestors(const struct odb_graph *graph, const int *values, size_
  * metadata says, else its own. */
 void odb_model_origin(const struct odb_model *model, int *index);
 
-/* Feeds that the marked nodes read and nobody among them makes: value indices into list (room for
+/* Feeds that the marked nodes read and none of them makes: value indices into list (room for
  * n_values), ascending; initializers left out. Returns how many. */
 size_t odb_graph_segment_inputs(const struct odb_graph *graph, const bool *nodes, int *list);
 

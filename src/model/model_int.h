@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of model/ share and nobody else sees: the protobuf messages behind a model.
+ * What the files of model/ share and no other file sees: the protobuf messages behind a model.
  *
  * The messages live in one arena and are never freed one by one. Their raw_data fields are
  * patched after unpacking to point into the mapped file, so packing a message writes the weights'

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The session's list of what the user has put down: changed under the lock, written to the session
- * file without it, and told per node, because a screen asks for every node in every frame. What the
- * file does not take is not kept: the list is what it was. From beginning to end of a change no
- * other thread has the store, so what is written last is what was put down last, whoever did.
+ * file without it, and looked up per node, because a screen asks for every node in every frame.
+ * What the file does not take is not kept: the list is what it was. From beginning to end of a
+ * change no other thread has the store, so what is written last is what was put down last,
+ * whichever thread did it.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -26,7 +26,7 @@
 #include "executor/transport/target.h"
 
 #define IDENTITY_READ ((off_t)1 << 20) /* files up to here are read */
-/* Bytes of a file times names looked for in it: beyond these, as in /usr/lib, nobody looks. */
+/* Bytes of a file times names looked for in it: beyond these, as in /usr/lib, none is searched. */
 #define IDENTITY_SEARCH ((size_t)256 << 20)
 
 static void identity_put_path(const char *path, struct odb_buf *out)
@@ -67,8 +67,8 @@ void odb_identity_put_file(const char *path, struct odb_buf *out)
     identity_put_beside(path, &st, out);
 }
 
-/* What a file of code is called by those who load it, which are so many characters of its name; 0:
- * it is none. Others may be what the target writes. */
+/* How many characters at the beginning of a file's name are the name by which programs load it as
+ * code; 0: it is no code. Others may be what the target writes. */
 static size_t identity_stem(const char *name)
 {
     size_t n = strlen(name);

@@ -494,7 +494,7 @@ void odb_session_walked(struct odb_session *session)
     odb_session_wake(session);
 }
 
-/* Whoever was accused of an error that the tolerance allows now is no culprit any more. */
+/* A node accused of an error that the tolerance allows now is no culprit any more. */
 static void session_acquit(struct odb_session *session)
 {
     const struct odb_report *report = session->report;

@@ -4,9 +4,9 @@
  * reference computes, what the target gave, the verdicts, the log of the search, breakpoints, and
  * how far the target has been walked. Every front end reads this; commands alone change it.
  *
- * A screen reads while a command works in another thread, so there is one lock. Whoever changes
- * what is marked [lock] holds it for that moment; a reader in another thread holds it while it
- * reads. Nobody computes under it. What is not marked belongs to the command that runs.
+ * A screen reads while a command works in another thread, so there is one lock. A thread that
+ * changes what is marked [lock] holds it for that moment; a reader in another thread holds it while
+ * it reads. No thread computes under it. What is not marked belongs to the command that runs.
  */
 #ifndef ODB_SESSION_SESSION_H
 #define ODB_SESSION_SESSION_H
@@ -22,7 +22,7 @@
 #include "session/probe_log.h"
 #include "session/store.h"
 
-/* For messages, with missing_kernels: nobody's library is loaded because a file says so. */
+/* For messages, with missing_kernels: no library is loaded because a file names it. */
 #define ODB_SESSION_KERNELS                                                                        \
     "the session was made with kernels that are not loaded now; start with %s"
 
@@ -44,12 +44,12 @@ struct odb_search_progress {
     double expected;           /* seconds that the search is thought to take; 0: not known */
 };
 
-struct odb_session; /* session_state.h has what is in it, for those who work on it */
+struct odb_session; /* session_state.h has its members, for files that work on it */
 
 /* What the screen and others that only look may see. The model and which of its nodes the reference
- * can run never change: any thread may ask at any time. All else belongs to whoever holds the lock,
- * and so does what a pointer leads to, until the lock is given back; the thread that makes it (the
- * engine's, for bookmarks the screen's) may read it without. */
+ * can run never change: any thread may ask at any time. All else belongs to the thread that holds
+ * the lock, and so does what a pointer leads to, until the lock is given back; the thread that
+ * makes it (the engine's, for bookmarks the screen's) may read it without. */
 const struct odb_model *odb_session_model(const struct odb_session *session);
 const struct odb_cpu *odb_session_cpu(const struct odb_session *session);
 const struct odb_feeds *odb_session_feeds(const struct odb_session *session); /* NULL: none yet */
@@ -124,9 +124,9 @@ enum odb_status odb_session_annotate_at(struct odb_session *session,
 enum odb_status odb_session_annotations_take(struct odb_session *session,
                                              struct odb_annotation_list *list,
                                              struct odb_error *err) ODB_MUST_USE;
-/* Whoever changes session->kept himself does it between these two, with the lock held. At the end
- * nodes are tagged anew, and the list goes into the file; status is what came of the change: where
- * that is not ODB_OK, or the file cannot be written, the list is what it was before. */
+/* A caller that changes session->kept itself does it between these two, with the lock held. At the
+ * end nodes are tagged anew, and the list goes into the file; status is what came of the change:
+ * where that is not ODB_OK, or the file cannot be written, the list is what it was before. */
 struct odb_annotation_change {
     struct odb_annotation_list before; /* owned */
     struct sqlite3_mutex *held;        /* borrowed: the store's; NULL: there is none */
@@ -157,8 +157,8 @@ enum odb_status odb_session_trace(struct odb_session *session, struct odb_trace 
 enum odb_status odb_session_begin(struct odb_session *session, const char *command,
                                   struct odb_bisect_options *options, bool retry,
                                   struct odb_error *err) ODB_MUST_USE;
-/* It has ended: its report, verdicts and values are kept, on disk as well. stopped: somebody
- * cancelled it, and an equal search may go on where it was. */
+/* It has ended: its report, verdicts and values are kept, on disk as well. stopped: it was
+ * cancelled, and an equal search may go on where it was. */
 enum odb_status odb_session_end_take(struct odb_session *session, struct odb_report *report,
                                      bool stopped, struct odb_error *err) ODB_MUST_USE;
 

@@ -21,7 +21,7 @@
 #define STORE_READ_ONLY                                                                            \
     "it and its folder are written to: open a copy, or `onnxdbg report` what it holds"
 #define STORE_LEAST 512        /* bytes: SQLite's smallest page */
-#define STORE_PATIENCE_MS 5000 /* for others who write */
+#define STORE_PATIENCE_MS 5000 /* for other writers */
 
 /* --- SQLite ---------------------------------------------------------------------------------- */
 
@@ -277,7 +277,7 @@ static enum odb_status store_begin_use(struct odb_store *store, struct odb_error
         odb_error_remedy(err, ODB_STORE_ANEW);
         return odb_error_at(err, "session %s", store->path);
     }
-    if (tables) /* before anything is changed: it may be somebody else's */
+    if (tables) /* before anything is changed: it may be another program's */
         ODB_TRY(store_check(store, schema, err));
     ODB_TRY(store_use_wal(store, err));
     if (tables && schema == ODB_STORE_SCHEMA)
@@ -579,7 +579,7 @@ enum odb_status odb_store_put(struct odb_store *store, const struct odb_report *
                               struct odb_error *err)
 {
     struct odb_buf json = ODB_BUF_INIT;
-    odb_report_json(report, &json); /* which takes a while, and holds nobody up */
+    odb_report_json(report, &json); /* which takes a while, so the store is not held */
     enum odb_status status = store_put_all(store, report, odb_buf_text(&json), err);
     odb_buf_dispose(&json);
     return status;

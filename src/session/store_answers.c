@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A search that did not end, and what the target had answered to it by then. A question has its row
- * before it is put, and the row gets its answer before anybody makes anything of it: a row without
- * one is what was running when the program, or the machine, went down.
+ * before it is put, and the row gets its answer before the search uses it: a row without one is
+ * what was running when the program, or the machine, went down.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "model/read/pb.h"
 #include "model/write/pb_write.h"
 
-/* --- who is at work --------------------------------------------------------------------------- */
+/* --- the process of a search ------------------------------------------------------------------ */
 
 static void answers_read_line(const char *path, char *out, size_t size)
 {
@@ -34,7 +34,7 @@ static void answers_boot(char out[64])
     answers_read_line("/proc/sys/kernel/random/boot_id", out, 64);
 }
 
-/* Whether the debugger that has this search is still at it. One that was killed and that nobody
+/* Whether the debugger that has this search is still at it. One that was killed and that no process
  * has waited for is there, but has no command line any more. */
 static bool answers_in_use(sqlite3_int64 pid, const char *boot)
 {
@@ -75,7 +75,7 @@ static const char *answers_setting(const char *text, const char *name, size_t n_
     return NULL;
 }
 
-/* Files that an executor was made of are no settings of anybody's. */
+/* Files that an executor was made of are not settings. */
 static void answers_put_changed(struct odb_buf *out, const char *line, int n_name, const char *old,
                                 size_t n, const char *value, size_t n_value)
 {
@@ -215,14 +215,15 @@ enum odb_status odb_store_resume(struct odb_store *store, const char *settings, 
     store->failed = ODB_OK;
     out->other = odb_settings_differ(then, settings);
     free(then);
-    if (out->other) /* nobody will ever ask for these */
+    if (out->other) /* no search will ask for these */
         return answers_exec(store, "DELETE FROM answer WHERE search =", err);
     out->resumed = true;
     ODB_TRY(answers_sort(store, retry, out, err));
     return answers_take(store, settings, err);
 }
 
-/* Until one that was killed a moment ago has had the time to go; nobody is held up meanwhile. */
+/* Waits until a process that was killed a moment ago has had the time to end; the store is not held
+ * meanwhile. */
 static void answers_await_free(struct odb_store *store)
 {
     sqlite3_int64 id;

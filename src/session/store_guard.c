@@ -2,13 +2,13 @@
  *
  * A session may come from a stranger, and a database is a program as well: a view under the name of
  * a table runs when it is read, a trigger when something is written, and neither need ever end. So
- * every row of the schema has to be one that we make ourselves (store_schema.c), to the letter: who
- * can write the file can write anything into these rows, and what SQLite understands of it in some
- * version is nobody's to guess. Nor is a file ours whose pages are each part of several others:
- * seven of them can hold more rows than anybody can count.
+ * every row of the schema has to be one that we make ourselves (store_schema.c), to the letter: a
+ * program that can write the file can write anything into these rows, and what some version of
+ * SQLite understands of it is unknown. Nor is a file ours whose pages are each part of several
+ * others: seven of them can hold more rows than can be counted.
  *
- * And what lies beside the file is part of it: a journal that was left behind is played back by
- * whoever opens the file first, and may name another file, of a commit over several databases,
+ * And what lies beside the file is part of it: a journal that was left behind is played back by the
+ * program that opens the file first, and may name another file, of a commit over several databases,
  * which SQLite deletes when that is done. We never write to several at once, so none of ours does.
  *
  * Whatever cannot be read to its end is refused as well: an error is no clean row.
@@ -85,8 +85,8 @@ static bool guard_names_another(const char *path)
     return names;
 }
 
-/* Before anything is read, for the first who reads plays a journal back. SQLite opens a FIFO as it
- * does any file, and waits for ever. */
+/* Before anything is read, for the first read plays a journal back. SQLite opens a FIFO as it does
+ * any file, and waits for ever. */
 static enum odb_status guard_beside(sqlite3 *db, const char *path, struct odb_error *err)
 {
     static const char *const endings[] = {"-journal", "-wal", "-shm"};

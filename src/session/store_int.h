@@ -46,7 +46,7 @@ void odb_store__bind_text(sqlite3_stmt *stmt, int at, const char *text); /* NULL
 enum odb_status odb_store__prepare_if_there(struct odb_store *store, sqlite3_stmt **out,
                                             const char *sql, struct odb_error *err) ODB_MUST_USE;
 /* Whether there is another row, which is read then. A file that cannot be read sets *status, so
- * that nobody takes half of the rows for all of them. */
+ * that no caller takes half of the rows for all of them. */
 bool odb_store__row(struct odb_store *store, sqlite3_stmt *stmt, enum odb_status *status,
                     struct odb_error *err);
 /* Ends the transaction that was begun: COMMIT where status is ODB_OK, else ROLLBACK. Returns what

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Every table that a session file may have, in the very words that SQLite keeps of it: who opens a
- * file compares them, letter by letter, so that nothing in it was made by anybody's statement but
- * ours. A table that is added here makes files that older programs refuse.
+ * Every table that a session file may have, in the very words that SQLite keeps of it: these are
+ * compared when a file is opened, letter by letter, so that nothing in it was made by a statement
+ * that is not ours. A table that is added here makes files that older programs refuse.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The options that say what a model is fed with, so that whoever opens the session need not know
- * them.
+ * The options that say what a model is fed with, so that they need not be known to open the
+ * session.
  */
 #include <stdlib.h>
 

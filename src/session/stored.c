@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A session that nobody has open has no log of SQLite's beside it, and is read as a file that does
- * not change: so nothing is made beside it, not even for a moment. Where there is a log, somebody
- * works in the session, or was killed there, and SQLite finds out what counts. That the file did
- * not change on the way is looked at behind it.
+ * A session that no process has open has no log of SQLite's beside it, and is read as a file that
+ * does not change: so nothing is made beside it, not even for a moment. Where there is a log, a
+ * process works in the session, or was killed there, and SQLite finds out what counts. That the
+ * file did not change on the way is looked at behind it.
  */
 #include "session/stored.h"
 
@@ -79,7 +79,7 @@ static enum odb_status stored_open(struct stored_file *file, const char *path,
     return odb_fail(err, ODB_E_IO, "%s: %s", path, sqlite3_errmsg(file->db));
 }
 
-/* False: somebody has changed it while it was read, which may have given anything. */
+/* False: it was changed while it was read, which may have given anything. */
 static bool stored_close(struct stored_file *file)
 {
     struct stat now;
@@ -130,7 +130,7 @@ static void stored_read_search(struct odb_stored *out, sqlite3 *db)
     if (out->culprits)
         out->first = sqlite3_column_int(row, 8);
     out->kind = stored_column(row, 9);
-    if (sqlite3_column_type(row, 13) != SQLITE_NULL) /* else nobody knows yet */
+    if (sqlite3_column_type(row, 13) != SQLITE_NULL) /* else not known yet */
         out->outcome = odb_store__outcome(row, 10);
     sqlite3_finalize(row);
 }

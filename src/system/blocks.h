@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks of memory kept for the next who wants as many bytes. A model asks for the same sizes in
+ * Blocks of memory kept for the next request of as many bytes. A model asks for the same sizes in
  * the same order run after run, so after the first run nothing is left to ask the allocator for.
  * Any thread may take a block and any other give it back.
  */

@@ -18,7 +18,7 @@
 #include "base/utf8.h"
 
 #define FILE_STEP ((size_t)64 << 20)         /* written at a time */
-#define FILE_PROGRESS_STEP ((size_t)4 << 20) /* where somebody wants to know how far it is */
+#define FILE_PROGRESS_STEP ((size_t)4 << 20) /* where progress is wanted */
 
 static enum odb_status file_failed(const char *path, int why, struct odb_error *err)
 {
@@ -26,7 +26,7 @@ static enum odb_status file_failed(const char *path, int why, struct odb_error *
     return odb_error_at(err, "%s", path);
 }
 
-/* Large data is mostly a mapped file that nobody needs in memory any more. */
+/* Large data is mostly a mapped file that is not needed in memory any more. */
 static void file_let_go(const char *data, size_t size)
 {
 #ifdef MADV_PAGEOUT
@@ -45,7 +45,7 @@ struct odb_file_out {
     bool unsynced;
     int fd;
     size_t done, total;
-    const struct odb_progress *progress; /* borrowed; NULL: nobody wants to know */
+    const struct odb_progress *progress; /* borrowed; NULL: not wanted */
 };
 
 /* A descriptor's file, as linkat() takes it. */
@@ -77,8 +77,8 @@ static int file_open_nameless(const char *path)
     return fd;
 }
 
-/* A name nobody else has, for a new file, with the mode of any new file, or for that of fd. Returns
- * the descriptor; -1: errno says why. */
+/* A name that no other file has, for a new file, with the mode of any new file, or for that of fd.
+ * Returns the descriptor; -1: errno says why. */
 static int file_name_beside(const char *path, int fd, char **name)
 {
     char link[32];
@@ -153,7 +153,7 @@ enum odb_status odb_file_begin(struct odb_file_out **out, const char *path, size
     else
         o->fd = ours >= 0 ? ours : open(path, O_WRONLY | O_CLOEXEC);
     *out = o;
-    if (o->fd >= 0 && exists && whole) /* who may read the old one may read this one */
+    if (o->fd >= 0 && exists && whole) /* readers of the old one may read this one */
         (void)fchmod(o->fd, st.st_mode & 07777);
     if (o->fd >= 0)
         return ODB_OK;
@@ -333,8 +333,8 @@ bool odb_file_is_regular(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* A FIFO that was opened without waiting is at its end where nobody writes into it, and has nothing
- * yet where somebody does. */
+/* A FIFO that was opened without waiting is at its end where no process writes into it, and has
+ * nothing yet where one does. */
 static bool file_has_writer(FILE *fifo)
 {
     int c = getc(fifo);

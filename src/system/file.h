@@ -14,11 +14,11 @@
 #include "base/mem.h"
 #include "base/progress.h"
 
-/* Writes beside path and renames, so that nobody sees half of it, and a file that was there stays
- * until the new one is complete, and on the disk: a machine that goes down leaves one of the two. A
- * link stays a link. What is no regular file (a pipe) is written to directly, and so is the file
- * that standard output or error goes to (/dev/stdout): behind what stands there. ODB_E_IO names the
- * path. */
+/* Writes beside path and renames, so that no reader sees half of it, and a file that was there
+ * stays until the new one is complete, and on the disk: a machine that goes down leaves one of the
+ * two. A link stays a link. What is no regular file (a pipe) is written to directly, and so is the
+ * file that standard output or error goes to (/dev/stdout): behind what stands there. ODB_E_IO
+ * names the path. */
 enum odb_status odb_file_write(const char *path, const void *data, size_t size,
                                struct odb_error *err) ODB_MUST_USE;
 /* The same from n pieces, one behind the other. */
@@ -40,12 +40,12 @@ enum odb_status odb_file_install(const char *beside, const char *path,
 /* The same for what is made while it is written. */
 struct odb_file_out;
 
-/* total: bytes that are going to be put. progress may be NULL; it is told of bytes, and must stay
- * as it is until the end. */
+/* total: bytes that are going to be put. progress may be NULL; it counts bytes, and must stay as it
+ * is until the end. */
 enum odb_status odb_file_begin(struct odb_file_out **out, const char *path, size_t total,
                                const struct odb_progress *progress,
                                struct odb_error *err) ODB_MUST_USE;
-/* Nobody waits for the disk. */
+/* The end does not wait for the disk. */
 void odb_file_unsynced(struct odb_file_out *out);
 /* ODB_CANCELLED. After a failure there is only odb_file_end_take() to call. */
 enum odb_status odb_file_put(struct odb_file_out *out, const void *data, size_t size,
@@ -67,15 +67,15 @@ size_t odb_file_parts_add(struct odb_file_parts *parts, size_t align, const void
 void odb_file_parts_dispose(struct odb_file_parts *parts);
 
 /* A tensor's name as a file may bear it: shown safely, without slashes, and not longer than
- * ODB_FILE_NAME bytes; what is cut off is told by a hash. Owned by the caller. */
+ * ODB_FILE_NAME bytes; a hash stands for what is cut off. Owned by the caller. */
 #define ODB_FILE_NAME 200
 char *odb_file_name(const char *name);
 
 /* Whether the path leads to a regular file. */
 bool odb_file_is_regular(const char *path);
-/* Opens what is read from its beginning to its end: a file, a terminal, a pipe. A FIFO that nobody
- * writes into is not waited for, and no device is read that has no end. ODB_E_IO, without the path.
- * *out is the caller's to close. */
+/* Opens what is read from its beginning to its end: a file, a terminal, a pipe. A FIFO that no
+ * process writes into is not waited for, and no device is read that has no end. ODB_E_IO, without
+ * the path. *out is the caller's to close. */
 enum odb_status odb_file_open(FILE **out, const char *path, struct odb_error *err) ODB_MUST_USE;
 /* Folders that are looked into for what is somewhere below one. Links multiply them: thirty folders
  * with two links each to the next are a thousand million. */
@@ -83,7 +83,7 @@ enum odb_status odb_file_open(FILE **out, const char *path, struct odb_error *er
 
 /* Makes a directory and those above it; one that is there is fine. */
 enum odb_status odb_file_mkdir(const char *path, struct odb_error *err) ODB_MUST_USE;
-/* The same, and the last of them must be new: in /tmp anybody may have put something under a name
+/* The same, and the last of them must be new: in /tmp any user may have put something under a name
  * that can be foreseen. */
 enum odb_status odb_file_mkdir_new(const char *path, struct odb_error *err) ODB_MUST_USE;
 
@@ -95,7 +95,7 @@ char *odb_file_home(const char *variable, const char *usual, const char *name);
 /* A file for reading and writing that has no name, and is gone with its last descriptor; -1: errno
  * says why. */
 int odb_file_nameless(const char *folder);
-/* Makes the folder of such a path, for the user alone: nobody else has to know what is in it.
+/* Makes the folder of such a path, for the user alone: what is in it does not concern other users.
  * False: that cannot be. */
 bool odb_file_make_home(const char *path);
 /* A template for mkstemp() and its kin in $TMPDIR, else /tmp: onnxdbg-WHATXXXXXX. Owned by the
@@ -104,7 +104,7 @@ char *odb_file_temporary(const char *what);
 /* Opens what is closed of standard input, output and error, for reading from /dev/null: else the
  * next file that is opened would be one of them. What is written there fails as it did. */
 void odb_file_fill_standard(void);
-/* The program that this process runs. Owned by the caller; NULL: nobody knows. */
+/* The program that this process runs. Owned by the caller; NULL: unknown. */
 char *odb_file_self(void);
 /* The executable file that PATH has under a name without a slash. Owned by the caller; NULL: there
  * is none. */

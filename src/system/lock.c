@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The folder itself is locked, so there is no file that could be left behind, or be taken away
- * under somebody's feet. Who holds it is in the kernel's list of locks.
+ * The folder itself is locked, so there is no file that could be left behind, or be removed while
+ * it is in use. Which process holds it is in the kernel's list of locks.
  */
 #include "system/lock.h"
 
@@ -15,8 +15,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* 0: nobody that can be seen from here. A line is "1: FLOCK  ADVISORY  WRITE 4711 08:01:1234 0
- * EOF", the device in hexadecimal. */
+/* 0: none that can be seen from here. A line is "1: FLOCK  ADVISORY  WRITE 4711 08:01:1234 0 EOF",
+ * the device in hexadecimal. */
 static int lock_holder(int fd)
 {
     struct stat info;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files as memory. Who shortens a file that is mapped takes pages from under its readers: touching
- * one is a SIGBUS, and there is no reading on. So every file is mapped here, and it can be said
- * which one it was.
+ * Files as memory. A program that shortens a file that is mapped takes pages from under its
+ * readers: touching one is a SIGBUS, and there is no reading on. So every file is mapped here, and
+ * it can be said which one it was.
  */
 #ifndef ODB_SYSTEM_MAPPING_H
 #define ODB_SYSTEM_MAPPING_H

@@ -60,7 +60,7 @@ static int parallel_processors(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-/* Looks out for a loop after `seen`. Where threads must share processors nobody gains by that. */
+/* Looks out for a loop after `seen`. Where threads must share processors that gains nothing. */
 static void parallel_look(unsigned long seen, int looks)
 {
     while (looks-- > 0 && atomic_load(&pool.generation) == seen)
@@ -141,7 +141,7 @@ void odb_parallel_for(size_t n, size_t grain, void (*body)(void *arg, size_t beg
     if (!shared)
         return;
     pthread_mutex_lock(&pool.lock);
-    pool.loop = NULL; /* nobody joins from here on */
+    pool.loop = NULL; /* no thread joins from here on */
     if (pool.busy > 0) {
         pthread_mutex_unlock(&pool.lock);
         for (int looks = PARALLEL_LOOKS; looks > 0 && atomic_load(&pool.busy) > 0; looks--)

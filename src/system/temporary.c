@@ -45,7 +45,7 @@ static int temporary_lock(const char *path)
 {
     int fd = open(path, TEMPORARY_OPEN);
     if (fd >= 0)
-        (void)flock(fd, LOCK_SH | LOCK_NB); /* where that cannot be, nobody can sweep either */
+        (void)flock(fd, LOCK_SH | LOCK_NB); /* where that cannot be, no process can sweep either */
     return fd;
 }
 
@@ -155,7 +155,7 @@ void odb_temporary_remove(void)
     errno = saved;
 }
 
-/* --- those of others, who were killed ------------------------------------------------------- */
+/* --- those of processes that were killed ---------------------------------------------------- */
 
 static bool temporary_is(const char *name, const char *beginning, const char *end)
 {
@@ -167,7 +167,7 @@ static bool temporary_is(const char *name, const char *beginning, const char *en
     return is;
 }
 
-/* Removes it, unless somebody is at it. */
+/* Removes it, unless a process works on it. */
 static void temporary_sweep_one(int folder, const char *name)
 {
     struct stat st;

@@ -2,7 +2,7 @@
  *
  * What is on the disk for a while only: should the program be ended before it has put that away,
  * by a signal or for want of memory, it goes with it. A program that is killed takes nothing along:
- * that is known by its name and by a lock that nobody has any more, and whoever comes next sweeps
+ * that is known by its name and by a lock that no process has any more, and the next process sweeps
  * it.
  */
 #ifndef ODB_SYSTEM_TEMPORARY_H
@@ -12,9 +12,9 @@
 
 enum { ODB_TEMPORARY_MOST = 256 };
 
-/* A file or a folder that is going to be removed, or renamed, by who made it, or makes it now. What
- * is there is locked until then. Needs no memory for an absolute path. More than MOST at once, or
- * longer names than the system has, are not remembered. */
+/* A file or a folder that is going to be removed, or renamed, by the process that made it, or makes
+ * it now. What is there is locked until then. Needs no memory for an absolute path. More than MOST
+ * at once, or longer names than the system has, are not remembered. */
 void odb_temporary_add(const char *path);
 /* What is remembered is there now. */
 void odb_temporary_lock(const char *path);
@@ -29,14 +29,14 @@ void odb_temporary_group(pid_t group);
 void odb_temporary_remove(void);
 
 /* Removes from a folder the files and folders called BEGINNING, letters or digits, END that belong
- * to this user, that nobody has locked, and that are older than a minute: so long may it take from
- * mkdir() to the lock. */
+ * to this user, that no process has locked, and that are older than a minute: so long may it take
+ * from mkdir() to the lock. */
 void odb_temporary_sweep(const char *folder, const char *beginning, const char *end);
 
-/* A name that nobody else has, beside path, for what is going to have that name: the caller's. */
+/* A name that no other file has, beside path, for what is going to have that name: the caller's. */
 char *odb_temporary_name(const char *path);
 /* Sweeps all that have such names in the folder of path; a folder once in the life of a process, so
- * that who writes many files into it does not read it as often. */
+ * that a process that writes many files into it does not read it as often. */
 void odb_temporary_sweep_beside(const char *path);
 
 #endif

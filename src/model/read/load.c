@@ -290,7 +290,7 @@ static enum odb_status load_check_call(struct call_walk *walk, const struct odb_
     return ODB_OK;
 }
 
-/* A function must not come back to itself: whoever runs it would never end. */
+/* A function must not come back to itself: a run of it would never end. */
 static enum odb_status load_check_calls(struct call_walk *walk, const struct odb_graph *graph,
                                         struct odb_error *err)
 {
@@ -319,9 +319,9 @@ static enum odb_status load_functions(struct odb_model *model, struct odb_error 
     return status;
 }
 
-/* Nodes of a graph, its bodies and what it calls, as whoever runs it meets them: functions that
- * call another twice, which does the same, are few in a file and have no end. sizes: by function, 0
- * not counted yet; none calls itself. */
+/* Nodes of a graph, its bodies and what it calls, as a run meets them: functions that call another
+ * twice, which does the same, are few in a file and have no end. sizes: by function, 0 not counted
+ * yet; none calls itself. */
 static size_t load_expanded(const struct odb_model *model, const struct odb_graph *graph,
                             size_t *sizes)
 {

@@ -64,7 +64,7 @@ enum odb_status odb_model__attrs(struct odb_attrs *out, struct odb_model *model,
 /* type may be NULL. */
 void odb_model__type(struct odb_type *out, const Onnx__TypeProto *type, struct model_arena *arena);
 /* Puts graph->nodes, which stand in the order of the file, into topological order, and fills in
- * who consumes which value. */
+ * which node consumes which value. */
 enum odb_status odb_model__order(struct odb_graph *graph, struct model_arena *arena,
                                  struct odb_error *err) ODB_MUST_USE;
 

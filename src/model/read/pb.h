@@ -8,7 +8,7 @@
 #include "model/model.h"
 
 /* Reads a .pb file that holds a TensorProto, SequenceProto, OptionalProto, or SparseTensorProto;
- * kind says which is expected (they cannot be told apart by their bytes). */
+ * kind says which is expected (their bytes do not say which). */
 enum odb_status odb_pb_read(struct odb_tensor **out, enum odb_kind kind, const char *path,
                             struct odb_error *err) ODB_MUST_USE;
 /* The same for a value of a declared type, which tells the kind, and of what an empty container in

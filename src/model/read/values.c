@@ -86,7 +86,7 @@ static enum odb_status load_init(struct graph_load *load, const char *name,
                                  const Onnx__SparseTensorProto *sparse, struct odb_error *err)
 {
     if (!*name)
-        return ODB_OK; /* nobody can refer to it */
+        return ODB_OK; /* nothing can refer to it */
     struct odb_tensor *tensor, *packed = NULL;
     ODB_TRY(odb_model__keep_tensor(&tensor, load->model, dense, sparse, err));
     int index = load_find(load, name);

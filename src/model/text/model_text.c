@@ -470,7 +470,7 @@ static void part_mark_functions(const struct odb_model *model, const struct odb_
     }
 }
 
-/* What goes into the nodes, what comes out of them and is read elsewhere or by nobody, and which
+/* What goes into the nodes, what comes out of them and is read elsewhere or not at all, and which
  * weights they read. */
 static void part_init(struct text_part *part, const struct odb_model *model, const bool *nodes)
 {

@@ -39,7 +39,7 @@ struct text {
     size_t elements; /* exact: larger tensors are named by their place */
     const struct text_part *part;        /* borrowed; NULL: all of the model */
     size_t lost[TEXT_LOST_COUNT];        /* exact: how often */
-    const struct odb_progress *progress; /* borrowed; NULL: nobody asks */
+    const struct odb_progress *progress; /* borrowed; NULL: not wanted */
     size_t done, total;                  /* for progress: elements, about */
     bool stopped;                        /* by progress: the rest is not worth writing */
 };

@@ -32,7 +32,7 @@ void odb_build_metadata(struct odb_builder *b, const char *key, const char *valu
 /* A dimension of -1 becomes the symbol "N<axis>". */
 void odb_build_input(struct odb_builder *b, const char *name, enum odb_dtype dtype, int rank,
                      const int64_t *dims);
-/* Name only: the type is inferred by whoever loads it. */
+/* Name only: the type is inferred when the model is loaded. */
 void odb_build_output(struct odb_builder *b, const char *name);
 void odb_build_output_typed(struct odb_builder *b, const char *name, enum odb_dtype dtype, int rank,
                             const int64_t *dims);
@@ -43,8 +43,8 @@ void odb_build_value_info(struct odb_builder *b, const char *name, enum odb_dtyp
  * was. */
 void odb_build_wrap(struct odb_builder *b, const char *name, enum odb_kind kind);
 void odb_build_weight(struct odb_builder *b, const char *name, const struct odb_tensor *t);
-/* One whose bytes are somebody else's affair: they lie at offset of a file beside the model. Of t
- * only type and shape count. */
+/* One whose bytes are not written here: they lie at offset of a file beside the model. Of t only
+ * type and shape count. */
 void odb_build_weight_beside(struct odb_builder *b, const char *name, const struct odb_tensor *t,
                              const char *file, size_t offset);
 void odb_build_sparse_weight(struct odb_builder *b, const char *name, const struct odb_tensor *t);

@@ -281,8 +281,8 @@ struct halving {
     struct rewrite r;
     const bool *keep;
     bool *made; /* in the type, by a converted node */
-    bool *wide; /* somebody needs it in float32 */
-    bool *slim; /* somebody needs it in the type */
+    bool *wide; /* needed in float32 */
+    bool *slim; /* needed in the type */
     bool *own;  /* its own name must stay with float32: outputs, what bodies see */
     char **wide_name, **slim_name;
     bool *declared; /* its value_info is made anew */
@@ -354,7 +354,7 @@ static void halving_init(struct halving *h, const struct odb_convert *c,
     }
 }
 
-/* A value in float32 and the type: a Cast behind whoever makes it, or at the top. */
+/* A value in float32 and the type: a Cast behind the node that makes it, or at the top. */
 static void halving_add_cast(struct halving *h, int v)
 {
     bool made = h->made[v];

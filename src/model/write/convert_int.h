@@ -13,8 +13,8 @@ struct odb_convert {
     const struct odb_model *model; /* borrowed */
     const struct odb_graph *graph; /* borrowed: model */
     enum odb_dtype to;
-    bool *is_f32;  /* owned; [n_values] tensors of float32 */
-    bool *unknown; /* owned; [n_values] nobody knows the type, or it is no tensor */
+    bool *is_f32;                    /* owned; [n_values] tensors of float32 */
+    bool *unknown;                   /* owned; [n_values] the type is unknown, or it is no tensor */
     const struct odb_tensor **data;  /* owned array, borrowed: model; [n_values] initializers and
                                         what  a Constant gives: float32 tensors */
     enum odb_convert_class *classes; /* owned; [n_nodes] */

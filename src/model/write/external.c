@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which files a model's weights lie in: for whoever has to bring them along; and weights of nodes
- * and bodies, which are brought in where a model is written elsewhere.
+ * Which files a model's weights lie in: for callers that have to bring them along; and weights of
+ * nodes and bodies, which are brought in where a model is written elsewhere.
  */
 #include "model/write/external.h"
 

@@ -14,7 +14,7 @@
  * the caller's (NULL when there are none), the names are borrowed from the model. */
 const char **odb_model_external_files(const struct odb_model *model, size_t *n);
 /* What was looked at of the mapped files need not stay in memory: the weights of a model may be
- * more than that holds. They are read again when somebody looks. */
+ * more than that holds. They are read again when they are looked at. */
 void odb_model_drop_pages(const struct odb_model *model);
 /* Gives a file of external data another name in what is extracted from now on; tensors stay. */
 void odb_model_rename_external(struct odb_model *model, const char *from, const char *to);

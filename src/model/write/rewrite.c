@@ -189,7 +189,7 @@ static enum odb_status rewrite_weights(struct rewrite *r, Onnx__GraphProto *to,
 }
 
 /* Before IR 4 weights had to be inputs as well, and some exporters went on with that. What is
- * written is newer, and nobody feeds them: as in an extracted model, they are plain weights. */
+ * written is newer, and these are not fed: as in an extracted model, they are plain weights. */
 static void rewrite_inputs(struct rewrite *r, Onnx__GraphProto *to)
 {
     size_t n = to->n_input, v;

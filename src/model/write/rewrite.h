@@ -21,14 +21,14 @@ struct rewrite {
     ODB_VEC(Onnx__TensorProto *) inits;
     ODB_VEC(Onnx__ValueInfoProto *) infos;
     ODB_VEC(struct odb_tensor *) kept; /* refs: bytes of messages */
-    bool *gone; /* [n_values] initializers that nobody reads any more; in the arena */
+    bool *gone; /* [n_values] initializers that nothing reads any more; in the arena */
 };
 
 void rewrite_init(struct rewrite *r, const struct odb_model *model,
                   const struct odb_convert_form *form);
 void rewrite_dispose(struct rewrite *r);
 
-/* The value's name and the suffix, made one that nobody has. In the arena. */
+/* The value's name and the suffix, made one that no value has. In the arena. */
 char *rewrite_name(struct rewrite *r, int value, const char *suffix);
 /* The model's own node with lists of inputs and outputs that may be changed; it is not added. */
 Onnx__NodeProto *rewrite_copy(struct rewrite *r, int node);

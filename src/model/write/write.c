@@ -3,11 +3,11 @@
  * Cutting a model out of a model. Every step of a search loads one, so it must be cheap: the new
  * ModelProto is a handful of heads whose lists point at the loaded model's own messages, and
  * packing it writes nodes and weights straight from where they are. Nothing is interpreted on the
- * way, so attributes, bodies and fields that nobody here knows come out as they went in.
+ * way, so attributes, bodies and fields that are unknown here come out as they went in.
  *
  * What a cut changes is the border only: inputs and outputs are declared anew, values that became
- * inputs lose their initializer, and a node whose other outputs are needed gives the replaced one
- * a name that nobody reads.
+ * inputs lose their initializer, and a node whose other outputs are needed gives the replaced one a
+ * name that no node reads.
  */
 #include "model/write/write.h"
 
@@ -418,8 +418,8 @@ static bool cut_is_fixed(const struct odb_graph *graph)
     return true;
 }
 
-/* Type to declare at the border; NULL: nobody knows. The model's declaration stands for whatever
- * is no plain tensor: an optional that holds a value looks like its value. */
+/* Type to declare at the border; NULL: unknown. The model's declaration stands for whatever is no
+ * plain tensor: an optional that holds a value looks like its value. */
 static const Onnx__TypeProto *cut_port_type(struct cut *cut, const struct odb_port *port)
 {
     const struct odb_tensor *like = port->like;

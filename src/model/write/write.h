@@ -36,7 +36,7 @@ struct odb_extract {
                           the ports are like fits that; what it says nothing of has
                           fixed ones only in a model whose feeds all have */
     bool plain_debug;  /* nodes for which odb_node_is_debug() holds become Identity, in
-                          bodies too: nobody else knows them */
+                          bodies too: no other runtime knows them */
     bool record_nodes; /* say in the metadata which nodes of the model these are, as
                           ODB_META_NODES; odb_model_origin() reads it */
 };
