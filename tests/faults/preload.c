@@ -11,8 +11,9 @@
  *   FAULT_OWN    set: only what the program itself asks for, not its libraries
  *   FAULT_COUNT  a file of two numbers, shared by all processes: how many there were, how many hit
  *
- * glibc's streams write without asking anybody, so a file that is opened with fopen() to be written
- * gets a stream that does. Standard output has none: /dev/full and closed pipes are for that.
+ * glibc's streams write without a call that can be replaced, so a file that is opened with fopen()
+ * to be written gets a stream that makes one. Standard output has none: /dev/full and closed pipes
+ * are for that.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -64,7 +64,7 @@ static char *inputs_line(const char *line, size_t n, const char *stem)
     for (size_t i = 0; i < n; i++)
         if (line[i] == '@')
             odb_buf_puts(&out, stem);
-        else if (line[i] != '/') /* no other files are anybody's input */
+        else if (line[i] != '/') /* no other file is input */
             odb_buf_putc(&out, line[i]);
     char *text = odb_buf_take(&out);
     return text ? text : odb_xstrdup("");

@@ -36,7 +36,7 @@ static void prompt_complete(const struct odb_console *console, const char *line)
 {
     struct odb_completion completion;
     size_t n = strlen(line);
-    if (n > 200 || strchr(line, '/') || strchr(line, '~')) /* folders are nobody's input */
+    if (n > 200 || strchr(line, '/') || strchr(line, '~')) /* folders are not input */
         return;
     odb_complete(&completion, console, line, n);
     odb_completion_dispose(&completion);

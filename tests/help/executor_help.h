@@ -139,7 +139,7 @@ static inline void help_load_chain(struct odb_target *target)
     help_chain(&bytes, NULL);
     struct odb_load load = help_load(&bytes, 4);
     help_ok(odb_target_load(target, &load, &err), &err);
-    memset(bytes.data, 0, bytes.len); /* nobody may need it any more */
+    memset(bytes.data, 0, bytes.len); /* the target may not need it any more */
     odb_buf_dispose(&bytes);
 }
 
@@ -153,7 +153,8 @@ static inline void help_floats_equal(const struct odb_tensor *t, const float *wa
             fail_msg("element %zu is %g, not %g", i, odb_tensor_f64(t, i), (double)want[i]);
 }
 
-/* Waits until a process has ended; it may lie there dead, where nobody buries the orphans. */
+/* Waits until a process has ended; it may stay a zombie, where no process collects
+ * orphans. */
 static inline void help_gone(int pid)
 {
     char path[40], state = 'R';

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * An sshd of the test's own: on loopback, at a port of its own, with keys made for it, as whoever
- * runs the test. It ends with the test's process.
+ * An sshd of the test's own: on loopback, at a port of its own, with keys made for it, as the
+ * user that runs the test. It ends with the test's process.
  */
 #ifndef ODB_TESTS_SSHD_HELP_H
 #define ODB_TESTS_SSHD_HELP_H
@@ -28,7 +28,7 @@ struct help_sshd {
     pid_t pid;
     int port;
     bool made_privsep;
-    char mark[160]; /* NAME=DIR: in the environment of all that it starts, and of nobody else */
+    char mark[160]; /* NAME=DIR: in the environment of all that it starts, of no other process */
     char why[512];  /* not empty: there is none, because */
 };
 
@@ -65,7 +65,7 @@ static inline void sshd_write(const char *dir, const char *name, const char *tex
     chmod(path, 0600);
 }
 
-/* Keys of the host and of the user, and who may come in. */
+/* Keys of the host and of the user, and the list of those that may log in. */
 static inline bool sshd_keys(const char *dir)
 {
     char line[1200];

@@ -48,7 +48,7 @@ static inline void survives_same(const struct odb_report *one, const struct odb_
         odb_buf_dispose(&text[i]);
 }
 
-/* Nobody is listed twice, by node or by value. */
+/* No culprit is listed twice, by node or by value. */
 static inline void survives_once(const struct odb_report *report)
 {
     for (size_t c = 0; c < report->culprits.n; c++)

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Plants faults in real models and asks the search who did it. One TAP line per model and kind.
+ * Plants faults in real models and asks the search for the culprit. One TAP line per model and
+ * kind.
  *
  *   planted [--target SPEC] [--reference SPEC] [--expect TYPE] [--kinds LIST] [--sample N]
  *           [--seed S] MODEL…
  *
  * MODEL is an .onnx file or a folder with model.onnx and test_data_set_0. Kinds: scale, nan,
- * crash, hang, hidden (scale, only while nobody looks), none; reference (scale, planted in the
- * reference: it is to be found the odd one out); recorded (scale, and what the target gave is
+ * crash, hang, hidden (scale, only while it is not observed), none; reference (scale, planted in
+ * the reference: it is to be found the odd one out); recorded (scale, and what the target gave is
  * recorded and then all there is), sparse (the same of every third node), spoilt (one recorded
  * value is off, and nothing that was made of it), honest (every third node, and no fault). --sample
  * 0 takes every eligible node. An answer is right when the planted node comes first, with the
- * diagnosis that the kind deserves; those accused besides it are counted, because nobody else did
- * anything. Where nothing is planted nobody is to be accused, but whoever leaves the range of
- * float16 where that is expected; and that nothing can be told of such a model is right.
+ * diagnosis that the kind deserves; nodes accused besides it are counted, because no other node has
+ * a fault. Where nothing is planted no node is to be accused, but one that leaves the range of
+ * float16 where that is expected; and that nothing can be said of such a model is right.
  */
 #include "probe/run_values.h"
 #include "tests/planted/subject.h"
@@ -132,7 +133,7 @@ static bool deserved(const char *kind, enum odb_diagnosis diagnosis)
     return false;
 }
 
-/* No fault of anybody's: the model itself leaves the range of the type that is expected there. */
+/* No fault of any node: the model itself leaves the range of the type that is expected there. */
 static bool leaves_range(const struct subject *s, const struct options *options,
                          const struct odb_culprit *culprit)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Several ways to search for the same planted faults, on the same target, one after the other: who
- * finds the culprit, in how many loads, in how many seconds. Two ways are those of others, written
- * here with the same probes: `each`, one submodel per node, as scripts do; `index`, bisection by
- * index over outputs and then over inputs, as Polygraphy's debug reduce does it.
+ * Several ways to search for the same planted faults, on the same target, one after the other:
+ * which of them find the culprit, in how many loads, in how many seconds. Two ways are those of
+ * others, written here with the same probes: `each`, one submodel per node, as scripts do; `index`,
+ * bisection by index over outputs and then over inputs, as Polygraphy's debug reduce does it.
  *
  * A row per model, kind of fault and way: how many were planted, and how many more would have been
  * had there been time; named right, in a region (of so many nodes), named wrong, and not found,
  * though outputs are wrong, or while none of them shows the fault ("unseen"), or because the target
  * does not run the model or the fault cannot be there ("refused"); loads, how many
  * searches needed at most ceil(log2 N) + 3, seconds without what the reference took, which all
- * share. Medians. Lines that begin with '#' say of each search that named nobody or somebody else
+ * share. Medians. Lines that begin with '#' say of each search that named no node or another one
  * how to make it again.
  *
  *   race [--target SPEC] [--kinds LIST] [--ways LIST] [--sample N] [--each N] [--most N]
@@ -33,7 +33,7 @@ struct options {
 
 enum race_answer {
     RUN_NOBODY,  /* is named, though outputs are wrong */
-    RUN_UNSEEN,  /* nobody, and no output shows the fault */
+    RUN_UNSEEN,  /* no node, and no output shows the fault */
     RUN_REFUSED, /* there is no search: the target lacks something, or the fault cannot be there */
     RUN_WRONG,
     RUN_REGION,

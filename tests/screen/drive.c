@@ -27,8 +27,8 @@ enum {
     DRIVE_DEPTH = 8, /* of scripts that read scripts */
 };
 
-/* A lone Esc is told from the start of a sequence by the silence after it: which must last until
- * the program, however slow, has seen it, and has waited for more in vain. */
+/* A lone Esc is distinguished from the start of a sequence by the silence after it: which must last
+ * until the program, however slow, has seen it, and has waited for more in vain. */
 static const double ESC_PAUSE = 0.06;
 
 struct command {

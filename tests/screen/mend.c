@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * What terminals do and the emulator does not, mended before it sees it. It has no dim text but
- * ten fonts, which nobody uses: what passes here asks for the last font where the program asked
+ * ten fonts, which no program uses: what passes here asks for the last font where the program asked
  * for dim text, and for the first where it ends that. Of several private modes in one sequence,
  * which is how the curses library turns the mouse on, it sets but the first: here each gets a
  * sequence of its own. Restoring a saved cursor restores its place and colours only, not whether

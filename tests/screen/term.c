@@ -195,7 +195,7 @@ static void term_keep(int slave, int news, char **argv, char **env, size_t env_n
     (void)!read(begun[0], &(char){0}, 1);
     do {
         if (write(news, &now, sizeof now) != sizeof now)
-            break; /* nobody wants to know: that is the end too */
+            break; /* no reader is left: that is the end too */
         if (waitpid(now.pid, &now.status, WUNTRACED | WCONTINUED) < 0)
             break;
         now.over = WIFEXITED(now.status) || WIFSIGNALED(now.status);
@@ -244,7 +244,7 @@ static void term_hear(struct term *t)
         t->bytes += (uint64_t)n;
         t->heard = term_now();
     } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
-        t->closed = true; /* EIO: nobody has the other end open */
+        t->closed = true; /* EIO: no process has the other end open */
     }
 }
 

@@ -62,7 +62,7 @@ static void models_names(struct odb_builder *b)
     odb_build_output_typed(b, output, ODB_F32, 2, (int64_t[]){4, 4});
 }
 
-/* Operators that nobody knows, in the middle and at the end. */
+/* Unknown operators, in the middle and at the end. */
 static void models_custom(struct odb_builder *b)
 {
     odb_build_opset(b, "com.example", 1);
@@ -195,7 +195,7 @@ static void models_long(struct odb_builder *b)
     "\x80"                                                                                         \
     "漢e\xcc\x81\xcc\x81\xcc\x81👩‍💻"
 
-/* A chain that runs, and beside it operators of a domain that nobody knows. Nothing in it is called
+/* A chain that runs, and beside it operators of an unknown domain. Nothing in it is called
  * by a name that is meant well: none is empty in place of one, two are equal, one has 10,000 bytes.
  */
 static void models_hostile(struct odb_builder *b)
