@@ -31,8 +31,8 @@ struct odb_bisect_options {
     struct odb_trace *trace; /* borrowed: the reference's values, made before for the same model,
                                 feeds, reference and expect; NULL: made here, once per search */
     const struct odb_answers
-        *answers;      /* borrowed: what the target answered to the same search,
-                          stopped before its end, and will; NULL: nobody remembers */
+        *answers;      /* borrowed: what the target answered to the same search, stopped before its
+                          end, and will; NULL: answers are not kept */
     const char *scope; /* borrowed: where the model stands in the one that the answers are of:
                           "Loop_4[3]/"; NULL: it is that one */
     struct odb_tensor *const *recorded; /* borrowed; [n_values] what the target made is had already,

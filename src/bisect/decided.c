@@ -3,7 +3,7 @@
  * Decisions that fall otherwise. The trace keeps noisy runs on the reference's branch; an honest
  * target is on none. Where a model rounds to a quantiser's steps, or selects, two honest runs come
  * out as far apart as such decisions carry them, and no single node shows it. So noisy runs that
- * decide for themselves, over the whole model, say how far off a value may be when nobody is to
+ * decide for themselves, over the whole model, say how far off a value may be when no node is to
  * blame. They are made only when an output is wrong and no operator was found to be.
  */
 #include "bisect/decided.h"

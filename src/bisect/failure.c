@@ -46,7 +46,7 @@ struct failure failure_of(const struct search_case *c, struct findings *f, int v
 static bool failure_is(const struct failure *f, struct odb_signature shown)
 {
     struct odb_signature sought = f->sought;
-    if (!sought.odd || !shown.odd) /* nobody has kept which kinds they were */
+    if (!sought.odd || !shown.odd) /* it was not kept which kinds they were */
         sought.odd = shown.odd = 0;
     if (sought.verdict == ODB_VERDICT_FAIL && sought.error == 0) /* nor how much it was */
         return shown.verdict == ODB_VERDICT_FAIL;

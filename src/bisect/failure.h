@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The failure that a search over values is about, and whether what a probe shows is that one. Two
- * faults in one model are two failures, and a cut may show the one that nobody asked for.
+ * faults in one model are two failures, and a cut may show the one that was not asked for.
  *
  * At the value where it was seen that is plain: the same kind of verdict, an error of the same
  * size. At a cut before it says little, because errors shrink and grow on their way, and NaN comes

@@ -34,7 +34,7 @@ struct findings {
                                         findings_keep() */
     struct findings_book *book;      /* findings.c */
     struct findings_kept *kept;
-    /* By who asks the target, and who takes over what it gave. */
+    /* Written by the steps that ask the target, and by those that take over what it gave. */
     struct odb_tensor **plain;         /* owned refs; [n_outputs] of the plain run */
     struct odb_value_report *verdicts; /* owned; [n_outputs] of the plain run */
     struct odb_tensor **given;         /* owned refs; [n_values] the target's values as known: feeds
@@ -88,11 +88,11 @@ void findings_spent_inside(struct findings *f, const struct odb_report *inside);
 /* --- values ------------------------------------------------------------------------------------
  */
 
-/* The judge's word on a value, and whoever looks on is told. */
+/* Takes the judge's word on a value, and reports it to the hooks. */
 void findings_value(struct findings *f, int value, const struct odb_value_report *report);
-/* Tells whoever looks on what is said of a value. */
+/* Reports to the hooks what is said of a value. */
 void findings_tell(const struct findings *f, int value);
-/* All words of the judge, for who judges many at once; [n_values]. */
+/* All words of the judge, for a caller that judges many at once; [n_values]. */
 struct odb_value_report *findings_judge(struct findings *f);
 /* What the target made of a value that is judged; NULL: it is not had. */
 void findings_keep(struct findings *f, int value, const struct odb_tensor *t);
@@ -152,7 +152,8 @@ void findings_instead(struct findings *f, const struct odb_instead *instead);
 void findings_own_file(struct findings *f, const char *fmt, ...) ODB_PRINTF(2, 3);
 /* bisect.c: what the target printed before it died. */
 void findings_last_words(struct findings *f, const char *words);
-/* bisect.c: what is told at the end, of the trace and of the target; culprits have their words. */
+/* bisect.c: what is reported at the end, of the trace and of the target; culprits have their
+ * words. */
 void findings_conclude(struct findings *f);
 
 #endif

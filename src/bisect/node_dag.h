@@ -9,7 +9,7 @@
 #include "model/model.h"
 
 /* Every node with those whose values it reads, its bodies' captures included. cut: [n_values]
- * values that lead from nobody, because they are fed; NULL: none. odb_dag_dispose() frees it. */
+ * values that lead from no node, because they are fed; NULL: none. odb_dag_dispose() frees it. */
 struct odb_dag odb_dag_of(const struct odb_graph *graph, const bool *cut);
 
 #endif

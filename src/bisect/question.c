@@ -163,7 +163,7 @@ enum odb_status question_judge(const struct search_case *c, struct findings *f,
     return ODB_OK;
 }
 
-/* A probe that gave no values is told of them, unless more is known already. */
+/* A probe gave no values: notes that for each of them, unless more is known already. */
 void question_note_failure(const struct search_case *c, struct findings *f, const int *values,
                            size_t n, enum odb_status had)
 {
@@ -185,7 +185,7 @@ enum odb_answer question_answer(enum odb_verdict verdict)
                                                   : ODB_ANSWER_UNTESTABLE;
 }
 
-/* Who asks, for a judge. */
+/* The search that asks, for a judge. */
 struct question_asker {
     const struct search_case *c;
     struct findings *f;

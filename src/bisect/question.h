@@ -38,7 +38,7 @@ enum odb_status question_judge(const struct search_case *c, struct findings *f,
                                struct odb_error *err) ODB_MUST_USE;
 /* What a verdict says of wrong values: one that the target died of is no evidence of them. */
 enum odb_answer question_answer(enum odb_verdict verdict);
-/* A probe that gave no values is told of them, unless more is known already. */
+/* A probe gave no values: notes that for each of them, unless more is known already. */
 void question_note_failure(const struct search_case *c, struct findings *f, const int *values,
                            size_t n, enum odb_status had);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Does the target repeat itself? The model runs as often as a tenth of the search's time allows:
- * what goes wrong once in three runs is missed by two. Whoever races is asked more often, so that
- * there are votes; and two runs with every value read, compared bit by bit, show the first node
- * that made other bits of the same ones. A first run that differs from all later ones, which are
- * alike, is no race: something is kept between runs.
+ * what goes wrong once in three runs is missed by two. A node that races is asked more often, so
+ * that there are votes; and two runs with every value read, compared bit by bit, show the first
+ * node that made other bits of the same ones. A first run that differs from all later ones, which
+ * are alike, is no race: something is kept between runs.
  *
  * Before anything is said that rests on one run being unlike another (what only the whole model
  * does, what reading changes), the model runs once more as often (repeat_doubt()).
@@ -147,8 +147,8 @@ static void repeat_follow(const struct search_case *c, struct findings *f,
                                : repeats->later_alike && repeat_same(c, state->second, again);
 }
 
-/* A run that failed, of a model that has run: who dies of it is no honest target, and where a run
- * is refused nobody knows what it would have shown. */
+/* A run that failed, of a model that has run: a target that dies of it is no honest one, and where
+ * a run is refused, what it would have shown is unknown. */
 static void repeat_failed(struct findings *f, enum odb_verdict shown, struct odb_error *why)
 {
     struct odb_repeats *repeats = findings_repeats(f);
@@ -199,7 +199,7 @@ static enum odb_status repeat_once(const struct search_case *c, struct findings 
     return status;
 }
 
-/* --- who began it ----------------------------------------------------------------------------- */
+/* --- which node began it ---------------------------------------------------------------------- */
 
 /* The first node that made other bits of equal ones. */
 static int repeat_first(const struct search_case *c, const int *list, size_t n,
@@ -352,7 +352,7 @@ bool repeat_races_before(const struct search_case *c, const struct findings *f, 
     return races;
 }
 
-/* Warns of outputs that differ; accuses whoever began where a verdict flips. */
+/* Warns of outputs that differ; accuses the node that began where a verdict flips. */
 static void repeat_conclude(const struct search_case *c, struct findings *f)
 {
     const struct odb_repeats *repeats = &f->report->repeats;
@@ -374,7 +374,7 @@ static void repeat_conclude(const struct search_case *c, struct findings *f)
     }
 }
 
-/* Somebody was found to differ: where does it begin, and what is kept? */
+/* Runs were found to differ: where does it begin, and what is kept? */
 static enum odb_status repeat_explain(const struct search_case *c, struct findings *f,
                                       struct odb_error *err)
 {
@@ -416,7 +416,7 @@ static bool repeat_knows_racer(const struct findings *f)
     return false;
 }
 
-/* Looks once who makes other bits of equal ones, where one run can read every value. */
+/* Looks once which node makes other bits of equal ones, where one run can read every value. */
 static enum odb_status repeat_look_once(const struct search_case *c, struct findings *f,
                                         struct odb_error *err)
 {

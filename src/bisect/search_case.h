@@ -34,7 +34,7 @@ struct search_case {
     double start;                       /* of the search, the reference included: odb_clock() */
 };
 
-/* A case, and what it is made of. Whoever has it has to keep it where it is. */
+/* A case, and what it is made of. Its owner must not move it. */
 struct search_case_made {
     struct search_case is;
     struct odb_prober prober;   /* of the first case and of one with pins */
@@ -53,7 +53,7 @@ enum odb_status search_case_trace(struct search_case_made *made,
 /* The target is started; or the options bring a recording, and none is. */
 enum odb_status search_case_connect(struct search_case_made *made,
                                     struct odb_error *err) ODB_MUST_USE;
-/* The same case with outputs and nodes of its own to change, until somebody searches it. */
+/* The same case with outputs and nodes of its own to change, until it is searched. */
 void search_case_part(struct search_case_made *out, const struct search_case *of);
 /* These outputs, which are taken over, stand for those that there were. */
 void search_case_set_outputs(struct search_case_made *made, int *outputs, size_t n);

@@ -176,7 +176,7 @@ static enum odb_status dump_hash_tensor(SHA256_CTX *sha, const struct odb_tensor
     return status;
 }
 
-/* Weights in files of their own are told by size and time: they may be many gigabytes. */
+/* Weights in files of their own are identified by size and time: they may be many gigabytes. */
 static void dump_put_files(const struct odb_model *model, struct odb_buf *out)
 {
     size_t n;
@@ -386,7 +386,7 @@ static enum odb_status dump_row_had(struct dump_run *run, struct odb_dump_row *r
 {
     ODB_TRY(odb_tensor_info(&row->info, t, err));
     char *stem = dump_path(run, row);
-    bool ours = run->again || run->dump->options.indexed; /* nobody else's names are like that */
+    bool ours = run->again || run->dump->options.indexed; /* no other writer has such names */
     enum odb_status status = dump_write(t, dump_name(run, row), stem, ours, err);
     free(stem);
     if (status == ODB_OK)

@@ -29,8 +29,8 @@ enum odb_status odb_input_read(struct odb_tensor **out, char *source, size_t siz
 /* Whether NAME=WHAT may name a file, which it never does where this is false, whatever the inputs
  * are called. */
 bool odb_input_names_file(const char *text);
-/* The text with whole paths in it, for whoever reads it in another folder. The caller's; NULL: it
- * names no file that is there. */
+/* The text with whole paths in it, for a reader in another folder. The caller's; NULL: it names no
+ * file that is there. */
 char *odb_input_whole(const char *text);
 
 #endif

@@ -30,13 +30,13 @@ struct inputs_port {
     char source[256];
     int rank;                   /* -1: not declared */
     int64_t dims[ODB_MAX_RANK]; /* -1: not bound */
-    bool generated;             /* nobody gave it */
+    bool generated;             /* it was not given */
     bool range;                 /* lo, hi, seed below */
     double lo, hi;
     uint64_t seed;
 };
 
-/* A symbolic dimension with its number, and who said so. */
+/* A symbolic dimension with its number, and which input or option gave it. */
 struct inputs_binding {
     const char *param; /* borrowed: model */
     int64_t n;
@@ -541,7 +541,7 @@ static void inputs_draw_range(const struct inputs_port *port, struct odb_tensor 
             odb_store_f64(t->dtype, t->data, i, odb_pcg64_uniform(&stream, port->lo, port->hi));
 }
 
-/* The range that dump_tools has for the type, where nobody gave one. */
+/* The range that dump_tools has for the type, where none was given. */
 static void inputs_dumped_range(struct inputs_port *port, const struct odb_input_options *options)
 {
     enum odb_dtype dtype = port->value->type.dtype;

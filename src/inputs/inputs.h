@@ -19,7 +19,7 @@ struct odb_input_options {
     const char *const *dims; /* --dim NAME=N, --dim INPUT[AXIS]=N */
     size_t n_dims;
     uint32_t seed; /* 42 */
-    bool dumped;   /* what nobody gives is generated as dump_tools does: a fresh PCG64 for each
+    bool dumped;   /* what is not given is generated as dump_tools does: a fresh PCG64 for each
                       input, floats uniform in [0, 1), integers 0 to 100 */
 };
 
@@ -39,8 +39,8 @@ enum odb_status odb_feeds_make(struct odb_feeds **out, const struct odb_model *m
 enum odb_status odb_feeds_check(const struct odb_model *model,
                                 const struct odb_input_options *options,
                                 struct odb_error *err) ODB_MUST_USE;
-/* The folders test_data_set_N in dir by number, owned by the caller, who has an array of n; none
- * where dir is no folder or holds inputs itself. */
+/* The folders test_data_set_N in dir by number, an array of n, owned by the caller; none where dir
+ * is no folder or holds inputs itself. */
 char **odb_input_sets(const char *dir, size_t *n);
 
 #endif

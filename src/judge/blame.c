@@ -50,7 +50,7 @@ static enum odb_status blame_value_by_noise(const struct odb_judge *judge, int v
     return ODB_OK;
 }
 
-/* Types differ; those of empty containers do not, whose elements nobody can see. */
+/* Types differ; those of empty containers do not, as they have no elements to see. */
 static bool blame_types_differ(const struct odb_tensor *a, const struct odb_tensor *b)
 {
     bool empty = a->kind != ODB_TENSOR && !a->n_items && !b->n_items;
@@ -332,10 +332,10 @@ static struct blame_extremes blame_extremes_of(const struct odb_tensor *t)
 }
 
 /* The target's inputs against the reference's: NaN or Inf that came in at other places, or, where
- * the shape that came in is another and no place can be told, that came in at all; and numbers at
+ * the shape that came in is another and no place can be named, that came in at all; and numbers at
  * the edge of their type that the reference has none of. What operators make of those is their own
- * affair (some swallow them, some spread them; a sum overflows or not), and whoever brought them in
- * is to blame. */
+ * affair (some swallow them, some spread them; a sum overflows or not), and the node that brought
+ * them in is to blame. */
 static struct blame_extremes blame_brought_in(const struct blame_replay *r,
                                               const struct odb_node *node)
 {
@@ -451,8 +451,8 @@ static void blame_excuse(const struct odb_judge *judge, const struct odb_node *n
 }
 
 /* Judges output o by a tolerance that knows nothing of rounding. Values are held against the
- * reference's, so where float64 is farther away than the tolerance, its own precision counts too:
- * who computes what it computes is not off. */
+ * reference's, so where float64 is farther away than the tolerance, its own precision counts too: a
+ * target that computes what it computes is not off. */
 static void blame_judge_fixed(struct blame_replay *r, const struct odb_node *node, int o,
                               const struct odb_tensor *t, struct odb_value_report *report)
 {

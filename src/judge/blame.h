@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Who did it: one node's output on the target against the reference operator applied to the very
- * inputs that the target's node had. Everything that names a culprit goes through here.
+ * Which node is at fault: one node's output on the target against the reference operator applied to
+ * the very inputs that the target's node had. Everything that names a culprit goes through here.
  */
 #ifndef ODB_JUDGE_BLAME_H
 #define ODB_JUDGE_BLAME_H

@@ -22,7 +22,7 @@
 #include "run/value_report.h"
 #include "tensor/stats.h"
 
-#define CONDITION_DEPTH 100 /* of parentheses and negations: deeper is nobody's question */
+#define CONDITION_DEPTH 100 /* of parentheses and negations: deeper is refused */
 #define CONDITION_LONGEST 4000
 
 /* What a name stands for, and what it can be compared with. */

@@ -6,7 +6,7 @@
  *
  * Names are listed by odb_condition_name(); those of compare/inspect/measure.h are names as well.
  * What is not known of a value, or is NaN, makes neither true nor false: `error > 1` and `!(error >
- * 1)` both do not hold where nobody has judged it.
+ * 1)` both do not hold where it was not judged.
  */
 #ifndef ODB_JUDGE_CONDITION_H
 #define ODB_JUDGE_CONDITION_H

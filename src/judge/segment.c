@@ -177,7 +177,7 @@ static bool segment_decides(const struct segment_run *run)
     return false;
 }
 
-/* How far the end comes out from golden when nobody keeps the runs on its branch. */
+/* How far the end comes out from golden when the runs are not kept on its branch. */
 static enum odb_status segment_free_runs(const struct segment_run *run, struct odb_gap *worst,
                                          struct odb_error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Who did it, where not every value is known: between the values that somebody gave lie segments,
- * and the reference runs each of them on the values at its beginning. What the value at its end is
- * off from that is the segment's own.
+ * Which segment is at fault, where not every value is known: segments lie between the values that
+ * were given, and the reference runs each of them on the values at its beginning. What the value at
+ * its end is off from that is the segment's own.
  */
 #ifndef ODB_JUDGE_SEGMENT_H
 #define ODB_JUDGE_SEGMENT_H

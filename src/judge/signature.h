@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What a failure looks like, so that it can be told from another one. Whoever follows a failure
- * from probe to probe takes its signature once, at the start, and asks of every later probe whether
- * it shows the same. A target that fails in another way shows another bug: that is no evidence
- * about this one, neither way.
+ * What a failure looks like, so that it can be distinguished from another one. A search that
+ * follows a failure from probe to probe takes its signature once, at the start, and asks of every
+ * later probe whether it shows the same. A target that fails in another way shows another bug: that
+ * is no evidence about this one, neither way.
  */
 #ifndef ODB_JUDGE_SIGNATURE_H
 #define ODB_JUDGE_SIGNATURE_H

@@ -448,7 +448,7 @@ static void precision_check_golden(struct precision *p)
         precision_note(p, note);
 }
 
-/* Outputs that the reference cannot compute are judged by nobody. */
+/* Outputs that the reference cannot compute are not judged. */
 static enum odb_status precision_check(struct precision *p, struct odb_error *err)
 {
     size_t judged = 0;

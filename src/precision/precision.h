@@ -34,7 +34,8 @@ struct odb_precision_options {
     struct odb_search_hooks hooks;
 };
 
-/* What is sensible where nobody says: diff2 of 1 % for float16, of 5 % for types of 8 bits. */
+/* What is sensible where no tolerance is given: diff2 of 1 % for float16, of 5 % for types of 8
+ * bits. */
 struct odb_criterion odb_precision_tolerance(enum odb_dtype to);
 
 /* "f16", "bf16", "int8" and their longer names; ODB_UNDEFINED for others. */

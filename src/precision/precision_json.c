@@ -26,7 +26,7 @@ static json_t *precision_nodes_json(const struct odb_precision_result *r,
     return list;
 }
 
-/* null for a model that nobody tried. */
+/* null for a model that was not tried. */
 static json_t *precision_probe_json(const struct odb_precision_result *r,
                                     const struct odb_precision_probe *probe)
 {

@@ -2,9 +2,9 @@
  *
  * What a target was asked before and what it answered, so that a search that was stopped, or whose
  * program was killed, goes on where it was: it asks the same questions in the same order, and those
- * that have an answer are not put to the target again. Whoever keeps the answers (a session, in
+ * that have an answer are not put to the target again. The owner of the answers (a session, in
  * memory or in its file) is behind a small table of functions, and knows nothing of questions but
- * their keys: a hash of what is cut out, what is read, what goes in, and who is asked.
+ * their keys: a hash of what is cut out, what is read, what goes in, and which target is asked.
  */
 #ifndef ODB_PROBE_ANSWERS_H
 #define ODB_PROBE_ANSWERS_H
@@ -35,15 +35,15 @@ void odb_answered_dispose(struct odb_answered *known);
 
 /* All functions are called by the thread that searches. */
 struct odb_answers {
-    /* False: nobody knows. out is the caller's to dispose of. A question that was begun when the
-     * program ended, and never answered, is ODB_SKIPPED, saying so. */
+    /* False: unknown. out is the caller's to dispose of. A question that was begun when the program
+     * ended, and never answered, is ODB_SKIPPED, saying so. */
     bool (*find)(void *payload, const char *key, struct odb_answered *out);
     /* It is going to be asked; once this returns that is known whatever happens. node: that it is
      * about, or ODB_NO_NODE. */
     void (*begin)(void *payload, const char *key, const char *what, int node);
     /* It was answered; known is borrowed for the call. */
     void (*keep)(void *payload, const char *key, const struct odb_answered *known);
-    /* It was given up, by nobody's fault, and is as if it had not been begun. */
+    /* It was given up, without an answer that counts, and is as if it had not been begun. */
     void (*forget)(void *payload, const char *key);
     void *payload;
     size_t n; /* answers that were there before the search */

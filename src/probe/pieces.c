@@ -179,7 +179,7 @@ static size_t pieces_values(const struct pieces *p, const bool *piece, int stop,
     return n;
 }
 
-/* Keeps what a piece gave, and drops what nobody needs from here on. */
+/* Keeps what a piece gave, and drops what is not needed from here on. */
 static enum odb_status pieces_take(struct pieces *p, struct odb_probe *part, int stop,
                                    struct odb_error *err)
 {

@@ -131,9 +131,9 @@ struct odb_probe_cut {
     size_t *which; /* owned; [n_values of the probe] output + 1; 0: a feed */
 
     char what[65];               /* tells this cut, with what it is fed, from all others */
-    char key[ODB_ANSWERS_KEY];   /* of the question; "": nobody remembers answers */
+    char key[ODB_ANSWERS_KEY];   /* of the question; "": answers are not kept */
     bool known;                  /* it was answered before */
-    struct odb_pool_task *task;  /* NULL: nobody was asked ahead */
+    struct odb_pool_task *task;  /* NULL: not asked ahead */
     bool load;                   /* false: what is loaded is run again */
     struct odb_tensor **outputs; /* owned refs; [n_names] */
     enum odb_status status;
@@ -271,7 +271,7 @@ static void probe_look_at_border(const struct odb_prober *prober, struct odb_pro
     free(seen);
 }
 
-/* What no node reads, and the whole model takes all the same. False: nobody has it. */
+/* What no node reads, and the whole model takes all the same. False: one of them is not had. */
 static bool probe_feed_unread(const struct odb_prober *prober, struct odb_probe_cut *cut)
 {
     const struct odb_graph *graph = prober->model->graph;
@@ -588,8 +588,9 @@ static enum odb_status probe_ask_once(struct odb_probe_cut *cut, struct odb_targ
                           &cut->err);
 }
 
-/* Loads and runs the cut, in whatever thread. A child that was killed by somebody is no evidence of
- * anything: it is asked once more, unless the kernel did it for want of memory, and would again. */
+/* Loads and runs the cut, in whatever thread. A child that was killed from outside is no evidence
+ * of anything: it is asked once more, unless the kernel did it for want of memory, and would
+ * again. */
 static void probe_ask(void *arg, struct odb_target *target)
 {
     struct odb_probe_cut *cut = arg;
@@ -915,7 +916,7 @@ enum odb_status odb_probe_ask(struct odb_prober *prober, struct odb_probe *probe
     return status;
 }
 
-/* The run is for the account alone: nobody is told of it, and its answers are known. */
+/* The run is for the account alone: it is not reported, and its answers are known. */
 static enum odb_status probe_load_again(struct odb_prober *prober, struct odb_probe *run,
                                         struct odb_error *err)
 {

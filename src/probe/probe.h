@@ -18,7 +18,7 @@
 /* What a prober remembers of what was asked. */
 struct odb_probing {
     struct odb_map *asked;        /* owned: how often each question was put; NULL: none was */
-    char asked_last[65];          /* the cut that was asked for last; "": nobody remembers */
+    char asked_last[65];          /* the cut that was asked for last; "": not kept */
     struct odb_all_seen compared; /* since the probe that was begun last */
     char *words; /* owned: the last of the child that died of what was asked last; NULL: it lives */
     char failure[400]; /* why that has no answer; "": it has one */
@@ -36,7 +36,7 @@ struct odb_prober {
     const char **original_outputs; /* owned array */
     bool recorded;                 /* the target runs nothing */
     bool open; /* no fixed dimensions, though the target asks for them: the file is judged */
-    const struct odb_answers *answers; /* borrowed; NULL: nobody remembers */
+    const struct odb_answers *answers; /* borrowed; NULL: answers are not kept */
     const char *scope;                 /* borrowed: of odb_bisect_options */
     bool *constant;     /* owned; [n_values] odb_trace_constant(), or NULL: a cut has these as
                            weights, for there are targets that take nothing else there */
@@ -58,11 +58,11 @@ struct odb_probe {
     bool judged;                 /* the caller judges what is had, or what failing means, and then
                                     says so with odb_probe_tell(), once after each run */
     bool any;                    /* what the same question was answered before in this search will
-                                    do; else whoever asks twice wants to be answered twice */
-    bool aside;                  /* one of many that say the same, as many as time allows: nobody
-                                    is told, and no budget of questions is charged */
+                                    do; else a caller that asks twice gets two answers */
+    bool aside;                  /* one of many that say the same, as many as time allows: it is not
+                                    reported, and no budget of questions is charged */
     bool silent;                 /* out: nothing was asked, for an earlier search was answered the
-                                    same, or it was cancelled; nobody is told */
+                                    same, or it was cancelled; it is not reported */
     size_t remaining;            /* suspects that it is to divide; 0: none */
     size_t loads, runs;          /* out: what it cost */
     double seconds;              /* out: load and run */
@@ -137,8 +137,8 @@ size_t odb_probe_known_again(const struct odb_prober *prober);
 
 /* What the target says of the model that it ran last; account is the caller's to dispose of.
  * Statuses as in odb_target_account(), and of odb_probe_run(): where an earlier search had that
- * model's answers and not this one, run, which is that question, is put once more. NULL: nobody
- * remembers. */
+ * model's answers and not this one, run, which is that question, is put once more. NULL: answers
+ * are not kept. */
 enum odb_status odb_probe_account(struct odb_prober *prober, struct odb_probe *run,
                                   struct odb_account *account, struct odb_error *err) ODB_MUST_USE;
 
@@ -152,7 +152,7 @@ void odb_probe_shows(enum odb_verdict *shown, enum odb_verdict verdict);
 /* pass, crash, timeout, untested (cancelled), untestable: what the status of a probe means. */
 enum odb_verdict odb_probe_verdict(enum odb_status status);
 
-/* The target says no: to this model, and to whoever asks again. */
+/* The target says no: to this model, and to every caller that asks again. */
 bool odb_probe_refused(enum odb_status status);
 
 /* "what #12 Conv conv1", or "what #12 Conv conv1 to #14 Relu relu1". Returns buf. */

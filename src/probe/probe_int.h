@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A probe that is more than the target may hold at once, as probe.c (who asks) and pieces.c (what
+ * A probe that is more than the target may hold at once, as probe.c (which asks) and pieces.c (what
  * is asked) share it.
  */
 #ifndef ODB_PROBE_PROBE_INT_H
@@ -8,8 +8,8 @@
 
 #include "probe/probe.h"
 
-/* odb_probe_run() of a part of a probe: nobody is told, nothing is charged, but it is remembered.
- * loads and runs of the part are set. */
+/* odb_probe_run() of a part of a probe: it is not reported, nothing is charged, but it is
+ * remembered. loads and runs of the part are set. */
 enum odb_status odb_probe__part(struct odb_prober *prober, struct odb_probe *part,
                                 struct odb_error *err) ODB_MUST_USE;
 

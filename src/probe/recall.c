@@ -12,7 +12,7 @@
 #include "run/hooks.h"
 #include "reference/trace.h"
 
-#define RECALL_LISTED 8                  /* weights that are told of */
+#define RECALL_LISTED 8                  /* weights that are reported */
 #define RECALL_FACTOR 1e-4               /* how far elements may be from a common factor */
 #define RECALL_BATCH ((size_t)256 << 20) /* bytes of weights asked for at once */
 
@@ -102,7 +102,7 @@ static void recall_differs(struct odb_tensor **had, const struct odb_tensor *ini
 struct recall {
     struct odb_prober *prober;
     void (*tell)(void *payload, const char *line);
-    void (*take)(void *payload, const struct odb_recalled *weight); /* NULL: nobody wants them */
+    void (*take)(void *payload, const struct odb_recalled *weight); /* NULL: not wanted */
     void *payload;
     const struct odb_value **batch; /* owned array */
     size_t n;

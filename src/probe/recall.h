@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * What a recording says beside the values of nodes: whether it was made with the model's weights,
- * and which of its names nobody knows.
+ * and which of its names are unknown.
  */
 #ifndef ODB_PROBE_RECALL_H
 #define ODB_PROBE_RECALL_H
@@ -10,7 +10,7 @@
 #include "reference/trace.h"
 
 /* After a first run of the prober's target: tells line by line; and hands each weight that differs,
- * as far as not too many do, to take (NULL: nobody wants them), which owns its tensor then. */
+ * as far as not too many do, to take (NULL: not wanted), which owns its tensor then. */
 enum odb_status odb_recall_notes(struct odb_prober *prober,
                                  void (*tell)(void *payload, const char *line),
                                  void (*take)(void *payload, const struct odb_recalled *weight),

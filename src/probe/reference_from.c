@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A reference, or golden, that is somebody else's: another runtime's, a recording's. It gives the
+ * A reference, or golden, that is not the CPU's: another runtime's, a recording's. It gives the
  * values, in one run with all of them marked; what it lacks, the CPU computes from what is there.
  *
  * Errors are then measured from those values, so that a target is held to what is believed, and
@@ -313,7 +313,7 @@ static enum odb_status reference_make(struct odb_trace **out, const struct odb_m
     ODB_TRY_OUT(reference_values(trace, options, &reference, &golden, err));
     reference_mark(trace);
     trace->told = odb_new_n(struct odb_tensor *, model->graph->n_values);
-    if (!cpu_golden) { /* else errors are measured from the CPU's golden, and nobody's word counts
+    if (!cpu_golden) { /* else errors are measured from the CPU's golden, and no other source counts
                         */
         reference_copy(trace->told, by_golden ? golden.values : reference.values,
                        model->graph->n_values);

@@ -15,8 +15,8 @@ enum odb_status odb_reference_make(struct odb_trace **out, const struct odb_mode
                                    const struct odb_trace_options *options,
                                    struct odb_error *err) ODB_MUST_USE;
 
-/* The same up to these values, for whoever wants them and what leads to them, and judges nothing:
- * no other node runs, and there is neither golden nor noise. */
+/* The same up to these values, for a caller that wants them and what leads to them, and judges
+ * nothing: no other node runs, and there is neither golden nor noise. */
 enum odb_status odb_reference_up_to(struct odb_trace **out, const struct odb_model *model,
                                     const struct odb_feeds *feeds, const int *values, size_t n,
                                     const struct odb_trace_options *options,

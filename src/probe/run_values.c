@@ -10,7 +10,7 @@
 #include "probe/probe.h"
 #include "model/read/load.h"
 
-/* For those who need every value: what a target lacks is an error. */
+/* For callers that need every value: what a target lacks is an error. */
 static enum odb_status run_complete(struct odb_prober *prober, struct odb_probe *probe,
                                     struct odb_error *err)
 {

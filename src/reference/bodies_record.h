@@ -13,13 +13,13 @@
 struct bodies_record {
     int64_t wanted; /* keep what this turn is fed, and stop; ODB_ANY_TURN: run to the end */
     size_t turns;   /* begun */
-    const struct odb_search_hooks *hooks; /* who may cancel it; NULL: nobody */
+    const struct odb_search_hooks *hooks; /* may cancel it; NULL: nothing can */
     const char *attr;                     /* of the body that ran last; borrowed: the model */
     bool got;
     struct odb_tensor **feeds; /* owned refs; of the turn that was wanted */
     size_t n_feeds;
     /* Which turn's states these are. */
-    struct odb_tensor *const *states; /* borrowed; NULL: nobody asks */
+    struct odb_tensor *const *states; /* borrowed; NULL: not wanted */
     size_t n_states, skip;            /* skip: outputs of the body before its states */
     double noise;                     /* of them */
     size_t like, n_like;              /* turns taken by then; how many turns are so */

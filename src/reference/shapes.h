@@ -26,7 +26,7 @@ struct odb_shapes {
 
 /* Weights, and declarations whose dimensions are all fixed. */
 void odb_shapes_declared(struct odb_shapes *out, const struct odb_model *model);
-/* As the reference makes them of these inputs; it drops what nobody reads any more. see is shown
+/* As the reference makes them of these inputs; it drops what no node reads any more. see is shown
  * every value that a node makes, before that; it may be NULL. */
 enum odb_status
 odb_shapes_measure(struct odb_shapes *out, const struct odb_model *model,

@@ -221,8 +221,8 @@ bool odb_trace__rounds(const struct odb_trace *trace, const struct odb_node *nod
            b->tiny > a->tiny;
 }
 
-/* Golden is float64 between the model's roundings, and does these as the model says: whoever leaves
- * them out computes something else. */
+/* Golden is float64 between the model's roundings, and does these as the model says: a run that
+ * leaves them out computes something else. */
 static enum odb_status trace_round(struct trace_run *run, int node, struct odb_error *err)
 {
     struct odb_trace *trace = run->trace;
@@ -379,8 +379,8 @@ static enum odb_status trace_noisy_run(struct odb_trace *trace, struct odb_error
     return status;
 }
 
-/* Of a value that the CPU has no operator for, nobody knows. The largest noise in the model stands
- * for it, so that it is not held to less than its neighbours. */
+/* Of a value that the CPU has no operator for, the noise is unknown. The largest noise in the model
+ * stands for it, so that it is not held to less than its neighbours. */
 static double trace_guess_noise(const struct odb_trace *trace, int value)
 {
     int producer = trace->model->graph->values[value].producer;

@@ -47,8 +47,9 @@ struct odb_trace {
     struct odb_cpu *cpu;           /* owned */
     enum odb_precision precision;  /* of the reference */
     enum odb_precision expect;     /* NATIVE: none */
-    bool part;                     /* its outputs are not the model's: who reads them knows whether
-                                      it does harm that they leave the expected type's range */
+    bool part;                     /* its outputs are not the model's: the part's reader knows
+                                      whether it does harm that they leave the expected type's
+                                      range */
     uint64_t seed;
     struct odb_tensor **ref;       /* owned refs; [n_values]; NULL: not computed */
     struct odb_tensor **golden;    /* float64; falls back to ref; non-floats are ref's own */
@@ -66,16 +67,17 @@ struct odb_trace {
     bool *pinned;                  /* owned; [n_values] held to a value: odb_trace_drawn() is true
                                       of them; NULL: none are */
     const bool *fed;               /* borrowed from the search that goes on; [n_values] values that
-                                      the target is fed because it refuses who makes them: as if
-                                      drawn; NULL: none is */
+                                      the target is fed because it refuses the nodes that make them:
+                                      as if drawn; NULL: none is */
     double *noise;                 /* [n_values] as far as it is known; see odb_trace_noise();
                                       Inf: golden is all zero where honest results are not */
     int noisy_runs;                /* made so far, three at most */
-    struct odb_search_hooks hooks; /* of whoever judges by it now: noisy runs take long */
+    struct odb_search_hooks hooks; /* of the caller that judges by it now: noisy runs take long */
     const char *phase;             /* borrowed: what that is at, announced again after a noisy run;
                                       NULL: nothing */
     double seconds;
-    struct odb_spill *spill; /* owned: takes what is kept, here and by who asks the target */
+    struct odb_spill *spill; /* owned: takes what is kept, here and by the prober that asks the
+                                target */
     uint64_t touched, most;  /* bytes looked at since pages were given back, and at most */
     /* Where an executor gives the reference or golden (reference_from.c). */
     struct odb_trace *own;    /* owned: what the CPU computes by itself, which has the noise; NULL:
@@ -143,7 +145,7 @@ bool odb_trace_drawn(const struct odb_trace *trace, int value);
 /* Marks values that hang on weights alone: neither on an input of the model, nor on a draw, nor on
  * what the user pinned. [n_values], the caller's. */
 bool *odb_trace_constant(const struct odb_trace *trace);
-/* Marks, besides the nodes that are marked, whoever makes them weights that they read, out of
+/* Marks, besides the nodes that are marked, the nodes that make them weights that they read, out of
  * weights alone: a part that is to do what it does in the whole model needs them, for a target may
  * fuse them with it. constant: what odb_trace_constant() gave. */
 void odb_trace_add_weights(const struct odb_trace *trace, const bool *constant, bool *nodes);

@@ -75,7 +75,7 @@ void odb_report_undecide(struct odb_report *report, enum odb_undecided why,
     odb_push(&report->undecided, (struct odb_undecided_reason){why, *because, false});
 }
 
-/* Where there is a verdict all the same, a reason is told once. */
+/* Where there is a verdict all the same, a reason is reported once. */
 static void outcome_warn(struct odb_report *report)
 {
     char text[900];

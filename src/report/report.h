@@ -152,7 +152,7 @@ struct odb_culprit {
     struct odb_held held;      /* kinds exchanged and overwritten: whose values these are */
     struct odb_stretch passes; /* kind whole: the largest part that was asked and is right */
     enum odb_opinion third_opinion; /* of other code than target and reference */
-    char *third_by;                 /* owned: whose it is; NULL: nobody's */
+    char *third_by;                 /* owned: whose it is; NULL: there is none */
     enum odb_opinion own_opinion;   /* of the target's own library without optimisations */
     char *own_by;                   /* owned: which that is; NULL: it was not asked */
     const char *own_without;        /* static: what it was left without, in words */
@@ -215,7 +215,7 @@ struct odb_observer {
 
 /* What the search was expected to cost in all, when it was last thought about. */
 struct odb_forecast {
-    const char *strategy; /* static, or of the report's written; NULL: nobody thought about it */
+    const char *strategy; /* static, or of the report's written; NULL: there is no forecast */
     size_t loads;
     double seconds;
 };
@@ -299,7 +299,7 @@ struct odb_report {
     struct odb_proof proof;
     double seconds, reference_seconds, target_seconds; /* the first: the others included */
     char *target_description;                          /* owned */
-    char *host;             /* owned: the machine that searched; NULL: nobody knows any more */
+    char *host;             /* owned: the machine that searched; NULL: no longer known */
     char *target_words;     /* owned: the end of what it printed before it died; NULL: it lives */
     char *summary;          /* owned: lines that its text has behind the headline; NULL: none */
     struct json_t *more;    /* owned: an object whose members the JSON has as well; NULL: none */
@@ -309,7 +309,7 @@ struct odb_report {
 
 struct odb_report *odb_report_new(const struct odb_model *model);
 void odb_report_free(struct odb_report *report);
-/* What it owns; for who takes one out of a report. */
+/* What it owns; for a caller that takes one out of a report. */
 void odb_culprit_dispose(struct odb_culprit *culprit);
 /* Appends the target's last words, safely shown and each line behind indent; nothing where there
  * are none, or no more than a culprit's text says already. */
@@ -317,7 +317,7 @@ void odb_report_put_words(const struct odb_report *report, const char *indent, s
 void odb_report_warn(struct odb_report *report, const char *fmt, ...) ODB_PRINTF(2, 3);
 void odb_report_note(struct odb_report *report, const char *fmt, ...) ODB_PRINTF(2, 3);
 
-/* The numbers of a value in the order in which they are told. */
+/* The numbers of a value in the order in which they are printed. */
 #define ODB_REPORT_NUMBERS 7
 struct odb_named_number {
     const char *name;

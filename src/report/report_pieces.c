@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What is told of a model that the target does not take whole.
+ * What the report says of a model that the target does not take whole.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "report/json.h"
 #include "report/report.h"
 
-#define PIECES_NAMED 5 /* nodes of an operator that are told one by one */
+#define PIECES_NAMED 5 /* nodes of an operator that are listed one by one */
 
 static const struct odb_node *pieces_node(const struct odb_report *report, size_t i)
 {

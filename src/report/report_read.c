@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The mirror of report_json.c: what was written of a search is what is known of it when its file is
- * opened again. The file may be anybody's, so no number in it is an index before it was looked at.
+ * opened again. The file may come from any source, so no number in it is an index before it was
+ * looked at.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -36,7 +36,7 @@ void odb_feeds_free(struct odb_feeds *feeds)
     free(feeds);
 }
 
-/* The name, or the first with a number behind it, that nobody has yet. */
+/* The name, or the first with a number behind it, that is not taken yet. */
 static char *feeds_take_free(struct odb_map *taken, char *file)
 {
     char *free_one = odb_xstrdup(file);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Telling whoever looks on, and asking whether to stop.
+ * Reporting to the caller's hooks, and asking them whether to stop.
  */
 #ifndef ODB_RUN_HOOKS_H
 #define ODB_RUN_HOOKS_H
@@ -14,7 +14,7 @@
 /* What happens while a search runs, for progress, for the journal and for a screen. Every probe is
  * announced before it is tried and reported after, with what it showed: pass, how the first wrong
  * value is wrong, how the target failed, or untested when it was cancelled. A phase may be
- * announced again, when another one was in its middle. A value may be told of more than once, with
+ * announced again, when another one was in its middle. A value may be reported more than once, with
  * more numbers or on better evidence. All pointers are borrowed for the call. */
 struct odb_search_event {
     enum odb_event_kind {
@@ -55,7 +55,7 @@ static inline void odb_hooks_tell(const struct odb_search_hooks *hooks,
         hooks->event(hooks->payload, &event);
 }
 
-/* The same hooks for a search within: as it wants to be told, with the budget of all. */
+/* The same hooks for a search within: its own functions, with the budget of all. */
 static inline struct odb_search_hooks
 odb_hooks_within(const struct odb_search_hooks *hooks,
                  void (*event)(void *payload, const struct odb_search_event *event),

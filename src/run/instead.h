@@ -11,7 +11,7 @@
 #define ODB_INSTEAD_LIST(X)                                                                        \
     X(NO_FILE, "no-file")         /* it was cut out of another model */                            \
     X(LINKS, "links")             /* its weights are found through links alone */                  \
-    X(CHECKPOINTS, "checkpoints") /* Debug nodes, which nobody else knows */                       \
+    X(CHECKPOINTS, "checkpoints") /* Debug nodes, which no other tool knows */                     \
     X(DRAWN, "drawn")             /* draws are fed, so that both sides have the same */            \
     X(PINNED, "pinned")           /* the user has replaced values */                               \
     X(STATIC, "static")           /* the target is for fixed dimensions */                         \

@@ -5,7 +5,8 @@
 #include "run/budget.h"
 
 /* Together: a piece, mapped and packed, is two eighths; what is read of it, there and here, two;
- * what is kept one; the rest is for an operator, its weights in float64, and what nobody counts. */
+ * what is kept one; the rest is for an operator, its weights in float64, and what is not
+ * counted. */
 struct odb_memory_budget odb_memory_budget(const struct odb_budget *budget)
 {
     if (budget && budget->memory)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What a probe asked, and what was seen: for those who tell it to people.
+ * What a probe asked, and what was seen: for the code that shows it to the user.
  */
 #ifndef ODB_RUN_PROBE_KIND_H
 #define ODB_RUN_PROBE_KIND_H
@@ -24,7 +24,7 @@ const char *odb_asked_why(enum odb_asked asked);
 /* What its verdict means for the search; "" where nothing is to be said. */
 const char *odb_asked_means(enum odb_asked asked, enum odb_verdict verdict);
 
-#define ODB_COMPARED_MOST 32 /* values that are told one by one */
+#define ODB_COMPARED_MOST 32 /* values that are listed one by one */
 
 /* A value that was compared. */
 struct odb_seen {
@@ -40,7 +40,7 @@ struct odb_all_seen {
     struct odb_seen list[ODB_COMPARED_MOST]; /* [told], as they came */
 };
 
-/* seen NULL: nobody wants to know. */
+/* seen NULL: not wanted. */
 void odb_seen_note(struct odb_all_seen *seen, const struct odb_seen *compared);
 
 /* What was cut out, fed and read; pointers are borrowed for the call that tells it. */

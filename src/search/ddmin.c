@@ -40,7 +40,7 @@ static enum odb_status ddmin_without(struct ddmin *d, size_t at, size_t size, bo
     return ODB_OK;
 }
 
-/* Pieces of one size, from the end: what comes last is needed by nobody. */
+/* Pieces of one size, from the end: no other piece needs what comes last. */
 static enum odb_status ddmin_pass(struct ddmin *d, size_t size, struct odb_error *err)
 {
     for (size_t end = d->left; end > 0;) {

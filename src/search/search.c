@@ -4,10 +4,10 @@
  *
  * A bad answer is believed: S, the suspects, become the ancestors of a node that is bad. A good one
  * clears its ancestors as long as nothing speaks against it: an error may be masked and come back.
- * So whoever is left alone must have parents that are good themselves, and is asked to be wrong by
- * itself. Where that fails, the questions that left it are put again, because the target may just
- * be moody; a parent that is bad is believed, and the good answers that had cleared it clear nobody
- * any more.
+ * So a suspect that is left alone must have parents that are good themselves, and is asked to be
+ * wrong by itself. Where that fails, the questions that left it are put again, because the target
+ * may just be moody; a parent that is bad is believed, and the good answers that had cleared it
+ * clear no node any more.
  *
  * Where answers change, each question is put until one answer leads by so much that the flips seen
  * by then explain it once in a thousand times.
@@ -38,10 +38,10 @@ struct search {
     struct cut_plan plan;
     bool *all;               /* owned: suspects on entry */
     unsigned char *marks;    /* owned: enum cut_mark */
-    bool *masking;           /* owned: good after something bad, so that they clear nobody */
+    bool *masking;           /* owned: good after something bad, so that they clear no node */
     struct odb_known *known; /* the options', or owned */
     bool flaky;
-    bool together; /* joint: some cut of several was bad, and nobody knows which of them is */
+    bool together;         /* joint: some cut of several was bad, and which of them is unknown */
     size_t promised, used; /* loads */
 };
 
@@ -95,7 +95,7 @@ static bool search_keep(const struct odb_dag *dag, bool *suspects, const bool *m
     return left > 0;
 }
 
-/* Marks a node and its ancestors, and nobody else. */
+/* Marks a node and its ancestors, and no other node. */
 static void search_before(const struct odb_dag *dag, int node, bool *marks)
 {
     memset(marks, 0, dag->n * sizeof *marks);
@@ -224,8 +224,8 @@ static enum odb_status search_load(struct search *s, const struct odb_cut *cut,
     return status;
 }
 
-/* What a cut came to: nobody asks for a node again that was asked alone, or that told something. A
- * node that was not alone and could not be tested may be asked alone. */
+/* What a cut came to: a node is not asked for again that was asked alone, or in a cut that told
+ * something. A node that was not alone and could not be tested may be asked alone. */
 static void search_close(struct search *s, const struct odb_cut *cut,
                          const struct odb_evidence *evidence)
 {
@@ -274,7 +274,7 @@ struct search_state {
     unsigned char *marks; /* owned */
     size_t used;
     int *nodes; /* owned: asked next */
-    size_t n;   /* 0: nobody */
+    size_t n;   /* 0: none */
 };
 
 static void search_state_dispose(struct search_state *state)
@@ -454,7 +454,7 @@ static enum odb_status search_again(struct search *s, int node, bool *flipped,
 }
 
 /* A node is bad and was cleared: does the target only answer as it likes? Else those that were good
- * after it clear nobody any more. */
+ * after it clear no node any more. */
 static enum odb_status search_contradicted(struct search *s, int node, struct odb_error *err)
 {
     bool flipped = false, *marks = odb_new_n(bool, s->dag->n + 1);
@@ -525,7 +525,7 @@ static enum odb_status search_neighbours(struct search *s, int node, bool *moved
     return status;
 }
 
-/* --- whoever is left -------------------------------------------------------------------------- */
+/* --- the suspects that are left --------------------------------------------------------------- */
 
 /* The one suspect, or -1. */
 static int search_only(const struct search *s)

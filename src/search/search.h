@@ -65,13 +65,15 @@ struct odb_oracle {
     /* One load; evidence[i] is of what stands before cut->nodes[i], that node included. */
     enum odb_status (*ask)(void *payload, const struct odb_cut *cut, struct odb_evidence *evidence,
                            struct odb_error *err);
-    /* The cut is going to be asked, or, after the first of a row of calls, may be: whoever can
-     * answer several questions at once begins with it. False: no more for now. NULL: nobody can. */
+    /* The cut is going to be asked, or, after the first of a row of calls, may be: an oracle that
+     * can answer several questions at once begins with it. False: no more for now. NULL: it
+     * cannot. */
     bool (*ahead)(void *payload, const struct odb_cut *cut);
-    /* Its answer is there, so that nobody need guess what comes after it. NULL with ahead. */
+    /* Its answer is there, so that the search need not guess what comes after it. NULL with
+     * ahead. */
     bool (*at_hand)(void *payload, const struct odb_cut *cut);
     /* Is the one suspect that is left wrong by itself, on its own inputs? Not with joint answers.
-     * NULL: nobody can say. */
+     * NULL: the oracle cannot answer that. */
     enum odb_status (*confirm)(void *payload, int node, enum odb_answer *answer,
                                struct odb_error *err);
     void *payload;
@@ -88,7 +90,7 @@ struct odb_search_options {
     bool joint; /* one answer for all of the cut, evidence[0]: it runs or it does not */
     bool flaky; /* answers are known to change: each is asked for several times */
     struct odb_known
-        *known; /* [n] out: what was heard of every node by itself; NULL: nobody asks */
+        *known; /* [n] out: what was heard of every node by itself; NULL: it is not wanted */
 };
 
 struct odb_search_result {
@@ -98,7 +100,7 @@ struct odb_search_result {
                           comes back */
     bool flaky;        /* the same question had two answers */
     bool confirmed;    /* the suspect left was asked by itself, and is bad */
-    bool acquitted;    /* it is good then, and nobody else was found */
+    bool acquitted;    /* it is good then, and no other node was found */
     double confidence; /* that no answer that was counted on is wrong by chance: 1 unless flaky */
 };
 
@@ -108,9 +110,9 @@ struct odb_search_result {
  * ceil(log2(suspects)) and a few. On return one suspect is left, or the fewest that no testable cut
  * can tell apart. The one that is left has parents that were asked and are good, unless they cannot
  * be asked. One that is acquitted all the same has brought back what was masked before it, or is
- * wrong only together with others: who searches what leads to it, turned round, finds them. A
- * status other than ODB_OK from the oracle ends the search and is returned. Working ahead changes
- * neither what is asked nor the order. options may be NULL. */
+ * wrong only together with others: a search of what leads to it, turned round, finds them. A status
+ * other than ODB_OK from the oracle ends the search and is returned. Working ahead changes neither
+ * what is asked nor the order. options may be NULL. */
 enum odb_status odb_search(const struct odb_dag *dag, bool *suspects,
                            const struct odb_oracle *oracle,
                            const struct odb_search_options *options,

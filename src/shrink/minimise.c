@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The plan: take the signature; shrink (shrink.c); make what is left simple (simplify.c); write it
- * as a repro (repro.c), which runs it once more from a copy of its files. Whoever stops it, by
- * Ctrl-C or by a budget, gets the smallest that was found until then; the user gets it at once, as
- * it was last tried, and nothing is run for it.
+ * as a repro (repro.c), which runs it once more from a copy of its files. Ctrl-C or a budget that
+ * ends it leaves the smallest that was found until then; the user gets it at once, as it was last
+ * tried, and nothing is run for it.
  */
 #include "shrink/minimise.h"
 
@@ -223,7 +223,7 @@ static void minimise_dispose(struct minimisation *m)
     odb_pool_close(m->pool);
     if (m->trace != m->options->search.trace)
         odb_trace_free(m->trace);
-    else if (m->trace) /* which outlives who is told */
+    else if (m->trace) /* which outlives the owner of the hooks */
         m->trace->hooks = (struct odb_search_hooks){0};
     minimise_cut_dispose(&m->best);
     minimise_cut_dispose(&m->good);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A small model in place of a large one, which fails in the same way: what to send to whoever makes
+ * A small model in place of a large one, which fails in the same way: what to send to the makers of
  * the target. Cuts come first (outputs moved back, inputs moved forward, then single nodes taken
  * out), fed with the reference's values; then what is left is made simple. A step is taken only
  * where the failure keeps its signature (signature.h).

@@ -2,7 +2,7 @@
  *
  * The directory is made under another name, opened again as a stranger would open it, run on
  * reference and target from its own files, and renamed into place last. What is claimed is what
- * that second run showed. Whoever does not want to wait for it is told that there was none.
+ * that second run showed. The repro of a search that was stopped makes no such run, and says so.
  */
 #include "shrink/repro.h"
 
@@ -657,7 +657,7 @@ static void repro_put_command(const struct repro *r, struct odb_buf *text)
         odb_buf_puts(text, "Its layout is that of ONNX's backend tests.\n\n");
 }
 
-/* Who runs it, and what the target is made of, if that goes along. */
+/* The executors that run it, and what the target is made of, if that goes along. */
 static enum odb_status repro_specs(struct repro *r, struct odb_error *err)
 {
     const struct odb_repro_options *o = r->options;
@@ -808,7 +808,7 @@ enum odb_status odb_repro_write(struct odb_repro_result *out, const struct odb_m
     enum odb_status status = repro_make(out, model, feeds, options, false, true, err);
     if (status == ODB_SKIPPED)
         status = repro_make(out, model, feeds, options, true, true, err);
-    if (status == ODB_SKIPPED) /* neither does: what it shows is told */
+    if (status == ODB_SKIPPED) /* neither does: what it shows is reported */
         status = repro_make(out, model, feeds, options, false, false, err);
     return status;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The repro directory: a small model that shows the fault, what goes in, what should come out and
- * what does, for somebody who has never seen the whole. It is re-run from where it was written
- * before anybody claims that it reproduces.
+ * what does, for a reader that has never seen the whole. It is re-run from where it was written
+ * before the repro claims that it reproduces.
  */
 #ifndef ODB_SHRINK_REPRO_H
 #define ODB_SHRINK_REPRO_H

@@ -477,7 +477,7 @@ static bool *shrink_from(const struct shrink_dag *dag, const struct odb_cut *cut
     return marks;
 }
 
-/* Values of a node that somebody reads. Owned by the caller. */
+/* Values of a node that are read. Owned by the caller. */
 static int *shrink_values(const struct minimisation *m, int node, size_t *n)
 {
     const struct odb_node *of = &m->graph->nodes[node];

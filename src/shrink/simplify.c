@@ -184,7 +184,7 @@ static enum odb_status simplify_trace(const struct minimisation *m, const struct
     return status == ODB_CANCELLED ? status : ODB_OK;
 }
 
-/* The reference runs it as well: what that cannot run is nobody's failure. shown: what it shows,
+/* The reference runs it as well: what that cannot run is no failure. shown: what it shows,
  * untestable where nothing was run. */
 static enum odb_status simplify_ask(struct minimisation *m, const struct subject *s,
                                     const char *what, struct odb_signature *shown,

@@ -79,7 +79,7 @@ struct odb_over_found {
     char *target; /* owned: the spec that is worth a search: the one that fails, or the last */
     char *text;   /* owned: a sentence */
     bool fails;
-    bool unknown; /* which of them brings it cannot be told, as something cannot be tested */
+    bool unknown; /* which of them brings it is unknown, as something cannot be tested */
 };
 
 /* Plain runs of the model under each spec, judged as a search judges its first one. options->trace

@@ -287,7 +287,7 @@ static enum odb_status samples_confirm_all(struct samples_at *at, struct odb_poo
     return status;
 }
 
-/* What nobody knows of a sample is untestable there. */
+/* What is unknown of a sample is untestable there. */
 static void samples_give_up(struct odb_sample *sample, const struct odb_report *report)
 {
     size_t n = ODB_MIN(report->culprits.n, (size_t)SAMPLES_CULPRITS);

@@ -19,7 +19,7 @@ struct odb_sample {
     enum odb_status failed;   /* the status of that */
     bool searched;
     ODB_VEC(int) confirms;   /* culprits that fail alone on it */
-    ODB_VEC(int) untestable; /* and those of which nobody knows */
+    ODB_VEC(int) untestable; /* and those where that is unknown */
 };
 
 struct odb_samples {

@@ -41,8 +41,8 @@ struct against {
     size_t n_blocked;
     int64_t block; /* size of one; 0: not known, so that such values have no partners */
     struct odb_tensor **constants; /* owned refs; [values of other] of those in blocks */
-    signed char *tells; /* owned; [values of original] 1: its values can be told from others';
-                           -1: they cannot; 0: not looked at */
+    signed char *tells; /* owned; [values of original] 1: its values can be distinguished from
+                           others'; -1: they cannot; 0: not looked at */
     double *rms;        /* owned; [values of original] with tells */
     double near;
     bool quantised; /* more than the original is */
@@ -108,7 +108,7 @@ void against_trust(const struct against *x, struct odb_culprit *c, const struct 
 /* --- against_steps.c -------------------------------------------------------------------------- */
 
 /* Whether t is within the steps of what the original's part makes of the original's values. known:
- * that can be told. */
+ * that can be decided. */
 enum odb_status against_steps_of(const struct against *x, const struct against_region *r, int u,
                                  const struct odb_tensor *t, bool *known, bool *misfits,
                                  struct odb_error *err) ODB_MUST_USE;

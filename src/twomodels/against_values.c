@@ -83,7 +83,7 @@ static enum odb_status against_plain(struct against *x, struct odb_error *err)
     return ODB_OK;
 }
 
-/* Whether what the original has for a value can be told from what it has for others. */
+/* Whether what the original has for a value can be distinguished from what it has for others. */
 static bool against_tells(void *payload, int u)
 {
     struct against *x = payload;

@@ -74,7 +74,7 @@ static void align_borders(struct align *al)
 
 /* --- by value --------------------------------------------------------------------------------- */
 
-/* Two values of one side that one may stand for the other: nobody asks which. */
+/* Two values of one side that one may stand for the other: which of them does not matter. */
 static bool align_one_class(const struct odb_graph *g, int v, int w)
 {
     return align_root(g, v) == align_root(g, w);

@@ -38,8 +38,8 @@ struct odb_align_sides {
     /* How far apart the two models' values are, over the original's rms; INFINITY: no two tensors
      * of one shape; NAN: one is not known. */
     double (*gap)(void *payload, int original, int other);
-    /* Whether the original's value can be told from others: not constant, not but a few elements.
-     */
+    /* Whether the original's value can be distinguished from others: not constant, not but a few
+     * elements. */
     bool (*tells)(void *payload, int original);
     double near; /* gaps up to this are no difference */
     /* Whether gap() has what is kept in blocks (blocked.h) in the usual order; without, such values

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * One graph as aligning reads it: which nodes only carry a value on, what operator a node comes to,
- * who reads a value, and which nodes make it.
+ * which nodes read a value, and which make it.
  */
 #include "twomodels/align_int.h"
 

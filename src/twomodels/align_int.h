@@ -97,7 +97,7 @@ int align_score(const struct align *al, const struct align_fit *fit, int n, int 
 /* --- align_names.c ---------------------------------------------------------------------------- */
 
 /* Whether pairs that were found in other ways have the same number for a name, where they have
- * numbers at all: both models count alike then, and nobody has by chance the name of another. */
+ * numbers at all: both models count alike then, and no value has by chance the name of another. */
 void align_ask_numbers(struct align *al);
 /* Pairs whatever has the same name, as far as nothing speaks against it. */
 void align_names(struct align *al);

@@ -61,7 +61,7 @@ static int align_behind(const struct align *al, int u, int w, bool folds)
 
 /* What was folded into the node that makes w may have left it the name of the first value: the one
  * of the chain behind u that w equals, or that is read as w is. ODB_NO_VALUE: it is not u, and
- * nobody knows which. */
+ * which value it is, is unknown. */
 static int align_mend(const struct align *al, int u, int w, bool *by_value)
 {
     int v = u;
@@ -79,7 +79,7 @@ static int align_mend(const struct align *al, int u, int w, bool *by_value)
     return v >= 0 ? v : u;
 }
 
-/* How sure a name is where the values differ, or nobody knows them; 0: not at all. */
+/* How sure a name is where the values differ, or are unknown; 0: not at all. */
 static double align_trust(struct align *al, int u, int w)
 {
     int n = al->a->values[u].producer, m = al->b->values[w].producer;

@@ -24,8 +24,8 @@ struct odb_inside {
     struct odb_trace *trace;       /* owned */
     struct odb_walk *walk;         /* owned */
     char *path;                    /* owned: "Loop_4[0]/If_2.then/" */
-    struct odb_search_hooks hooks; /* of the call that is at work; what is told of values of the
-                                      body is kept from them, who know the main graph */
+    struct odb_search_hooks hooks; /* of the call that is at work; they do not receive the values of
+                                      the body, as they know the main graph */
 };
 
 /* Stands before the first node of a body of the node that `around` stands before. outer: the body

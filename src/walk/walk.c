@@ -56,7 +56,7 @@ static void walk_stretch_init(struct walk_stretch *s, struct odb_walk *walk, int
 
 /* --- the target ------------------------------------------------------------------------------- */
 
-/* A node that fails alone has failed; of several, nobody knows which. */
+/* A node that fails alone has failed; of several, which one is unknown. */
 static void walk_mark_failed(const struct walk_stretch *s, enum odb_status status,
                              const struct odb_error *err)
 {
@@ -79,8 +79,8 @@ static void walk_keep(struct walk_stretch *s, struct odb_tensor **outputs)
     }
 }
 
-/* Who among the values at the cut before the stretch stands in for the target's own. A recording is
- * fed nothing: what it lacks is not known. */
+/* Marks the values at the cut before the stretch that are the reference's, not the target's own. A
+ * recording is fed nothing: what it lacks is not known. */
 static void walk_mark_fed(struct walk_stretch *s)
 {
     struct odb_walk *walk = s->walk;

@@ -197,7 +197,8 @@ static bool held_copies(const struct odb_tensor *a, const struct odb_tensor *b)
     return can;
 }
 
-/* Its node reads it, or a copy of it: whoever lets that through has not met another's memory. */
+/* Its node reads it, or a copy of it: a node that passes it on has not read the memory of another
+ * value. */
 static bool held_is_read(const struct search_case *c, const struct findings *f, int value,
                          const struct odb_tensor *other)
 {
@@ -274,7 +275,8 @@ static enum odb_status held_is_output(const struct search_case *c, const struct 
     return ODB_OK;
 }
 
-/* holds [n_outputs]: whose values an output has, by index among them; -1: its own, or nobody's. */
+/* holds [n_outputs]: whose values an output has, by index among them; -1: its own, or those of
+ * none. */
 static enum odb_status held_outputs(const struct search_case *c, const struct findings *f,
                                     int *holds, double *bits, struct odb_error *err)
 {

@@ -14,7 +14,7 @@
 #include "report/report.h"
 
 /* Whose numbers the wrong value has, which the target gave as t: those of another output, else of
- * an input or a value that a node makes, but of none that its own node reads. False: nobody's. */
+ * an input or a value that a node makes, but of none that its own node reads. False: of none. */
 bool held_find(const struct search_case *c, const struct findings *f, int value,
                const struct odb_tensor *t, struct odb_held *out);
 
@@ -26,7 +26,7 @@ enum odb_status held_exchanged(const struct search_case *c, struct findings *f,
 /* A culprit that is right alone: sets its kind where it holds another value. True: so it was. */
 bool held_overwritten(const struct search_case *c, const struct findings *f,
                       struct odb_culprit *culprit);
-/* Whoever makes wrong values himself may have them from somewhere: notes whose they are. */
+/* A node that makes wrong values by itself may have them from another value: notes from which. */
 void held_look(const struct search_case *c, struct findings *f);
 
 #endif

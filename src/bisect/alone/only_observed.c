@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A node that fails alone fails where its output is read: alone, that cannot be otherwise. Whether
- * it also fails where nobody looks is seen at the nodes behind it: they run together with it on the
- * reference's values twice, with its output read and without. Wrong with and right without: looking
- * causes it.
+ * it also fails where its output is not read is seen at the nodes behind it: they run together with
+ * it on the reference's values twice, with its output read and without. Wrong with and right
+ * without: looking causes it.
  */
 #include "bisect/alone/only_observed.h"
 

@@ -33,7 +33,8 @@ int suffix_turn(const struct suffix *s, int node)
     return (int)s->dag.n - 1 - node;
 }
 
-/* Whether all that a node makes hangs on weights alone: it goes along with whoever reads it. */
+/* Whether all that a node makes hangs on weights alone: it goes along with the nodes that read
+ * it. */
 static bool suffix_is_weight(const struct search_case *c, int node)
 {
     int value = case_output_of(c, node);
@@ -58,8 +59,8 @@ int suffix_first_weight(const struct search_case *c, int node)
     return first;
 }
 
-/* Who may be to blame: all that lead to the value but makers of weights, which are in every cut
- * that reads them. */
+/* The nodes that may be to blame: all that lead to the value but makers of weights, which are in
+ * every cut that reads them. */
 static bool *suffix_suspects(const struct suffix *s)
 {
     size_t n = s->dag.n;
@@ -243,7 +244,8 @@ enum odb_status suffix_lead(const struct search_case *c, struct findings *f, int
     double *closeness = suffix_closeness(&s, maker);
     struct odb_search_result result;
     *node = ODB_NO_NODE;
-    /* It is right alone, fed with its weights; whoever makes them may be what it takes. */
+    /* It is right alone, fed with its weights; the makers of the weights may be what the failure
+     * needs. */
     s.suspects[maker] = suffix_first_weight(c, producer) != producer;
     suffix_leave_racers(&s);
     enum odb_status status = suffix_search(&s, closeness, &result, err);

@@ -15,14 +15,14 @@ struct suffix {
     int value;                   /* that is wrong */
     struct odb_dag dag;          /* owned: the graph turned round */
     bool *up;                    /* owned; [n] the value's ancestors, turned round */
-    bool *suspects;              /* owned; [n] who is left of them */
+    bool *suspects;              /* owned; [n] those of them that are left */
     struct failure *failure;     /* borrowed */
     bool apart;                  /* none of them stands before a node that does not repeat itself */
 };
 
 int suffix_turn(const struct suffix *s, int node);
 void suffix_add_weights(const struct search_case *c, bool *nodes);
-/* The first of those who make weights for the node; the node itself where nobody does. */
+/* The first of the nodes that make weights for this one; the node itself where none does. */
 int suffix_first_weight(const struct search_case *c, int node);
 struct suffix suffix_new(const struct search_case *c, struct findings *f, int value,
                          struct failure *failure);

@@ -52,7 +52,7 @@ static void whole_collect(struct whole *w, int first, int last)
         odb_trace_add_weights(c->trace, c->prober->constant, w->nodes);
 }
 
-/* Whether the stretch fails. One that cannot be run does not, as far as anybody knows. */
+/* Whether the stretch fails. One that cannot be run counts as one that does not. */
 static enum odb_status whole_fails(struct whole *w, int first, int last, bool *fails,
                                    struct odb_error *err)
 {

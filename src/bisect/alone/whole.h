@@ -23,7 +23,7 @@ enum odb_status whole_region(const struct search_case *c, struct findings *f,
                              struct odb_error *err) ODB_MUST_USE;
 
 /* An output is wrong, and nothing that it depends on fails, fed with the reference's values and
- * unobserved: the same for whoever brings it about. Accuses. */
+ * unobserved: the same for the nodes that bring it about. Accuses. */
 enum odb_status whole_output(const struct search_case *c, struct findings *f, int value,
                              struct odb_error *err) ODB_MUST_USE;
 

@@ -6,7 +6,7 @@
  *
  *   1. the node alone once more: what it gives tells which branch was taken, how many turns, and in
  *      stacked outputs the first turn that is off;
- *   2. a Loop that is told to stop after k turns gives the state after them, a Scan as well that is
+ *   2. a Loop that has to stop after k turns gives the state after them, a Scan as well that is
  *      given k slices: a prefix that nothing observes, so bisection finds the first bad turn;
  *   3. the body of that turn runs alone on the reference's state. If it is right, the others are
  *      tried in order. If all are, it is the node itself that counts or hands on wrongly;

@@ -2,7 +2,7 @@
  *
  * A second, different cut. The accused was found in one (every value read) and confirmed in another
  * (alone); in both, its inputs were fed or read. Here it runs together with a node before it, whose
- * result nobody sees, or, where nothing stands before it, with one behind it. What the two make is
+ * result is not read, or, where nothing stands before it, with one behind it. What the two make is
  * judged as a whole, by the reference on the same inputs.
  */
 #include "bisect/evidence/neighbour.h"

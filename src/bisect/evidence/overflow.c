@@ -2,10 +2,10 @@
  *
  * Where values leave the range of the type that is expected. Computing in it is no fault of any
  * node, and much of what leaves its range does no harm: a mask's -3.4e38 that becomes -Inf is what
- * was meant. So nobody is accused until an output of the model is NaN or infinite where the
+ * was meant. So no node is accused until an output of the model is NaN or infinite where the
  * reference's is finite. Then it is asked where that comes from: the values that are not finite,
- * though what they are made of is, are put into the reference's run, one by one, and who spoils the
- * output there is named.
+ * though what they are made of is, are put into the reference's run, one by one, and the node whose
+ * value spoils the output there is named.
  */
 #include "bisect/evidence/overflow.h"
 
@@ -86,8 +86,8 @@ static bool overflow_follows(const struct search_case *c, const struct findings 
     return f->values[value].culprit || (findings_explain(f, value) && !c->trace->expected[value]);
 }
 
-/* Who begins it: what the value is made of is finite as far as it was had. What was not had hands
- * on what it is made of. */
+/* The values that begin it: what such a value is made of is finite as far as it was had. What was
+ * not had hands on what it is made of. */
 static void overflow_find(struct overflow *x)
 {
     const struct search_case *c = x->c;

@@ -35,8 +35,8 @@ static bool rank_is_twice(const struct findings *f, const struct odb_culprit *wh
     return same || (racer && !who->verified);
 }
 
-/* A region that is as far as a search came, with somebody in it who fails by himself; or one that
- * was pinned in vain. */
+/* A region that is as far as a search came, with a node in it that fails by itself; or one that was
+ * pinned in vain. */
 static bool rank_is_cleared(const struct odb_culprit *c, const struct odb_culprit *other)
 {
     if (!odb_culprit_is_region(c) || c->verified || !other->verified)

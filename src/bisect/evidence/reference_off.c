@@ -6,10 +6,10 @@
  *
  *     target off, reference not    the target's fault
  *     reference off, target not    the reference's, where the values differ
- *     both off, values agree       nobody's: the CPU's operator stands alone, and the reference is
+ *     both off, values agree       none's: the CPU's operator stands alone, and the reference is
  *                                  believed
  *     both off, values differ      asked of the reference, alone on the target's inputs, where it
- *                                  can run; of a recording, nobody knows unless the inputs agree
+ *                                  can run; of a recording, unknown unless the inputs agree
  */
 #include "bisect/evidence/reference_off.h"
 

@@ -11,7 +11,7 @@
  * was not done before. */
 enum odb_status reference_hear(const struct search_case *c, struct findings *f,
                                struct odb_error *err) ODB_MUST_USE;
-/* Its word on a value; NULL: nobody was heard. */
+/* Its word on a value; NULL: there is none. */
 const struct odb_value_report *reference_told(const struct findings *f, int value);
 void reference_dispose(struct findings *f);
 /* Acquits the target where the reference is off from the CPU's operator as well, and agrees. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The third opinion: reference and target part at a node, and somebody else runs it on what the
+ * The third opinion: reference and target part at a node, and another executor runs it on what the
  * target was fed. It counts only if it is other code than both: operators of NumPy as in a textbook
  * first, then another runtime. What the target's own library does with other options is asked as
  * well. It says whether the options matter, and nothing against the reference: a wrong kernel is
@@ -63,7 +63,7 @@ enum odb_opinion third_opinion_of(const struct search_case *c, struct findings *
     return opinion;
 }
 
-/* --- who is whom ------------------------------------------------------------------------------ */
+/* --- which library is which ------------------------------------------------------------------- */
 
 struct third_runs {
     const struct odb_executor_ops *row;
@@ -107,8 +107,8 @@ static bool third_available(const struct odb_executor_ops *row)
     return !why[0];
 }
 
-/* Whoever is neither the target's library nor the reference's, and covers the node: the most
- * independent first. */
+/* Asks the libraries that are neither the target's nor the reference's, and cover the node: the
+ * most independent first. */
 static enum odb_opinion third_ask(const struct search_case *c, struct findings *f,
                                   const struct odb_culprit *culprit, char **by)
 {

@@ -7,8 +7,8 @@
 
 #include "bisect/findings.h"
 
-/* A node alone on another executor, fed with what the target fed its own: whom the value it gives
- * supports. by: its name and version, the caller's; NULL: nobody asks for that. */
+/* A node alone on another executor, fed with what the target fed its own: which side the value it
+ * gives supports. by: its name and version, the caller's; NULL: not wanted. */
 enum odb_opinion third_opinion_of(const struct search_case *c, struct findings *f, int node,
                                   int value, const char *spec, char **by);
 /* Runs the culprit alone on a third executor of other code, where one is there that covers it, and

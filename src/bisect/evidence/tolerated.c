@@ -2,7 +2,7 @@
  *
  * Tolerance is handed on. An input may be off by ten times its noise and passes; if the reference
  * operator, shaken by that much, comes out as far off as the target did, then the output follows
- * from what was allowed, and nobody is to blame: an ill-conditioned operator, or a decision
+ * from what was allowed, and no node is to blame: an ill-conditioned operator, or a decision
  * (rounding to a quantiser's step, the largest of two that are nearly equal) that tips. Whatever
  * follows from such a value on a node that is right about its own inputs follows likewise.
  *

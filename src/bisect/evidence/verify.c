@@ -18,7 +18,7 @@
 
 #define VERIFY_MOST 16 /* culprits that are verified one by one */
 
-/* Who asks, for a judge. */
+/* The search that asks, for a judge. */
 struct verify_asker {
     const struct search_case *c;
     struct findings *f;
@@ -60,7 +60,7 @@ static enum odb_status verify_get_inputs(const struct search_case *c, struct fin
     if (count)
         status = odb_probe_ask(c->prober, &probe, verify_keep, &(struct verify_asker){c, f},
                                &probed, err);
-    for (size_t i = 0; i < n_read; i++) /* whoever could not be read: the reference's */
+    for (size_t i = 0; i < n_read; i++) /* for those that could not be read: the reference's */
         if (!f->given[read[i]])
             f->given[read[i]] = odb_tensor_ref(odb_trace_value(c->trace, read[i]));
     odb_probe_drop(c->prober, &probe);
@@ -130,7 +130,7 @@ static enum odb_status verify_narrow(const struct search_case *c, struct finding
     enum odb_status had;
     bool found;
     ODB_TRY(verify_blame(c, f, culprit, culprit->segment[0], &found, &had, err));
-    if (had != ODB_OK) /* cannot be run alone: nobody knows whether it is right there */
+    if (had != ODB_OK) /* cannot be run alone: whether it is right there is unknown */
         culprit->kind = findings_kind(f, culprit->value);
     return ODB_OK;
 }

@@ -11,8 +11,8 @@
  *      once, masked faults included;
  *   4. otherwise probing changes the answer, and prefixes whose only outputs are the cut are
  *      bisected for each output that is wrong and not yet explained;
- *   5. whoever is accused runs alone, and, where there is one, on a third executor; and what else
- *      speaks for or against them is gathered (evidence.h).
+ *   5. each accused node runs alone, and, where there is one, on a third executor; what else
+ *      speaks for or against it is gathered (evidence.h).
  *
  * A target that is a recording cannot be asked again: recorded.c has the plan for it.
  */
@@ -267,8 +267,7 @@ static enum odb_status bisect_search(struct bisect *s, struct odb_error *err)
     return bisect_runs(c, f, err);
 }
 
-/* --- what is told at the end -------------------------------------------------------------------
- */
+/* --- what is reported at the end -------------------------------------------------------------- */
 
 static void bisect_histograms(const struct search_case *c, struct findings *f,
                               struct odb_culprit *culprit)

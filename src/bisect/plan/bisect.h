@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The main job: who made the target diverge from the reference? bisect.c chooses among the
+ * The main job: which node made the target diverge from the reference? bisect.c chooses among the
  * strategies; blame.c, search.c and probe.c are its hands; trace.c is what it believes.
  */
 #ifndef ODB_BISECT_PLAN_BISECT_H

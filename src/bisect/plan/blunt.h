@@ -8,7 +8,7 @@
 #include "bisect/findings.h"
 
 /* Where outputs cannot fail, because computing in the expected type loses as much as they are
- * large: that nothing can be told, if none can fail; else a warning. */
+ * large: that the search can decide nothing, if none can fail; else a warning. */
 void blunt_check(const struct search_case *c, struct findings *f);
 
 #endif

@@ -75,8 +75,8 @@ static enum odb_status evidence_second_cuts(const struct search_case *c, struct 
     return ODB_OK;
 }
 
-/* Who flips, and was wrong in the run that was judged, is one culprit. It takes over what is known
- * of the other, which goes. */
+/* A node that flips, and was wrong in the run that was judged, is one culprit. It takes over what
+ * is known of the other, which goes. */
 static void evidence_join(struct odb_culprit *racer, struct odb_culprit *fault)
 {
     fault->flips_and = true;

@@ -13,7 +13,7 @@
  *     pinned.c       do the outputs pass once the culprits' values are the reference's?
  *     shares.c       how much of an output's error does each node bring?
  *     confidence.c   how sure is all that?
- *     rank.c         who comes first, and who is told twice?
+ *     rank.c         which culprit comes first, and which is listed twice?
  */
 #ifndef ODB_BISECT_PLAN_EVIDENCE_H
 #define ODB_BISECT_PLAN_EVIDENCE_H
@@ -25,7 +25,7 @@
 /* All of these questions about the culprits of a search that has come to its end. */
 enum odb_status evidence_of_death(const struct search_case *c, struct findings *f,
                                   struct odb_error *err) ODB_MUST_USE;
-/* What is done about culprits, whoever found them. */
+/* What is done about culprits, whichever step found them. */
 enum odb_status evidence_confirm(const struct search_case *c, struct findings *f,
                                  struct odb_error *err) ODB_MUST_USE;
 

@@ -33,9 +33,9 @@ enum odb_status odb_fails(bool *fails, const struct odb_model *model, const stru
     search.strategy = ODB_STRATEGY_AUTO;
     search.prove = false;
     search.no_enter = true;
-    search.no_opinion = true;   /* of whom it accuses nobody hears */
+    search.no_opinion = true;   /* its accusations are not reported */
     search.answers = NULL;      /* which are of another question */
-    search.hooks.event = NULL;  /* whoever looks on is told of the runs alone */
+    search.hooks.event = NULL;  /* the hooks receive the runs alone */
     search.hooks.budget = &own; /* of time; its questions are not those that were bargained for */
     enum odb_status status = odb_bisect(&report, model, feeds, &search, &why);
     trace->hooks = told;

@@ -2,7 +2,7 @@
  *
  * Whether a model fails on a target. What one run shows at the outputs is not all there is to it: a
  * search also finds where an error that the tolerance allows tips a decision, and how far honest
- * runs come out, and lets off what is no worse. So whoever has seen an output off in a run
+ * runs come out, and lets off what is no worse. So a caller that has seen an output off in a run
  * (--over, samples, minimise) asks here, and has the answer of a search.
  */
 #ifndef ODB_BISECT_PLAN_FAILS_H

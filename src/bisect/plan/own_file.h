@@ -12,7 +12,7 @@
 enum odb_status own_file_instead(const struct search_case *c, struct findings *f,
                                  const struct odb_probe *probe, struct odb_error *err) ODB_MUST_USE;
 /* Before the plain run of a target that has fixed dimensions by its option: runs the file as well,
- * and has that judged from here on where it comes out differently. What fails is told. */
+ * and has that judged from here on where it comes out differently. What fails is reported. */
 enum odb_status own_file_look(const struct search_case *c, struct findings *f,
                               struct odb_error *err) ODB_MUST_USE;
 

@@ -2,7 +2,8 @@
  *
  * One fault may hide another: what stands behind a NaN, a crash, or a prefix search's first find
  * has not been seen. So the culprits' values are made the reference's, the rest runs on the target,
- * and whoever is found then is pinned as well, until the outputs pass or nobody new is found.
+ * and each culprit that is found then is pinned as well, until the outputs pass or no new one is
+ * found.
  *
  * What is searched with values pinned is another model: its values and answers are kept apart from
  * the report's, and only the culprits cross over.
@@ -24,7 +25,7 @@
 #include "bisect/evidence/verify.h"
 
 #define PIN_ROUNDS 4
-/* Culprits of several that are left out once: a load each, one besides, and two more for whoever
+/* Culprits of several that are left out once: a load each, one besides, and two more for one that
  * spoils nothing. */
 #define PIN_SINGLES 8
 
@@ -39,7 +40,7 @@ struct pin {
     struct findings found;        /* and what is found of it */
 };
 
-/* --- who is pinned ---------------------------------------------------------------------------- */
+/* --- which nodes are pinned ------------------------------------------------------------------- */
 
 /* One that the reference has no values of cannot be pinned. */
 static bool pin_possible(const struct search_case *c, const struct odb_node *node)
@@ -77,8 +78,8 @@ static int pin_last(const struct odb_culprit *c)
     return odb_culprit_is_region(c) ? c->segment[1] : c->node;
 }
 
-/* The nodes, and of regions the ends: what lies between is read by these alone, mostly. True:
- * somebody new. */
+/* The nodes, and of regions the ends: what lies between is read by these alone, mostly. True: one
+ * of them is new. */
 static bool pin_culprits(struct pin *p)
 {
     const struct search_case *c = p->c;
@@ -160,7 +161,7 @@ static enum odb_status pin_run(struct pin *p, bool all, size_t *bad, enum odb_st
     return status;
 }
 
-/* --- whoever else it is ----------------------------------------------------------------------- */
+/* --- other culprits --------------------------------------------------------------------------- */
 
 /* Every node judged on what the target made with the culprits pinned. */
 static enum odb_status pin_blame(struct pin *p, struct odb_error *err)
@@ -242,7 +243,7 @@ static bool pin_tells(const struct pin *p)
     return false;
 }
 
-/* One round: *again where somebody new was found. */
+/* One round: *again where a new culprit was found. */
 static enum odb_status pin_round(struct pin *p, bool *again, struct odb_error *err)
 {
     struct findings *f = p->f;
@@ -312,8 +313,8 @@ static bool *pin_shows(const struct pin *p, const struct odb_culprit *culprit)
 }
 
 /* What pinned nodes read, and so would be wrong behind a culprit that they hide, of what shows it
- * (pin_shows()). marks [n_values]; a value of its own that nobody but them reads says no more than
- * running it alone. */
+ * (pin_shows()). marks [n_values]; a value of its own that only they read says no more than running
+ * it alone. */
 static void pin_witnesses(const struct pin *p, const struct odb_culprit *culprit, const bool *shows,
                           bool *marks)
 {

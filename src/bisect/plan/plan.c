@@ -33,5 +33,5 @@ enum odb_status plan_search(const struct search_case *c, struct findings *f, str
         forecast_turn(f, row->name, row->forecast(c, f, reading_batches(c, f, &bytes)),
                       "asked for");
     ODB_TRY(row->run(c, f, err));
-    return overflow_look(c, f, err); /* of what nobody looked into */
+    return overflow_look(c, f, err); /* of what was not looked into */
 }

@@ -35,7 +35,7 @@
 /* --- taking nodes out ------------------------------------------------------------------------- */
 
 /* The node is left out, and what it makes is fed from here on. What the reference does not make
- * either cannot be: whoever reads that is left out as well. */
+ * either cannot be: the nodes that read that are left out as well. */
 static void refused_leave_out(struct search_case_made *rest, struct findings *f, int node)
 {
     const struct search_case *c = &rest->is;
@@ -263,7 +263,7 @@ enum odb_status refused_around(struct search_case_made *rest, const struct searc
     return status;
 }
 
-/* --- what is told of it ----------------------------------------------------------------------- */
+/* --- what is reported of it ------------------------------------------------------------------- */
 
 /* Whether the target was asked for some value of the node, and what it gave was judged. */
 static bool refused_is_judged(const struct findings *f, const struct odb_node *node)

@@ -3,8 +3,8 @@
  * What no output shows and nothing verified is a note. The outputs are what a model is for: where
  * all of them agree, a node is accused on evidence of its own, that it fails alone or in a region.
  * A value that was off while it was read, and that the same node alone does not repeat, is worth
- * knowing and no reason to fail. Where an output could not be judged nobody knows what it would
- * have shown, and a recording can be asked nothing more, so what accuses there stays.
+ * knowing and no reason to fail. Where an output could not be judged, what it would have shown is
+ * unknown, and a recording can be asked nothing more, so what accuses there stays.
  */
 #include "bisect/plan/unseen.h"
 

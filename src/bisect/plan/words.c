@@ -228,7 +228,7 @@ static void words_parted(const struct search_case *c, const struct findings *f,
                           "spoilt. ");
 }
 
-/* By how much, where anybody knows: of the node's own, or else of its value. */
+/* By how much, where that is known: of the node's own, or else of its value. */
 static void words_by(const struct odb_culprit *c, struct odb_buf *out)
 {
     const struct odb_value_report *v = &c->numbers;

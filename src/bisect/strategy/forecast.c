@@ -19,7 +19,7 @@ static size_t forecast_pieces(const struct search_case *c)
     return pieces;
 }
 
-/* Runs of the whole and of parts, and seconds besides. Whoever is accused runs alone, and the
+/* Runs of the whole and of parts, and seconds besides. Each accused node runs alone, and the
  * outputs without its error: in pieces that counts. */
 static struct forecast forecast_of(const struct search_case *c, const struct findings *f,
                                    double whole, double parts, double besides)

@@ -5,8 +5,8 @@
  * as in git bisect skip; of wrong values, failure.h says which are the bug.
  *
  * A fault that is masked and comes back costs twice ceil(log2 N) loads here, in whatever order they
- * are: no prefix between the two shows it, so they halve down to whoever brings it back, and only
- * then is there a value to ask about. Suffixes (suffix.c) show it in each part that holds it.
+ * are: no prefix between the two shows it, so they halve down to the node that brings it back, and
+ * only then is there a value to ask about. Suffixes (suffix.c) show it in each part that holds it.
  */
 #include "bisect/strategy/hunt.h"
 
@@ -198,7 +198,7 @@ static enum odb_status hunt_ask(void *payload, const struct odb_cut *cut,
     }
     if (probe->n_values)
         odb_probe_tell(c->prober, probe, shown, hunt_remaining(h, cut, evidence));
-    if (had != ODB_OK && had != ODB_CANCELLED && cut->n == 1) /* of several, who knows which */
+    if (had != ODB_OK && had != ODB_CANCELLED && cut->n == 1) /* of several, which one is unknown */
         question_note_failure(c, f, q->list, probe->n_values, had);
     question_free(q);
     return status;
@@ -225,7 +225,7 @@ static bool hunt_begin(void *payload, const struct odb_cut *cut)
     return true;
 }
 
-/* Whether the one that is left is wrong alone, which is kept for whoever accuses it. */
+/* Whether the one that is left is wrong alone, which is kept for the step that accuses it. */
 static enum odb_status hunt_confirm(void *payload, int node, enum odb_answer *answer,
                                     struct odb_error *err)
 {
@@ -369,7 +369,7 @@ enum odb_status hunt_accuse_left(const struct search_case *c, struct findings *f
     return status;
 }
 
-/* Whether the model up to node is bad, and up to whoever stands right before it is not. */
+/* Whether the model up to node is bad, and up to each node right before it is not. */
 static bool hunt_shows(const struct hunt *h, int value, int node)
 {
     const struct odb_known *own = &h->known[node];
@@ -454,7 +454,7 @@ static enum odb_status hunt_dead(const struct search_case *c, struct findings *f
     return odb_error_at(err, "%s", c->options->target);
 }
 
-/* The target dies of the model as a whole, and of no part of it that was asked: nobody is accused.
+/* The target dies of the model as a whole, and of no part of it that was asked: no node is accused.
  */
 static void hunt_only_whole(struct hunt *h)
 {
@@ -492,7 +492,7 @@ static enum odb_status hunt_accuse_dead(struct hunt *h, int first, int last, con
         return status;
     }
     culprit->verified = status == h->signature;
-    if (culprit->verified) /* whoever else stands in the region */
+    if (culprit->verified) /* whatever else stands in the region */
         culprit->segment[0] = last;
     culprit->checks[ODB_CHECK_PREFIX] =
         first == last && h->result.confirmed ? ODB_CONFIRMS : ODB_NOT_ASKED;

@@ -98,7 +98,7 @@ static enum odb_status look_blame(const struct search_case *c, struct findings *
 }
 
 /* Reading moved the bits of a wrong output by so much that a part of its error may have been hidden
- * from whoever looked. */
+ * from the run that read the values. */
 static bool look_doubtful(const struct search_case *c, const struct findings *f)
 {
     const struct odb_observer *seen = &f->report->observer;

@@ -240,8 +240,8 @@ static void probed_keep(const struct search_case *c, struct findings *f, struct 
     }
 }
 
-/* What is held beyond the budget goes: all but the outputs, and what nodes at fault gave and got;
- * whoever needs the rest asks for it again. */
+/* What is held beyond the budget goes: all but the outputs, and what nodes at fault gave and got; a
+ * step that needs the rest asks for it again. */
 static void probed_drop_most(const struct search_case *c, struct findings *f)
 {
     bool *keep = odb_new_n(bool, c->graph->n_values);

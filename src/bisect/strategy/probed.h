@@ -10,8 +10,8 @@
 /* Makes them, and judges every node that they are evidence for. */
 enum odb_status probed_values(const struct search_case *c, struct findings *f,
                               struct odb_error *err) ODB_MUST_USE;
-/* Has another worker read every value in one run, which probed_values() waits for; or nobody
- * will. */
+/* Has another worker read every value in one run, which probed_values() waits for; or no worker
+ * does. */
 void probed_begin(const struct search_case *c, struct findings *f);
 void probed_forget(const struct search_case *c,
                    struct findings *f); /* where none was begun: nothing */

@@ -97,7 +97,7 @@ static void prove_count(const struct search_case *c, struct findings *f, const i
     }
 }
 
-/* Whoever the counterexample stands before need not be the first that is wrong. */
+/* A culprit behind the counterexample need not be the first that is wrong. */
 static void prove_doubt(const struct search_case *c, struct findings *f)
 {
     int node = f->report->proof.counterexample;
@@ -121,7 +121,7 @@ static void prove_doubt(const struct search_case *c, struct findings *f)
     free(up);
 }
 
-/* What the target made of the values, in the report and for whoever goes on. */
+/* What the target made of the values, in the report and for the steps that follow. */
 static struct odb_tensor **prove_keep(struct odb_tensor *const *from, size_t n)
 {
     struct odb_tensor **kept = odb_new_n(struct odb_tensor *, n);

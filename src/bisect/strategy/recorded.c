@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The target is a recording: one look, and nothing to ask again. So nothing is said of whether it
- * repeats itself, nobody runs alone, and there are no prefixes. Blame needs none of that: what was
+ * repeats itself, no node runs alone, and there are no prefixes. Blame needs none of that: what was
  * recorded before a node goes into the reference's operator, and what comes out is held against
  * what was recorded behind it. Where values are missing in between, it is the segment between
  * recorded ones that is judged, and accused.
@@ -155,7 +155,7 @@ static enum odb_status recorded_judge_value(struct recorded *r, int v, struct od
 }
 
 /* The recording was made with other inputs than the reference was given: whatever follows differs,
- * and nobody is to blame. */
+ * and no node is to blame. */
 static enum odb_status recorded_judge_feeds(struct recorded *r, struct odb_error *err)
 {
     const struct search_case *c = r->c;
@@ -289,7 +289,7 @@ static enum odb_status recorded_unobserved(const struct search_case *c, struct f
                   "otherwise then, and what was read may not be what is",
                   c->graph->values[v].name, bad ? "is off" : "passes", bad ? "passes" : "is off");
     f->verdicts[o] = told;
-    if (bad) /* nobody is accused of what was not read */
+    if (bad) /* no node is accused of what was not read */
         return ODB_OK;
     read->verdict = told.verdict;
     read->error = told.error;
@@ -307,8 +307,8 @@ static struct odb_tensor *recorded_right(const struct search_case *c, const stru
     return odb_tensor_ref(c->trace->ref[value]);
 }
 
-/* Outputs that hold each other's values: who has read them read what they should have, so that is
- * put in their place, and nobody else is accused. */
+/* Outputs that hold each other's values: a node that read one has read what it should hold, so that
+ * is put in its place, and no other node is accused. */
 static enum odb_status recorded_exchanged(struct recorded *r, struct odb_error *err)
 {
     const struct search_case *c = r->c;
@@ -372,7 +372,7 @@ static void recorded_accuse(struct recorded *r, int value, enum odb_diagnosis ki
         reference_blame(c, f, culprit);
 }
 
-/* A bad value, all before it good, and nobody accused: small errors that add up, a gain, or, where
+/* A bad value, all before it good, and no node accused: small errors that add up, a gain, or, where
  * the reference cannot run what lies between, something there. */
 static bool recorded_accuse_first(struct recorded *r, int value)
 {

@@ -8,7 +8,7 @@
 #include "bisect/findings.h"
 #include "bisect/strategy/forecast.h"
 
-/* What a strategy reads besides outputs and cuts. Whoever reads every value can do so of a
+/* What a strategy reads besides outputs and cuts. A strategy that reads every value can do so of a
  * recording, and begin before the plain run has ended. */
 enum strategy_reads {
     STRATEGY_READS_NONE,

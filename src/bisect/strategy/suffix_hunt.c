@@ -53,8 +53,8 @@ static enum odb_status suffix_hunt_region_fails(const struct suffix *s, const in
     return status;
 }
 
-/* The accused passes alone, fed with its weights, and fails together with whoever makes them: one
- * of these by itself, or all. */
+/* The accused passes alone, fed with its weights, and fails together with the nodes that make them:
+ * one of these by itself, or all. */
 static enum odb_status suffix_hunt_blame_weights(const struct search_case *c, struct findings *f,
                                                  struct odb_culprit *culprit, int node,
                                                  struct odb_error *err)
@@ -107,8 +107,8 @@ static enum odb_status suffix_hunt_widen(const struct suffix *s, struct odb_culp
     return status;
 }
 
-/* Whoever is left has failed on the reference's values, so alone it is fed with them too, and
- * nothing need be read for that. */
+/* Each node that is left has failed on the reference's values, so alone it is fed with them too,
+ * and nothing need be read for that. */
 static void suffix_hunt_feed(const struct suffix *s, const bool *left)
 {
     const struct search_case *c = s->c;
@@ -146,9 +146,9 @@ static enum odb_status suffix_hunt_accuse(const struct suffix *s, const bool *le
     return status;
 }
 
-/* Whoever was found is wrong on the reference's values, so a fault before it, which shows at the
- * output by way of it alone, has not been seen. What it reads is had once as the target makes it:
- * values that are wrong there are searched next. */
+/* The node that was found is wrong on the reference's values, so a fault before it, which shows at
+ * the output by way of it alone, has not been seen. What it reads is had once as the target makes
+ * it: values that are wrong there are searched next. */
 static enum odb_status suffix_hunt_look_before(const struct search_case *c, struct findings *f,
                                                int found, struct odb_error *err)
 {
