@@ -6,7 +6,8 @@
  *                       same under the names that the model has for them
  *
  * Names below .run are links of the files themselves, so what is pinned lives on when another
- * process makes room, and nothing is copied. What nobody holds a lock on is removed by the next.
+ * process makes room, and nothing is copied. What no process holds a lock on is removed by the
+ * next.
  */
 #include "executor/cache.h"
 
@@ -30,7 +31,7 @@
 #include "executor/spec.h"
 
 #define CACHE_SIZE ((size_t)20 << 30)
-#define CACHE_STALE 600 /* seconds until what nobody works on is rubbish */
+#define CACHE_STALE 600 /* seconds until what no process works on is rubbish */
 
 struct odb_cache {
     char *dir;   /* owned */
@@ -76,7 +77,7 @@ static int cache_older(const void *a, const void *b)
     return (x->used.tv_nsec > y->used.tv_nsec) - (x->used.tv_nsec < y->used.tv_nsec);
 }
 
-/* A directory of a process that is no more: nobody holds its lock. One that was made just now may
+/* A directory of a process that is no more: its lock is not held. One that was made just now may
  * not have been locked yet. */
 static void cache_sweep(const struct odb_cache *cache, const char *name, const struct stat *st)
 {
@@ -159,7 +160,7 @@ enum odb_status odb_cache_open(struct odb_cache **out, struct odb_error *err)
     cache->shared =
         cache->dir && odb_file_mkdir(cache->dir, NULL) == ODB_OK && cache_make_run(cache);
     if (cache->shared) {
-        chmod(cache->dir, 0700); /* models may be nobody else's business */
+        chmod(cache->dir, 0700); /* models may be private */
     } else {
         free(cache->dir);
         cache->dir = NULL;

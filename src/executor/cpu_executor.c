@@ -29,7 +29,7 @@ struct cpu_executor {
     uint64_t seed;
     struct odb_model *model;           /* owned; NULL: none loaded */
     struct odb_cpu *cpu;               /* owned */
-    const struct odb_cpu_watch *watch; /* borrowed; NULL: nobody */
+    const struct odb_cpu_watch *watch; /* borrowed; NULL: none */
 };
 
 /* One run: values by index, and which nodes are needed for it. */

@@ -4,8 +4,8 @@
  * only tells what names mean: which value is a checkpoint of a PyTorch export, which is a weight,
  * and which names would be one as a file's.
  *
- * A wrong match would be taken for a wrong target, so a name that could be two values' is nobody's
- * until a map says whose.
+ * A wrong match would be taken for a wrong target, so a name that could be two values' is no
+ * value's until a map says which.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ static const struct odb_value *dump_value(const struct dump *dump, const char *n
 
 /* --- finding ---------------------------------------------------------------------------------- */
 
-/* Another value's checkpoint has this name, so nobody knows whose the recorded one is. */
+/* Another value's checkpoint has this name, so it is unknown whose the recorded one is. */
 static bool dump_is_others(const struct dump *dump, const struct odb_value *value, const char *name)
 {
     size_t owner;

@@ -28,7 +28,7 @@ struct odb_named {
 struct odb_load {
     const void *bytes; /* ONNX; borrowed for the call */
     size_t size;
-    struct odb_storage *keep; /* owns bytes, for those who hold on to them; borrowed; NULL: copy */
+    struct odb_storage *keep; /* owns bytes, for executors that keep them; borrowed; NULL: copy */
     const char *dir;       /* relative external data is below it; the child's working directory */
     const char *path;      /* absolute: the user's file, when it was read, held bytes; NULL: none */
     const int *node_index; /* [n_nodes] index in the debugged model of each node, in file order */
@@ -56,7 +56,7 @@ struct odb_account {
         .text = ODB_BUF_INIT                                                                       \
     }
 
-/* What the argument of a spec is to those who look for the files that it names. */
+/* What the argument of a spec is in a search for the files that it names. */
 enum odb_argument {
     ODB_ARGUMENT_FILE,   /* FILE, FILE:CLASS, MODULE:CLASS, or no file at all */
     ODB_ARGUMENT_COMMAND /* a command line, of whose words some may be files */
@@ -99,7 +99,7 @@ struct odb_executor_ops {
                             nothing */
     const struct odb_executor_optimizers *optimizers; /* NULL: they are not known by name */
     const char *env; /* environment variable that names its library; NULL: none does */
-    /* The library that it would load, as far as that can be told without loading it; owned by the
+    /* The library that it would load, as far as that is known without loading it; owned by the
      * caller, NULL: none, or the loader's to find. Optional. */
     char *(*file)(void);
     /* Empty string: usable here. Else why not. Optional. */
@@ -158,7 +158,7 @@ bool odb_executor_trusted(const char *spec);
 /* Whether the spec's executor, and all that it wraps, has something to say of a loaded model. */
 bool odb_executor_accounts(const char *spec);
 
-/* Whether a spec, and all that it wraps, is one that can be opened here, as far as that can be told
+/* Whether a spec, and all that it wraps, is one that can be opened here, as far as that is known
  * before anything is started: what another machine has is not asked. ODB_E_USAGE if not. */
 enum odb_status odb_executor_here(const char *spec, struct odb_error *err) ODB_MUST_USE;
 

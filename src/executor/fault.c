@@ -62,7 +62,7 @@ struct fault {
     double rate;         /* and in so many of those, at random */
     size_t runs;         /* of what is loaded */
     uint64_t all_runs;   /* of whatever was loaded */
-    char *from;          /* owned: whose numbers it takes; NULL: nobody's */
+    char *from;          /* owned: the value whose numbers it takes; NULL: none */
     uint64_t seed;
     bool hidden, seen, whole;
     int64_t turn;                   /* iteration=, or ODB_ANY_TURN */
@@ -618,7 +618,7 @@ static enum odb_status fault_decide(struct fault *fault, struct fault_cut *cut,
         return ODB_OK;
     const struct odb_value *value = fault_likely_value(cut);
     if (!value) {
-        fault->acts = false; /* nobody reads what the node makes */
+        fault->acts = false; /* nothing reads what the node makes */
         return ODB_OK;
     }
     bool original = fault_is_original_output(load, value);
@@ -658,8 +658,8 @@ static enum odb_status fault_cut_new(struct fault_cut **out, const struct odb_lo
     return ODB_OK;
 }
 
-/* Whether upstream has to give a value of its own: something else reads it, somebody outside
- * wants it, or it is to be spoiled. */
+/* Whether upstream has to give a value of its own: something else reads it, it is an output, or it
+ * is to be spoiled. */
 static bool fault_is_between(const struct fault_cut *cut, const struct odb_value *value)
 {
     if (value->producer < 0 || !cut->upstream[value->producer] || !value->name[0])
@@ -1005,7 +1005,7 @@ static enum odb_status fault_load(void *self, const struct odb_load *load, struc
         return status == ODB_OK ? odb_executor_load(fault->up, load, err) : status;
     }
     fault_divide(cut);
-    if (cut->n_between == 0) { /* nobody reads what the node makes */
+    if (cut->n_between == 0) { /* nothing reads what the node makes */
         fault_cut_free(cut);
         return odb_executor_load(fault->up, load, err);
     }
@@ -1064,7 +1064,7 @@ static enum odb_status fault_run_piece(const struct fault_run *run, struct odb_e
     return status;
 }
 
-/* The named value, else the node's first float output that anybody reads. */
+/* The named value, else the node's first float output that is read. */
 static int fault_choose(const struct fault_run *run)
 {
     const struct odb_node *node = &run->cut->model->graph->nodes[run->cut->node];

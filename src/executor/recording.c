@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names are the difficulty. A file cannot be called "/conv1/Conv_output_0", so whoever wrote it
- * put something else for the slashes. A manifest (dump_info.json) or the file itself (.pb) may say
- * the true name; where neither does, names are compared in a form in which all characters that
- * tools replace are one.
+ * Names are the difficulty. A file cannot be called "/conv1/Conv_output_0", so the program that
+ * wrote it put something else for the slashes. A manifest (dump_info.json) or the file itself (.pb)
+ * may say the true name; where neither does, names are compared in a form in which all characters
+ * that tools replace are one.
  */
 #include "executor/recording.h"
 
@@ -236,8 +236,8 @@ static bool recording_name_by(struct odb_recording *r, const char *name, bool ex
 }
 
 /* One list of the manifest. Files stand in the order of the list, for their names begin with an
- * index, so names that look alike as files are told apart by it. Tensors that could not be had
- * have an error and no file. */
+ * index, so it distinguishes names that look alike as files. Tensors that could not be had have an
+ * error and no file. */
 static void recording_name_list(struct odb_recording *r, const json_t *list, const char *key)
 {
     struct odb_map *named = odb_map_new(); /* the first pass's, that the second leaves alone */
@@ -337,7 +337,7 @@ static void recording_index(struct odb_recording *r)
         if (!odb_map_add(r->by_name, item->name, i) && odb_map_get(r->by_name, item->name, &first))
             recording_pair(r, first, i);
         if (item->form && !odb_map_add(r->by_form, item->form, i))
-            odb_map_set(r->by_form, item->form, ODB_RECORDING_NONE); /* nobody knows which */
+            odb_map_set(r->by_form, item->form, ODB_RECORDING_NONE); /* unknown which */
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tensors that somebody recorded: a folder of .npy and .pb files, a folder that dump_tools wrote,
- * an .npz archive. Opening lists what is there; values are read when they are asked for.
+ * Recorded tensors: a folder of .npy and .pb files, a folder that dump_tools wrote, an .npz
+ * archive. Opening lists what is there; values are read when they are asked for.
  */
 #ifndef ODB_EXECUTOR_RECORDING_H
 #define ODB_EXECUTOR_RECORDING_H

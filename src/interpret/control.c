@@ -297,7 +297,7 @@ static enum odb_status control_loop_outputs(struct control_loop *l, struct odb_t
 }
 
 /* The condition that the body gives counts whether the node has one or not: the specification says
- * that it is ignored where the node has none, and nobody does that. */
+ * that it is ignored where the node has none, and no implementation does that. */
 enum odb_status cpu_control_loop(const struct cpu_scope *scope, int index,
                                  const struct odb_tensor *const *in, struct odb_tensor **out,
                                  struct odb_error *err)

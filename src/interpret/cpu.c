@@ -177,7 +177,7 @@ static void cpu_plan_bodies(struct cpu_node *slot, const struct odb_node *node)
     }
 }
 
-/* Nobody reads attributes that are not what the operator's row says: not even to plan. */
+/* No code reads attributes that are not what the operator's row says: not even to plan. */
 static void cpu_plan_attrs(struct cpu_node *slot, const struct odb_op *op,
                            const struct odb_node *node)
 {
@@ -283,7 +283,7 @@ static struct cpu_plan *cpu_plan_new(const struct odb_graph *graph, const struct
         cpu_plan_node(plan, &graph->nodes[n], actual, defaults, depth);
         plan->why = plan->why ? plan->why : plan->nodes[n].why;
     }
-    if (cpu->over) /* nobody is going to run it */
+    if (cpu->over) /* it is not going to be run */
         return plan;
     cpu_mark_kept(plan);
     cpu_mark_operands(plan);
@@ -334,7 +334,7 @@ const char *odb_cpu_kernels(void)
     return getenv(ODB_KERNELS_ENV);
 }
 
-/* An optional input of the model that nobody feeds is an empty one. */
+/* An optional input of the model that is not fed is an empty one. */
 static enum odb_status cpu_mark_absent(struct cpu_plan *plan, struct odb_error *err)
 {
     const struct odb_graph *graph = plan->graph;
@@ -398,7 +398,7 @@ bool odb_cpu_kept(const struct odb_cpu *cpu, int value)
     return cpu->plan->kept[value];
 }
 
-/* The tensor of an initializer that nobody can replace, or of a Constant; NULL: not constant. */
+/* The tensor of an initializer that no feed can replace, or of a Constant; NULL: not constant. */
 static const struct odb_tensor *cpu_constant(const struct cpu_plan *plan, int value)
 {
     const struct odb_value *v = value >= 0 ? &plan->graph->values[value] : NULL;
@@ -505,7 +505,7 @@ static void cpu_operands_dispose(struct cpu_operands *o)
         odb_work_give(o->out);
 }
 
-/* Whether a value of the scope is wanted by nobody after node index. keep: NULL: outputs are. */
+/* Whether a value of the scope is not needed after node index. keep: NULL: outputs are. */
 static bool cpu_dies(const struct cpu_scope *scope, const bool *keep, int value, int index)
 {
     if (value < 0 || !scope->values[value] || scope->plan->last_use[value] > index)

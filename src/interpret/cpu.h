@@ -55,11 +55,11 @@ struct odb_cpu_place {
     uint64_t turn;                      /* which of the body's runs this is */
 };
 
-/* Whoever watches what goes on inside nodes with bodies. Any function may be NULL; a status other
- * than ODB_OK ends the run, and is returned. place is NULL in the main graph. */
+/* Watches what goes on inside nodes with bodies. Any function may be NULL; a status other than
+ * ODB_OK ends the run, and is returned. place is NULL in the main graph. */
 struct odb_cpu_watch {
     void *payload;
-    /* A body is going to run on these; local functions are not told of. */
+    /* A body is going to run on these; not called for local functions. */
     enum odb_status (*begin)(void *payload, const struct odb_cpu_place *place,
                              struct odb_tensor *const *feeds, size_t n, struct odb_error *err);
     /* It has given these. */
@@ -92,7 +92,7 @@ struct odb_cpu_run {
                              struct odb_error *err);
     void *payload;
     bool (*cancelled)(void *payload);
-    const struct odb_cpu_watch *watch; /* borrowed; NULL: nobody */
+    const struct odb_cpu_watch *watch; /* borrowed; NULL: none */
 };
 
 /* Returns ODB_OK even when some nodes could not be run, unless after() says otherwise. */
@@ -105,7 +105,7 @@ enum odb_status odb_cpu_node(const struct odb_cpu *cpu, int node, enum odb_preci
                              uint64_t seed, struct odb_tensor *const *in,
                              struct odb_tensor *const *captured, struct odb_tensor **out,
                              struct odb_error *err) ODB_MUST_USE;
-/* The same while somebody watches. */
+/* The same with a watch. */
 enum odb_status odb_cpu_node_watched(const struct odb_cpu *cpu, int node,
                                      enum odb_precision precision, uint64_t seed,
                                      struct odb_tensor *const *in,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who runs the operators that need the graph. What calls of them are held against stands in rows
- * of the kernels' table, as of all operators.
+ * Which function runs each operator that needs the graph. What calls of them are held against
+ * stands in rows of the kernels' table, as of all operators.
  */
 #include <string.h>
 

@@ -67,7 +67,7 @@ struct cpu_scope {
     bool replay; /* what goes in is a target's, and may have types of its own */
     bool (*cancelled)(void *payload);
     void *payload;
-    const struct odb_cpu_watch *watch; /* NULL: nobody */
+    const struct odb_cpu_watch *watch; /* NULL: none */
     const struct odb_cpu_place *place; /* NULL: the main graph */
 };
 
@@ -129,7 +129,7 @@ enum odb_status cpu_stack_join(const struct cpu_scope *scope, const struct cpu_p
                                struct odb_tensor **out, struct odb_error *err) ODB_MUST_USE;
 void cpu_stack_dispose(struct cpu_stack *stack);
 
-/* What an If or Loop goes by, as whoever watches would have it. */
+/* What an If or Loop goes by, as the watch would have it. */
 void cpu_scope_steer(const struct cpu_scope *scope, int index, int64_t *v);
 
 /* A seed of its own for each turn of each node. */
@@ -145,7 +145,7 @@ const struct odb_value *cpu_scope_owner(const struct cpu_scope **scope, int valu
 const struct odb_tensor *cpu_scope_read(const struct cpu_scope *scope, int value);
 /* All nodes of a body; the first that fails ends it. */
 enum odb_status cpu_scope_run(struct cpu_scope *scope, struct odb_error *err) ODB_MUST_USE;
-/* One node; out[] owned by the caller. dying: bit i: nobody wants input i after it. */
+/* One node; out[] owned by the caller. dying: bit i: input i is not needed after it. */
 enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
                              const struct odb_tensor *const *in, uint32_t dying,
                              struct odb_tensor **out, struct odb_error *err) ODB_MUST_USE;

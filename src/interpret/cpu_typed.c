@@ -52,7 +52,7 @@ static enum odb_dtype typed_common(const struct cpu_scope *scope, const struct o
             !typed_alike(wide, t->dtype))
             continue;
         const struct cpu_scope *at = scope;
-        const struct odb_value *v = /* NULL: who replays gives what the node leaves out */
+        const struct odb_value *v = /* NULL: a replay gives what the node leaves out */
             node->in[j] < 0 ? NULL : cpu_scope_owner(&at, node->in[j]);
         if (v && v->init)
             return v->init->dtype;

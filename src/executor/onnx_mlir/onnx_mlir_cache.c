@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * One directory per compiled model, named by its key. It is filled under another name and renamed,
- * so that it is there whole or not at all, whoever else does the same; its time is that of its last
- * use. What goes is renamed before it is removed.
+ * so that it is there whole or not at all, even if another process does the same; its time is that
+ * of its last use. What goes is renamed before it is removed.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -160,12 +160,12 @@ char *odb_mlir_cache_keep(const struct odb_mlir_cache *cache, const char *key, c
     char *path = odb_xasprintf("%s/%s", cache->dir, key);
     bool there = mkdtemp(made) != NULL;
     if (there)
-        odb_temporary_add(made); /* which locks it: nobody sweeps it meanwhile */
+        odb_temporary_add(made); /* which locks it: no process sweeps it meanwhile */
     if (!there) {
         odb_fail(err, ODB_E_IO, "%s", strerror(errno));
         odb_error_at(err, "%s", cache->dir);
     } else if (cache_fill(dir, made, err) == ODB_OK && rename(made, path) < 0 &&
-               access(path, F_OK) < 0) { /* else somebody else was faster */
+               access(path, F_OK) < 0) { /* else another process was faster */
         odb_fail(err, ODB_E_IO, "%s", strerror(errno));
         odb_error_at(err, "%s", path);
     }

@@ -57,7 +57,7 @@ out:
     return status;
 }
 
-/* The optimised graph, whose weights nobody wants: they are as large as the model's. *out stays
+/* The optimised graph, whose weights are not wanted: they are as large as the model's. *out stays
  * NULL where ONNX Runtime cannot write it, as with providers that compile. */
 static enum odb_status ort_optimized(struct ort *ort, struct odb_model **out, struct odb_buf *heard,
                                      struct odb_account *account, struct odb_error *err)
@@ -112,7 +112,7 @@ static void ort_place_node(const char *line, const char *where, struct odb_accou
 }
 
 /* Every provider has a line "… placed on [NAME]. Number of nodes: N", and its nodes a line each
- * behind it, but where one has them all: then only the graph knows who they are. */
+ * behind it, but where one has them all: then only the graph names the nodes. */
 static void ort_places(const struct odb_buf *heard, const struct odb_model *optimized,
                        struct odb_account *account)
 {

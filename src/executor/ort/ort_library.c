@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * ONNX Runtime's library: where it may lie, and which of its functions there are. Nothing is looked
- * for below the working directory: nobody should run code because it lies beside a model.
+ * for below the working directory: code must not run because it lies beside a model.
  */
 #include "executor/ort/ort_int.h"
 

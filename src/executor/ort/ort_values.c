@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Tensors to ONNX Runtime and back. Inputs are handed over where they lie; outputs stay in the
- * memory that ONNX Runtime allocated, owned by a storage, until nobody needs them.
+ * memory that ONNX Runtime allocated, owned by a storage, until they are not needed any more.
  */
 #include "executor/ort/ort_int.h"
 

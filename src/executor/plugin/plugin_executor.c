@@ -36,7 +36,7 @@ struct plugin {
 
     struct odb_model *model;           /* owned; NULL: none loaded */
     struct plugin_view view;           /* of the model */
-    const struct onnxdbg_graph *graph; /* in view; NULL: nobody has asked for it */
+    const struct onnxdbg_graph *graph; /* in view; NULL: not asked for */
     int *feeds;                        /* owned: values that are fed */
     size_t n_feeds;
     int *input_of, *output_of; /* owned: [n_values] which input, output each value is; -1: none */

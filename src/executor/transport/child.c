@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What must hold whatever the child does: its output never fills a pipe that anybody waits for,
+ * What must hold whatever the child does: its output never fills a pipe that a process waits for,
  * its group is gone before its number can be another's (the zombie holds it), and nothing that it
  * left in its scratch directory stays. A process that leaves the group by itself, as daemons do, is
  * left alone: it may be one that others share.
@@ -26,11 +26,9 @@
 
 #define CHILD_PIPE ((size_t)64 << 10) /* read at once: what a pipe holds */
 #define CHILD_TICK_MS 5
-#define CHILD_TERM_GRACE 0.3 /* seconds between SIGTERM and SIGKILL */
-#define CHILD_KILL_GRACE                                                                           \
-    10.0                  /* a driver may hold a killed process; nobody waits for it for ever      \
-                           */
-#define CHILD_RANG_MAX 16 /* pieces heard after its end: more than the pipe held */
+#define CHILD_TERM_GRACE 0.3  /* seconds between SIGTERM and SIGKILL */
+#define CHILD_KILL_GRACE 10.0 /* a driver may hold a killed process; the wait for it ends */
+#define CHILD_RANG_MAX 16     /* pieces heard after its end: more than the pipe held */
 
 static void child_close(int *fd)
 {
@@ -111,7 +109,7 @@ bool odb_child_ended(const struct odb_child *child, int *how)
 {
     siginfo_t info = {0};
     if (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
-        info.si_code = errno == ECHILD ? CLD_EXITED : 0; /* somebody else has reaped it */
+        info.si_code = errno == ECHILD ? CLD_EXITED : 0; /* other code has reaped it */
     else if (info.si_pid != child->pid)
         return false;
     *how = info.si_code == CLD_EXITED ? info.si_status << 8 : info.si_status;

@@ -161,7 +161,7 @@ void odb_program_say(const char *text, size_t n)
     while (n > 0) {
         ssize_t put = write(STDERR_FILENO, text, n);
         if (put < 0)
-            return; /* nobody listens to us; the program must not stand still for that */
+            return; /* our output has no reader; the program must not stop for that */
         text += put;
         n -= (size_t)put;
     }

@@ -89,7 +89,7 @@ void odb_parcel_add(struct odb_parcel *parcel, Odb__Wire__Blob *blob, const void
 
 static enum odb_status channel_gone(struct odb_error *err, const char *doing)
 {
-    if (errno == EMFILE) /* of ours: nobody else is to blame */
+    if (errno == EMFILE) /* our own limit, not a fault of the other end */
         return odb_fail(err, ODB_E_NOMEM, "%s: too many files are open here", doing);
     return odb_fail(err, ODB_E_IO, "%s: %s", doing,
                     errno == 0 || errno == EPIPE || errno == ECONNRESET ? "the other end is gone"
@@ -643,8 +643,8 @@ static enum odb_status wire_get(struct odb_tensor **out, struct odb_frame *frame
                                 Odb__Wire__Tensor *const *items, size_t n, size_t *at, int depth,
                                 struct odb_error *err);
 
-/* Only what is sparse has a shape of its own; keys, sparse values and indices are tensors. Whoever
- * counts elements may then look at as many. */
+/* Only what is sparse has a shape of its own; keys, sparse values and indices are tensors. Code
+ * that counts elements may then look at as many. */
 static enum odb_status wire_check_parts(const struct odb_tensor *t, size_t n_dims,
                                         struct odb_error *err)
 {

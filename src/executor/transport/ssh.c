@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ssh's options are ours where nobody sits at it to answer a question, and where a dead link has to
+ * ssh's options are ours where no user is there to answer a question, and where a dead link has to
  * be seen; all else is the user's own configuration. Nothing of a spec stands on the command line
  * of the other machine, where a shell would read it: the spec goes with the first message.
  */

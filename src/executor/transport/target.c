@@ -104,7 +104,7 @@ static void target_add_words(struct odb_target *target, struct odb_error *err)
     odb_buf_dispose(&line);
 }
 
-/* ssh has ended, or what it is to reach. That is nobody's crash: those are told in words. */
+/* ssh has ended, or what it is to reach. That is no crash: the message says which it was. */
 static enum odb_status target_cut_off(struct odb_target *target, struct odb_error *err)
 {
     struct odb_buf words = ODB_BUF_INIT;
@@ -221,8 +221,8 @@ static enum odb_status target_wait(void *payload, int fd, short events, struct o
     return ODB_OK;
 }
 
-/* Codes that an executor may give its refusals; anything else is E_EXECUTOR, so that nobody takes
- * what a target says of a model for the truth about the model. */
+/* Codes that an executor may give its refusals; anything else is E_EXECUTOR, so that what a target
+ * says of a model is not taken for the truth about the model. */
 static const enum odb_status target_codes[] = {ODB_E_USAGE, ODB_E_INPUT,   ODB_E_NOMEM,
                                                ODB_E_CRASH, ODB_E_TIMEOUT, ODB_UNSUPPORTED};
 

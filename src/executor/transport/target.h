@@ -24,7 +24,7 @@ struct odb_target_stats {
  * executor that cannot be had here is ODB_E_EXECUTOR with the reason and the way out. */
 enum odb_status odb_target_open(struct odb_target **out, const char *spec,
                                 struct odb_error *err) ODB_MUST_USE;
-/* The same, for somebody who may not want to wait until it has started: odb_target_set_cancel(). */
+/* The same, for a caller that may cancel before it has started: odb_target_set_cancel(). */
 enum odb_status odb_target_open_until(struct odb_target **out, const char *spec,
                                       bool (*cancelled)(void *), void *payload,
                                       struct odb_error *err) ODB_MUST_USE;

@@ -24,7 +24,7 @@ struct odb_target {
 
     struct odb_child child;
     bool loaded;
-    bool killed;              /* the last child, by somebody else */
+    bool killed;              /* the last child, from outside */
     double limit;             /* seconds for what it is at */
     double deadline, tick;    /* by target_now() */
     const char *doing;        /* for messages */

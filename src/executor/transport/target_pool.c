@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * One lock guards the queue and what each worker is at. A target belongs to its worker's thread
- * while that is busy, and otherwise to the owner, who may claim it.
+ * while that is busy, and otherwise to the owner, which may claim it.
  */
 #include "executor/transport/target_pool.h"
 
@@ -54,7 +54,7 @@ struct odb_pool {
 static bool pool_cancelled(void *payload)
 {
     struct odb_pool *pool = payload;
-    pthread_mutex_lock(&pool->asking); /* who asks stays until it has the answer */
+    pthread_mutex_lock(&pool->asking); /* the owner does not change them before the answer */
     bool cancelled = pool->cancelled && pool->cancelled(pool->payload);
     pthread_mutex_unlock(&pool->asking);
     return cancelled || atomic_load(&pool->stopping);
@@ -86,13 +86,13 @@ static struct odb_pool_task *pool_take(struct pool_worker *w)
     return task;
 }
 
-/* Somebody else has to do it; the lock is held. */
+/* Leaves the task to another worker; the lock is held. */
 static void pool_retire(struct pool_worker *w, struct odb_pool_task *task,
                         const struct odb_error *why)
 {
     struct odb_pool *pool = w->pool;
     w->retired = true;
-    if (!pool->trouble[0] && why->code != ODB_CANCELLED) /* nobody waits for it any more */
+    if (!pool->trouble[0] && why->code != ODB_CANCELLED) /* else the task is not waited for */
         odb_error_text(why, pool->trouble, sizeof pool->trouble);
     if (task->drop) {
         task->drop(task->arg);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Children of one spec, at work side by side: as many as its workers=N says, dealt out to the hosts
- * of ssh:HOST+HOST,SPEC; else one for each of these. Whoever has several questions begins a task
- * for each and waits for them in the order of his choice; which child answers which is nobody's
- * business. All functions are for one thread, the pool's owner; tasks run in threads of the pool.
+ * of ssh:HOST+HOST,SPEC; else one for each of these. A caller with several questions begins a task
+ * for each and waits for them in the order of its choice; any child may answer any. All functions
+ * are for one thread, the pool's owner; tasks run in threads of the pool.
  */
 #ifndef ODB_EXECUTOR_TRANSPORT_TARGET_POOL_H
 #define ODB_EXECUTOR_TRANSPORT_TARGET_POOL_H
@@ -25,10 +25,10 @@ enum odb_status odb_pool_open(struct odb_pool **out, const char *spec, bool (*ca
 void odb_pool_stop(struct odb_pool *pool);
 void odb_pool_close(struct odb_pool *pool); /* NULL is fine; stops */
 
-/* Somebody else is asked from now on. */
+/* Replaces the function that workers ask. */
 void odb_pool_set_cancel(struct odb_pool *pool, bool (*cancelled)(void *), void *payload);
 
-/* Of the target that is opened first; nobody is waited for. Borrowed: pool. */
+/* Of the target that is opened first; waits for no child. Borrowed: pool. */
 const char *odb_pool_spec(const struct odb_pool *pool);
 /* How many tasks can be at work at once. 1: there are no threads, and no tasks can be begun. */
 size_t odb_pool_workers(const struct odb_pool *pool);
@@ -50,7 +50,8 @@ struct odb_pool_task *odb_pool_begin_beside(struct odb_pool *pool,
 bool odb_pool_done(struct odb_pool *pool, const struct odb_pool_task *task);
 /* Waits until it is done, and frees it: what it wrote can be read. */
 void odb_pool_wait(struct odb_pool *pool, struct odb_pool_task *task);
-/* Nobody waits for it: it is taken out of the queue or runs to its end, and then drop(arg). */
+/* It will not be waited for: it is taken out of the queue or runs to its end, and then
+ * drop(arg). */
 void odb_pool_forget(struct odb_pool *pool, struct odb_pool_task *task, void (*drop)(void *arg));
 
 /* Summed over the targets; tasks under way count when they are done. */

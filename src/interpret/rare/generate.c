@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * ONNX Runtime's loops around a decoder (com.microsoft 1): GreedySearch and BeamSearch. The decoder
- * is a body; what it wants to be fed is told by the model type and the order of its inputs:
+ * is a body; what it wants to be fed follows from the model type and the order of its inputs:
  *
  *     GPT (0)      input_ids, position_ids, attention_mask, past_0, …
  *     T5 (1)       input_ids, [encoder_input_ids], encoder_attention_mask, [encoder_hidden_states],
