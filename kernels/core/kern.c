@@ -328,7 +328,7 @@ static const struct odb_op *kern_find_added(const char *domain, const char *name
 const struct odb_op *odb_op_find(const char *domain, const char *name, int opset)
 {
     size_t n;
-    if (opset < 1) /* the model imports no version of the domain: the newest, as everyone has it */
+    if (opset < 1) /* the model imports no version of the domain: the newest, as elsewhere */
         opset = INT_MAX;
     const struct odb_op *found = kern_find_added(domain, name, opset);
     if (found)

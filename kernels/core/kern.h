@@ -96,8 +96,9 @@ enum odb_precision {
 #define ODB_OP_RANDOM 8u /* output is a draw: captured once, never compared */
 /* a tiny change of the input can flip the output (Round, ArgMax, …) */
 #define ODB_OP_BOUNDARY 16u
-/* noisy mode leaves the operands alone: everybody begins with exact differences from the largest
- * (Softmax), so that a step in a large operand would count for far more than rounding does */
+/* noisy mode leaves the operands alone: all implementations begin with exact differences from the
+ * largest (Softmax), so that a step in a large operand would count for far more than rounding
+ * does */
 #define ODB_OP_STEADY 32u
 /* element i of the output is made of the elements i of inputs of its shape, and of others that do
  * not have it: it may be written where such an input lies */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A matrix product, for those who can compute one.
+ * A matrix product, for files that can compute one.
  */
 #ifndef ODB_KERNELS_LINEAR_GEMM_H
 #define ODB_KERNELS_LINEAR_GEMM_H

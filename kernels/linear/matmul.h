@@ -21,8 +21,8 @@ bool odb_gemm_batch(const struct odb_gemm *g, size_t batch, const size_t *at_a, 
                     const size_t *at_c) ODB_MUST_USE;
 
 /* y[i] = sums[i] * ratio[i * step], rounded to the nearest even level, plus zero, saturating in
- * dtype (I8 or U8). Ratios are taken in float, as everyone takes them: of the operands' scales'
- * product to the result's scale. */
+ * dtype (I8 or U8). Ratios are taken in float, as all implementations take them: of the operands'
+ * scales' product to the result's scale. */
 void odb_requantize(const odb_i32 *sums, size_t n, const float *ratio, size_t step,
                     enum odb_dtype dtype, int32_t zero, odb_u8 *y);
 

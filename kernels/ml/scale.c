@@ -139,8 +139,8 @@ struct scale_norm_job {
     bool in_float;
 };
 
-/* What a row is divided by; L1 takes magnitudes, as everybody does, where the formula in the
- * specification has the plain sum. */
+/* What a row is divided by; L1 takes magnitudes, as all implementations do, where the formula in
+ * the specification has the plain sum. */
 static double scale_divisor(const struct scale_norm_job *job, size_t at)
 {
     double d = job->norm == SCALE_MAX ? -INFINITY : 0;

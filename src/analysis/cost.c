@@ -140,7 +140,7 @@ static bool cost_einsum(struct cost_call *c)
     return true;
 }
 
-/* Quantised weights (N, blocks, bytes) of a matrix (K, N), told by attributes. */
+/* Quantised weights (N, blocks, bytes) of a matrix (K, N), described by attributes. */
 static bool cost_matmul_bits(struct cost_call *c)
 {
     const struct odb_attr *k = odb_attrs_find(&c->node->attrs, "K");

@@ -35,7 +35,7 @@ enum odb_status odb_store_put(struct odb_store *store, const struct odb_report *
  * caller's. */
 enum odb_status odb_store_last_report(struct odb_store *store, char **out,
                                       struct odb_error *err) ODB_MUST_USE;
-/* The newest search that ended, as it was told then; *out is NULL when there is none, else the
+/* The newest search that ended, as it was reported then; *out is NULL when there is none, else the
  * caller's. */
 enum odb_status odb_store_read(struct odb_store *store, struct odb_report **out,
                                struct odb_error *err) ODB_MUST_USE;

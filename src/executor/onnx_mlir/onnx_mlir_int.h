@@ -19,8 +19,8 @@ struct odb_mlir_library;
 /* An input or output of the library, in its order. */
 struct mlir_port {
     char *name;                 /* owned: in the model */
-    enum odb_dtype dtype;       /* ODB_UNDEFINED: not told */
-    int rank;                   /* -1: not told */
+    enum odb_dtype dtype;       /* ODB_UNDEFINED: not known */
+    int rank;                   /* -1: not known */
     int64_t dims[ODB_MAX_RANK]; /* -1: not fixed */
 };
 

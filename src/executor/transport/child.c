@@ -26,9 +26,11 @@
 
 #define CHILD_PIPE ((size_t)64 << 10) /* read at once: what a pipe holds */
 #define CHILD_TICK_MS 5
-#define CHILD_TERM_GRACE 0.3  /* seconds between SIGTERM and SIGKILL */
-#define CHILD_KILL_GRACE 10.0 /* a driver may hold a killed process; the wait for it ends */
-#define CHILD_RANG_MAX 16     /* pieces heard after its end: more than the pipe held */
+#define CHILD_TERM_GRACE 0.3 /* seconds between SIGTERM and SIGKILL */
+#define CHILD_KILL_GRACE                                                                           \
+    10.0                  /* a driver may hold a killed process; the wait for it has an end        \
+                           */
+#define CHILD_RANG_MAX 16 /* pieces heard after its end: more than the pipe held */
 
 static void child_close(int *fd)
 {

@@ -438,7 +438,7 @@ static void generate_rank_greedy(struct generate *g)
     }
 }
 
-/* Every beam goes on from the one that it was told. */
+/* Every beam goes on from the one that was chosen for it. */
 static enum odb_status generate_append(struct generate *g, struct odb_error *err)
 {
     int32_t *words = calloc(g->width * g->max + 1, sizeof *words);

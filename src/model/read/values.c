@@ -123,7 +123,7 @@ static enum odb_status load_inits(struct graph_load *load, struct odb_error *err
     return ODB_OK;
 }
 
-/* The name is taken: says by whom. */
+/* The name is taken: says by what. */
 static enum odb_status load_twice(const struct graph_load *load, int index, size_t node,
                                   struct odb_error *err)
 {
