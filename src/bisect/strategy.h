@@ -5,27 +5,27 @@
 #ifndef ODB_BISECT_STRATEGY_H
 #define ODB_BISECT_STRATEGY_H
 
-/* name, word, help, what it reads, its forecast, what runs it: see strategy/strategies.h */
+#include <stdbool.h>
+
+/* name, word, help, what it reads, its forecast; strategy_WORD() runs it: strategy/strategies.h */
 #define ODB_STRATEGY_LIST(X)                                                                       \
-    X(AUTO, "auto",                                                                                \
+    X(AUTO, auto,                                                                                  \
       "blame first; suffixes where probing changes the answer, prefixes where it "                 \
       "cannot be had",                                                                             \
-      BATCHES, reads, auto_search)                                                                 \
-    X(BLAME, "blame", "one run with every value probed, each operator replayed on its inputs",     \
-      ALL, reads, strategy_look)                                                                   \
-    X(PROBED, "probed", "the same in batches of values that fit into memory", BATCHES, reads,      \
-      strategy_look)                                                                               \
-    X(PREFIX, "prefix", "bisect over prefixes that have only the cut as outputs", NONE, cuts,      \
-      strategy_prefix)                                                                             \
-    X(SUFFIX, "suffix", "bisect over what follows a cut, fed with the reference's values there",   \
-      NONE, cuts, strategy_suffix)                                                                 \
-    X(LINEAR, "linear", "prefixes in order, every STEP nodes, then each node in between", NONE,    \
-      steps, strategy_linear)                                                                      \
-    X(ISOLATED, "isolated", "every node alone on the target, fed with the reference's values",     \
-      NONE, alone, isolated_all)                                                                   \
-    X(EACH, "each", "one submodel per node, in order: what scripts do", NONE, nodes, hunt_each)
+      BATCHES, reads)                                                                              \
+    X(BLAME, blame, "one run with every value probed, each operator replayed on its inputs", ALL,  \
+      reads)                                                                                       \
+    X(PROBED, probed, "the same in batches of values that fit into memory", BATCHES, reads)        \
+    X(PREFIX, prefix, "bisect over prefixes that have only the cut as outputs", NONE, cuts)        \
+    X(SUFFIX, suffix, "bisect over what follows a cut, fed with the reference's values there",     \
+      NONE, cuts)                                                                                  \
+    X(LINEAR, linear, "prefixes in order, every STEP nodes, then each node in between", NONE,      \
+      steps)                                                                                       \
+    X(ISOLATED, isolated, "every node alone on the target, fed with the reference's values", NONE, \
+      alone)                                                                                       \
+    X(EACH, each, "one submodel per node, in order: what scripts do", NONE, nodes)
 
-#define ODB_STRATEGY_CHOICE(name, text, ...) "|" text
+#define ODB_STRATEGY_CHOICE(name, word, ...) "|" #word
 #define ODB_STRATEGIES (ODB_STRATEGY_LIST(ODB_STRATEGY_CHOICE) + 1)
 
 enum odb_strategy {
@@ -36,5 +36,7 @@ enum odb_strategy {
 
 /* Its word: static. */
 const char *odb_strategy_name(enum odb_strategy strategy);
+/* The strategy of a word; false: no strategy has it, and *out stays. */
+bool odb_strategy_parse(enum odb_strategy *out, const char *word);
 
 #endif

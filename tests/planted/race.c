@@ -148,17 +148,10 @@ static struct run race_run(const struct subject *s, const char *way, const char 
         run.seconds = odb_clock() - start;
         return run;
     }
-    static const char *const names[] = {
-#define RACE_NAME(name, text, ...) text,
-        ODB_STRATEGY_LIST(RACE_NAME)
-#undef RACE_NAME
-    };
     struct odb_report *report = NULL;
     struct odb_bisect_options search = {
         .reference = "cpu", .target = spec, .tolerance = ODB_CRITERION_DEFAULT, .trace = s->trace};
-    for (size_t i = 0; i < ODB_COUNT(names); i++)
-        if (strcmp(names[i], way) == 0)
-            search.strategy = (enum odb_strategy)i;
+    odb_strategy_parse(&search.strategy, way);
     enum odb_status status = odb_bisect(&report, s->model, s->feeds, &search, &err);
     run.seconds = odb_clock() - start;
     run.loads = report ? report->target_loads : 0;

@@ -10,6 +10,7 @@
  * few of them, alone.
  */
 
+#include "bisect/strategy/strategies.h"
 #include "bisect/plan/refused.h"
 
 #include <stdio.h>
@@ -236,7 +237,7 @@ static enum odb_status refused_one_by_one(struct search_case_made *rest, struct 
 {
     search_case_set_outputs(rest, odb_new_n(int, 1), 0);
     findings_turn_to(f, &rest->is);
-    return isolated_all(&rest->is, f, err);
+    return strategy_isolated(&rest->is, f, err);
 }
 
 enum odb_status refused_around(struct search_case_made *rest, const struct search_case *whole,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "bisect/strategy/auto.h"
+#include "bisect/strategy/strategies.h"
 
 #include <stdlib.h>
 
@@ -8,7 +8,6 @@
 #include "bisect/strategy/forecast.h"
 #include "bisect/strategy/hunt.h"
 #include "bisect/strategy/hunt_outputs.h"
-#include "bisect/strategy/isolated.h"
 #include "bisect/strategy/look.h"
 #include "bisect/strategy/suffix_hunt.h"
 
@@ -24,7 +23,8 @@ static bool auto_many_ends(const struct search_case *c, const struct findings *f
            bad * (odb_search_loads(c->graph->n_nodes) + 1) > c->graph->n_nodes - pieces->refused.n;
 }
 
-enum odb_status auto_search(const struct search_case *c, struct findings *f, struct odb_error *err)
+enum odb_status strategy_auto(const struct search_case *c, struct findings *f,
+                              struct odb_error *err)
 {
     size_t bytes, batches = reading_batches(c, f, &bytes), n = c->graph->n_nodes;
     double mib = (double)bytes / (1 << 20);
@@ -46,7 +46,7 @@ enum odb_status auto_search(const struct search_case *c, struct findings *f, str
     if (!f->probed && auto_many_ends(c, f)) {
         forecast_turn(f, odb_strategy_name(ODB_STRATEGY_ISOLATED), forecast_alone(c, f, 0),
                       "the model runs in pieces, and many end wrong");
-        ODB_TRY(isolated_all(c, f, err));
+        ODB_TRY(strategy_isolated(c, f, err));
     }
     if (f->probed || !hunt_outputs_left(c, f))
         return ODB_OK;

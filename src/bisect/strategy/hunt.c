@@ -8,6 +8,7 @@
  * are: no prefix between the two shows it, so they halve down to the node that brings it back, and
  * only then is there a value to ask about. Suffixes (suffix.c) show it in each part that holds it.
  */
+#include "bisect/strategy/strategies.h"
 #include "bisect/strategy/hunt.h"
 
 #include <math.h>
@@ -646,7 +647,8 @@ enum odb_status hunt_ask_prefixes(const struct search_case *c, struct findings *
     return status;
 }
 
-enum odb_status hunt_each(const struct search_case *c, struct findings *f, struct odb_error *err)
+enum odb_status strategy_each(const struct search_case *c, struct findings *f,
+                              struct odb_error *err)
 {
     size_t n = c->graph->n_nodes, asked;
     int *nodes = odb_new_n(int, n);

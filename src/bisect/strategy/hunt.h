@@ -39,8 +39,5 @@ enum odb_status hunt_refusal(const struct search_case *c, struct findings *f,
  * dead then. */
 bool hunt_runs_at_all(const struct search_case *c, struct findings *f, int accused,
                       enum odb_status signature);
-/* --strategy each. */
-enum odb_status hunt_each(const struct search_case *c, struct findings *f,
-                          struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "bisect/strategy/strategies.h"
 #include "bisect/strategy/isolated.h"
 
 #include <stdlib.h>
@@ -59,7 +60,8 @@ enum odb_status isolated_node(const struct search_case *c, struct findings *f, i
     return isolated_ask(c, f, question_alone(c, c->prober, node, c->trace->ref), had, err);
 }
 
-enum odb_status isolated_all(const struct search_case *c, struct findings *f, struct odb_error *err)
+enum odb_status strategy_isolated(const struct search_case *c, struct findings *f,
+                                  struct odb_error *err)
 {
     struct ahead ahead = ahead_new(c);
     enum odb_status status = reference_hear(c, f, err), had;

@@ -7,9 +7,6 @@
 
 #include "bisect/findings.h"
 
-/* --strategy isolated. */
-enum odb_status isolated_all(const struct search_case *c, struct findings *f,
-                             struct odb_error *err) ODB_MUST_USE;
 /* The same on the reference's values, into the report; had: what the probe came to. */
 enum odb_status isolated_node(const struct search_case *c, struct findings *f, int node,
                               enum odb_status *had, struct odb_error *err) ODB_MUST_USE;

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "bisect/strategy/strategies.h"
 
-#include "bisect/strategy/auto.h"
 #include "bisect/strategy/hunt.h"
 #include "bisect/strategy/hunt_outputs.h"
-#include "bisect/strategy/isolated.h"
 #include "bisect/strategy/linear.h"
 #include "bisect/strategy/look.h"
 #include "bisect/strategy/suffix_hunt.h"
 
-static enum odb_status strategy_look(const struct search_case *c, struct findings *f,
-                                     struct odb_error *err)
+static enum odb_status strategies_look(const struct search_case *c, struct findings *f,
+                                       struct odb_error *err)
 {
     ODB_TRY(look_at_all(c, f, err));
     if (!f->probed && hunt_outputs_left(c, f))
@@ -19,27 +17,40 @@ static enum odb_status strategy_look(const struct search_case *c, struct finding
     return ODB_OK;
 }
 
-static enum odb_status strategy_prefix(const struct search_case *c, struct findings *f,
-                                       struct odb_error *err)
+enum odb_status strategy_blame(const struct search_case *c, struct findings *f,
+                               struct odb_error *err)
+{
+    return strategies_look(c, f, err);
+}
+
+enum odb_status strategy_probed(const struct search_case *c, struct findings *f,
+                                struct odb_error *err)
+{
+    return strategies_look(c, f, err);
+}
+
+enum odb_status strategy_prefix(const struct search_case *c, struct findings *f,
+                                struct odb_error *err)
 {
     return hunt_outputs(c, f, hunt_value, err);
 }
 
-static enum odb_status strategy_suffix(const struct search_case *c, struct findings *f,
-                                       struct odb_error *err)
+enum odb_status strategy_suffix(const struct search_case *c, struct findings *f,
+                                struct odb_error *err)
 {
     return hunt_outputs(c, f, suffix_hunt, err);
 }
 
-static enum odb_status strategy_linear(const struct search_case *c, struct findings *f,
-                                       struct odb_error *err)
+enum odb_status strategy_linear(const struct search_case *c, struct findings *f,
+                                struct odb_error *err)
 {
     return hunt_outputs(c, f, linear_hunt, err);
 }
 
 static const struct strategy strategy_rows[] = {
-#define STRATEGY_ROW(id, name, help, reads, forecast, run)                                         \
-    [ODB_STRATEGY_##id] = {name, help, STRATEGY_READS_##reads, forecast_##forecast, run},
+#define STRATEGY_ROW(id, word, help, reads, forecast)                                              \
+    [ODB_STRATEGY_##                                                                               \
+        id] = {#word, help, STRATEGY_READS_##reads, forecast_##forecast, strategy_##word},
     ODB_STRATEGY_LIST(STRATEGY_ROW)
 #undef STRATEGY_ROW
 };

@@ -26,6 +26,13 @@ struct strategy {
     enum odb_status (*run)(const struct search_case *c, struct findings *f, struct odb_error *err);
 };
 
+/* What runs each: strategy_auto() and its kin, in the file of that way to search. */
+#define STRATEGY_RUN(id, word, ...)                                                                \
+    enum odb_status strategy_##word(const struct search_case *c, struct findings *f,               \
+                                    struct odb_error *err) ODB_MUST_USE;
+ODB_STRATEGY_LIST(STRATEGY_RUN)
+#undef STRATEGY_RUN
+
 const struct strategy *strategy_row(enum odb_strategy strategy);
 
 #endif

@@ -692,7 +692,7 @@ static const struct {
     enum odb_option_id id;
     const char *name, *help;
 } option_choices[] = {
-#define OPTION_CHOICE(id, name, help, ...) {ODB_OPTION_STRATEGY, name, help},
+#define OPTION_CHOICE(id, word, help, ...) {ODB_OPTION_STRATEGY, #word, help},
     ODB_STRATEGY_LIST(OPTION_CHOICE)
 #undef OPTION_CHOICE
 };

@@ -42,11 +42,6 @@ enum odb_status odb_call__real(const struct odb_command_call *call, enum odb_opt
 enum odb_status odb_call__search_options(struct odb_command_call *call,
                                          struct odb_bisect_options *out, struct odb_error *err)
 {
-    static const char *const names[] = {
-#define CALL_STRATEGY(name, text, ...) [ODB_STRATEGY_##name] = text,
-        ODB_STRATEGY_LIST(CALL_STRATEGY)
-#undef CALL_STRATEGY
-    };
     const char *reference = odb_call__spec(call, ODB_OPTION_REFERENCE);
     const char *strategy = odb_call_option(call, ODB_OPTION_STRATEGY);
     *out = (struct odb_bisect_options){
@@ -59,9 +54,8 @@ enum odb_status odb_call__search_options(struct odb_command_call *call,
     };
     out->strict = odb_call_has(call, ODB_OPTION_STRICT);
     out->no_enter = odb_call_option(call, ODB_OPTION_NO_ENTER) != NULL;
-    for (size_t i = 0; strategy && i < ODB_COUNT(names); i++)
-        if (!strcmp(names[i], strategy))
-            out->strategy = (enum odb_strategy)i;
+    if (strategy) /* one of the option's choices */
+        odb_strategy_parse(&out->strategy, strategy);
     out->step = (size_t)odb_call_int(call, ODB_OPTION_STEP, 0);
     return odb_call__tolerance(call, &out->tolerance, err);
 }
