@@ -154,7 +154,7 @@ static void serve_watch_over_us(const struct serve *serve)
     }
     dup2(debugger, 0);
     dup2(us, 1);
-    close_range(2, ~0U, 0); /* the connection above all: nobody else may keep it open */
+    close_range(2, ~0U, 0); /* the connection above all: no other process may keep it open */
     struct pollfd ends[] = {{.fd = 0, .events = POLLIN}, {.fd = 1, .events = POLLIN}};
     while (poll(ends, 2, -1) < 0)
         ;

@@ -206,6 +206,10 @@ FNR == 3 && !spdx {
 /(TODO|FIXME)/ { breach("text", "unfinished work is told in an issue, not in the code") }
 /\t/ { breach("text", "a tab") }
 /[ ]$/ { breach("text", "a space at the end") }
+# Words that name no one: the caller, the child, the reader, no thread.
+FILENAME ~ /^(src|kernels|ui|include)\// && tolower($0) ~ /(^|[^a-z])(nobody|whoever|somebody|anybody)([^a-z]|$)/ {
+    breach("words", "say who: the caller, the child, another thread, no rule")
+}
 
 {
     # Includes are seen before their quotes are blanked.

@@ -63,7 +63,7 @@ enum onnxdbg_kind {
 /* A tensor, or something that holds others. Made by both sides, so it never grows. */
 struct onnxdbg_data {
     int32_t kind;         /* enum onnxdbg_kind */
-    int32_t dtype;        /* enum onnxdbg_dtype; of what a container holds, 0: nobody knows */
+    int32_t dtype;        /* enum onnxdbg_dtype; of what a container holds, 0: unknown */
     int32_t rank;         /* at most 16 */
     const int64_t *dims;  /* [rank] */
     size_t count;         /* elements: the product of dims */
@@ -174,7 +174,7 @@ struct onnxdbg_host {
         ONNXDBG_PRINTF(3, 4);
     /* After fail(): the way out, in one line. Returns the same. */
     int (*remedy)(const struct onnxdbg_host *host, const char *format, ...) ONNXDBG_PRINTF(2, 3);
-    /* Anywhere, on any thread. Not 0: nobody waits any more for the call under way; it should
+    /* Anywhere, on any thread. Not 0: the host waits no longer for the call under way, which should
      * return soon, whatever. release() is then called; if all that takes more than some tenths of a
      * second, the process is killed. */
     int (*cancelled)(const struct onnxdbg_host *host);
@@ -183,8 +183,8 @@ struct onnxdbg_host {
      * until the next load_model() begins, or release(). NULL: it cannot be had; return. */
     const struct onnxdbg_graph *(*graph)(const struct onnxdbg_host *host);
 
-    /* In execute(), to give output i of the model. One that nobody wants may be given all the same.
-     * output: memory to fill, zeroed, which is the host's. NULL: it cannot be had; return. */
+    /* In execute(), to give output i of the model. One that is not wanted may be given all the
+     * same. output: memory to fill, zeroed, which is the host's. NULL: it cannot be had; return. */
     void *(*output)(const struct onnxdbg_host *host, size_t i, int dtype, int rank,
                     const int64_t *dims);
     /* Copies a string into element e of output i, made by output(). */
@@ -220,7 +220,7 @@ struct onnxdbg_setup {
 struct onnxdbg_run {
     const struct onnxdbg_data *const *inputs; /* as the model has them; NULL: an optional one that
                                                  was not given */
-    const unsigned char *wanted; /* [n_outputs] of the model: 0: nobody asked for this one */
+    const unsigned char *wanted;              /* [n_outputs] of the model: 0: not wanted */
 };
 
 /* Static data of the library. */

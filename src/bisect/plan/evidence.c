@@ -195,7 +195,7 @@ static const struct evidence {
     bool died; /* asked where the target died of the model, as well */
 } evidence_rows[] = {
     {"verify", "does it fail alone, and if not, what does?", verify_all, true, false},
-    {"third", "what does somebody else make of it?", evidence_third, false, false},
+    {"third", "what does another executor make of it?", evidence_third, false, false},
     {"racers", "is it who flips that was wrong?", evidence_racers, false, true},
     {"held", "does a wrong value hold what belongs to another one?", evidence_held, false, true},
     {"neighbour", "does it fail in a second, different cut?", evidence_second_cuts, true, true},

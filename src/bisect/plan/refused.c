@@ -10,7 +10,7 @@
  * few of them, alone.
  */
 
-#include "bisect/strategy/strategies.h"
+#include "bisect/strategy/run.h"
 #include "bisect/plan/refused.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "bisect/strategy/strategies.h"
+#include "bisect/strategy/run.h"
 
 #include <stdlib.h>
 

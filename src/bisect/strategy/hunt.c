@@ -8,7 +8,7 @@
  * are: no prefix between the two shows it, so they halve down to the node that brings it back, and
  * only then is there a value to ask about. Suffixes (suffix.c) show it in each part that holds it.
  */
-#include "bisect/strategy/strategies.h"
+#include "bisect/strategy/run.h"
 #include "bisect/strategy/hunt.h"
 
 #include <math.h>

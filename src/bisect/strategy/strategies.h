@@ -7,6 +7,7 @@
 
 #include "bisect/findings.h"
 #include "bisect/strategy/forecast.h"
+#include "bisect/strategy/run.h"
 
 /* What a strategy reads besides outputs and cuts. A strategy that reads every value can do so of a
  * recording, and begin before the plain run has ended. */
@@ -25,13 +26,6 @@ struct strategy {
     /* Searches, after a plain run that came to its end, and accuses whom it finds. */
     enum odb_status (*run)(const struct search_case *c, struct findings *f, struct odb_error *err);
 };
-
-/* What runs each: strategy_auto() and its kin, in the file of that way to search. */
-#define STRATEGY_RUN(id, word, ...)                                                                \
-    enum odb_status strategy_##word(const struct search_case *c, struct findings *f,               \
-                                    struct odb_error *err) ODB_MUST_USE;
-ODB_STRATEGY_LIST(STRATEGY_RUN)
-#undef STRATEGY_RUN
 
 const struct strategy *strategy_row(enum odb_strategy strategy);
 
