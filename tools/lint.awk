@@ -33,9 +33,6 @@ BEGIN {
     allow["src/base/error.c fprintf"] = allow["src/base/error.c abort"] = 1
     # Nor in the handler of a SIGBUS:
     allow["src/system/mapping.c _exit"] = 1
-    # Between fork and exec there is no caller to return to:
-    allow["src/executor/transport/target.c _exit"] = allow["src/interpret/control.c _exit"] = 1
-    allow["src/executor/programs/command_executor.c _exit"] = allow["src/executor/fault.c _exit"] = 1
     # In the child, whose standard error is kept as its last words:
     allow["src/executor/ort/ort.c fprintf"] = 1
 

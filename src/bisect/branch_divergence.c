@@ -15,7 +15,7 @@
 #define STEERED_TOLD 4      /* of one */
 
 /* Of one element each, and not the same. */
-static bool steered_disagree(const struct odb_tensor *a, const struct odb_tensor *b)
+static bool branch_divergence_disagree(const struct odb_tensor *a, const struct odb_tensor *b)
 {
     bool single = a && b && a->kind == ODB_TENSOR && b->kind == ODB_TENSOR && a->count == 1 &&
                   b->count == 1 && a->dtype == b->dtype && a->data && b->data &&
@@ -23,7 +23,7 @@ static bool steered_disagree(const struct odb_tensor *a, const struct odb_tensor
     return single && odb_tensor_i64(a, 0) != odb_tensor_i64(b, 0);
 }
 
-static void steered_put(const struct odb_tensor *t, struct odb_buf *out)
+static void branch_divergence_put(const struct odb_tensor *t, struct odb_buf *out)
 {
     if (t->dtype == ODB_BOOL)
         odb_buf_puts(out, odb_tensor_i64(t, 0) ? "true" : "false");
@@ -31,8 +31,8 @@ static void steered_put(const struct odb_tensor *t, struct odb_buf *out)
         odb_buf_printf(out, "%lld", (long long)odb_tensor_i64(t, 0));
 }
 
-void steered_put_all(const struct search_case *c, const struct findings *f,
-                     const struct odb_culprit *culprit, struct odb_buf *out)
+void branch_divergence_put_all(const struct search_case *c, const struct findings *f,
+                               const struct odb_culprit *culprit, struct odb_buf *out)
 {
     size_t said = 0;
     if (culprit - f->report->culprits.items >= STEERED_CULPRITS)
@@ -45,7 +45,7 @@ void steered_put_all(const struct search_case *c, const struct findings *f,
             int v = node->in[i];
             char label[200];
             if ((!loop && strcmp(node->op_type, "If") != 0) || v < 0 || !f->given ||
-                !steered_disagree(c->trace->ref[v], f->given[v]))
+                !branch_divergence_disagree(c->trace->ref[v], f->given[v]))
                 continue;
             memset(up, 0, c->graph->n_nodes * sizeof *up);
             odb_graph_ancestors(c->graph, &v, 1, NULL, up);
@@ -57,9 +57,9 @@ void steered_put_all(const struct search_case *c, const struct findings *f,
                            loop && i == 0 ? "trip count" : "condition");
             odb_buf_put_shown(out, c->graph->values[v].name);
             odb_buf_puts(out, ", is ");
-            steered_put(f->given[v], out);
+            branch_divergence_put(f->given[v], out);
             odb_buf_puts(out, " on the target and ");
-            steered_put(c->trace->ref[v], out);
+            branch_divergence_put(c->trace->ref[v], out);
             odb_buf_puts(out, " on the reference. ");
             said++;
         }

@@ -8,7 +8,7 @@
 #include "bisect/findings.h"
 
 /* Which If and Loop behind a culprit go by other values on the target than on the reference. */
-void steered_put_all(const struct search_case *c, const struct findings *f,
-                     const struct odb_culprit *culprit, struct odb_buf *out);
+void branch_divergence_put_all(const struct search_case *c, const struct findings *f,
+                               const struct odb_culprit *culprit, struct odb_buf *out);
 
 #endif

@@ -176,7 +176,7 @@ static enum odb_status failure_carry_on_target(const struct failure *x, int node
     struct odb_tensor **given = odb_new_n(struct odb_tensor *, n), *output = NULL; /* borrowed */
     char what[240];
     struct odb_probe probe = {
-        .asked = ODB_ASKED_FOLLOWS,
+        .asked = ODB_PROBE_KIND_FOLLOWS,
         .what = odb_probe_title(c->graph, "what follows from it:", node, node, what, sizeof what),
         .node = node,
         .nodes = behind,

@@ -88,10 +88,11 @@ void findings_know(struct findings *f)
         f->exchanged[v] = ODB_NO_VALUE;
     report->n_unsupported = c->trace->n_unsupported;
     findings_step_end(f, "reference",
-                      c->trace->told_by ? "every value, asked of %s; what it lacks and the noise "
-                                          "by the CPU"
-                                        : "every value by the reference and in float64",
-                      c->trace->told_by);
+                      c->trace->reference_spec
+                          ? "every value, asked of %s; what it lacks and the noise "
+                            "by the CPU"
+                          : "every value by the reference and in float64",
+                      c->trace->reference_spec);
     report->reference_seconds = c->trace->seconds;
 }
 

@@ -62,7 +62,7 @@ struct question *question_prefix(const struct search_case *c, const struct odb_c
         q->probe.n_values +=
             question_outputs(c, cut->nodes[i], judged, q->list + q->probe.n_values);
     q->probe.any = true;
-    q->probe.asked = ODB_ASKED_PREFIX;
+    q->probe.asked = ODB_PROBE_KIND_PREFIX;
     return q;
 }
 
@@ -81,7 +81,7 @@ struct question *question_alone(const struct search_case *c, struct odb_prober *
     struct question *q = question_new(c, prober, &(struct odb_cut){&node, 1}, how);
     q->nodes = odb_new_n(bool, c->graph->n_nodes);
     q->nodes[node] = true;
-    q->probe.asked = prober == c->prober ? ODB_ASKED_ALONE : ODB_ASKED_THIRD;
+    q->probe.asked = prober == c->prober ? ODB_PROBE_KIND_ALONE : ODB_PROBE_KIND_THIRD;
     q->probe.nodes = q->nodes;
     q->probe.given = given;
     q->probe.n_values = question_outputs(c, node, false, q->list);

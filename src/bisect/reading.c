@@ -86,7 +86,8 @@ struct odb_probe reading_plain(const struct search_case *c, struct findings *f, 
                                struct odb_tensor **outputs)
 {
     return (struct odb_probe){.what = what,
-                              .asked = outputs == f->plain ? ODB_ASKED_WHOLE : ODB_ASKED_AGAIN,
+                              .asked =
+                                  outputs == f->plain ? ODB_PROBE_KIND_WHOLE : ODB_PROBE_KIND_AGAIN,
                               .judged = true,
                               .node = ODB_NO_NODE,
                               .values = c->outputs,

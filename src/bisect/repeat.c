@@ -267,7 +267,7 @@ static enum odb_status repeat_look(const struct search_case *c, struct findings 
     size_t n = reading_list(c, list);
     struct odb_tensor **one = odb_new_n(struct odb_tensor *, n);
     struct odb_tensor **two = odb_new_n(struct odb_tensor *, n);
-    struct odb_probe probe = {.asked = ODB_ASKED_TWICE,
+    struct odb_probe probe = {.asked = ODB_PROBE_KIND_TWICE,
                               .what = "all values probed, twice",
                               .node = ODB_NO_NODE,
                               .values = list,

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* name, word, help, what it reads, its forecast; strategy_WORD() runs it: strategy/strategies.h */
+/* name, word, help, what it reads, its forecast; strategy_WORD() runs it: strategy/run.h */
 #define ODB_STRATEGY_LIST(X)                                                                       \
     X(AUTO, auto,                                                                                  \
       "blame first; suffixes where probing changes the answer, prefixes where it "                 \

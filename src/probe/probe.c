@@ -731,13 +731,13 @@ static void probe_announce(struct odb_prober *prober, const struct odb_probe *pr
     int *in = odb_new_n(int, cut->n_in);
     for (size_t i = 0; i < cut->n_in; i++)
         in[i] = cut->in[i].value;
-    const struct odb_asked_facts facts = {.graph = prober->model->graph,
-                                          .asked = probe->asked,
-                                          .nodes = cut->nodes,
-                                          .in = in,
-                                          .n_in = cut->n_in,
-                                          .out = probe->values,
-                                          .n_out = probe->n_values};
+    const struct odb_probe_kind_facts facts = {.graph = prober->model->graph,
+                                               .asked = probe->asked,
+                                               .nodes = cut->nodes,
+                                               .in = in,
+                                               .n_in = cut->n_in,
+                                               .out = probe->values,
+                                               .n_out = probe->n_values};
     prober->now->compared = (struct odb_all_seen){0};
     prober->now->failure[0] = '\0';
     odb_hooks_tell(&prober->hooks, (struct odb_search_event){.what = ODB_EVENT_PROBE_BEGIN,

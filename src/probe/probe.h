@@ -46,10 +46,10 @@ struct odb_prober {
 };
 
 struct odb_probe {
-    const char *what;     /* for the journal: "prefix up to #12 conv1" */
-    enum odb_asked asked; /* why it is put */
-    int node;             /* that it is about, or ODB_NO_NODE */
-    const bool *nodes;    /* [n_nodes] marks; NULL: the values' ancestors, fed by feeds */
+    const char *what;          /* for the journal: "prefix up to #12 conv1" */
+    enum odb_probe_kind asked; /* why it is put */
+    int node;                  /* that it is about, or ODB_NO_NODE */
+    const bool *nodes;         /* [n_nodes] marks; NULL: the values' ancestors, fed by feeds */
     struct odb_tensor *const *given; /* [n_values] what the cut is fed; NULL entries and NULL:
                                         the trace's values */
     const int *values;               /* to read */

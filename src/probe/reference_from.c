@@ -138,7 +138,7 @@ static enum odb_status reference_ask(struct odb_trace *trace, const struct odb_t
     odb_prober_init(&prober, trace->model, trace->feeds, own, pool, *hooks);
     int *list = odb_new_n(int, graph->n_values);
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, graph->n_values);
-    struct odb_probe probe = {.asked = ODB_ASKED_REFERENCE,
+    struct odb_probe probe = {.asked = ODB_PROBE_KIND_REFERENCE,
                               .what = source->what,
                               .node = ODB_NO_NODE,
                               .values = list,
@@ -318,7 +318,8 @@ static enum odb_status reference_make(struct odb_trace **out, const struct odb_m
         reference_copy(trace->told, by_golden ? golden.values : reference.values,
                        model->graph->n_values);
         trace->teller = by_golden ? "golden" : "reference";
-        trace->told_by = odb_xstrdup(by_golden ? options->golden_from : options->reference_from);
+        trace->reference_spec =
+            odb_xstrdup(by_golden ? options->golden_from : options->reference_from);
     }
 out:
     reference_source_dispose(&reference, model->graph->n_values);

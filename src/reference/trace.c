@@ -523,7 +523,7 @@ void odb_trace_free(struct odb_trace *trace)
         free(trace->notes.items[i]);
     free(trace->notes.items);
     free(trace->told);
-    free(trace->told_by);
+    free(trace->reference_spec);
     for (size_t v = 0; v < graph->n_values; v++) {
         odb_tensor_unref(trace->ref[v]);
         odb_tensor_unref(trace->golden[v]);

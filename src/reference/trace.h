@@ -85,7 +85,7 @@ struct odb_trace {
     struct odb_tensor **told; /* owned refs; [n_values] what it gave of what errors are measured
                                  from; NULL: it lacks that */
     const char *teller;       /* static: "reference" or "golden", whichever that is */
-    char *told_by;            /* owned: its spec */
+    char *reference_spec;     /* owned: its spec */
     ODB_VEC(char *) notes;    /* owned: what there is to say of it, a line each */
     ODB_VEC(struct odb_recalled)
     recalled; /* owned: weights, where it is a recording that has them

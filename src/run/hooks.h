@@ -33,11 +33,11 @@ struct odb_search_event {
     size_t done, total;       /* PROGRESS, PHASE: of this phase; total 0: unknown */
     size_t remaining;         /* PROBE: suspects that are left; 0: this is no search among them */
     size_t loads, runs;       /* PROBE_END: of the target, for this probe; FORECAST: in all */
-    const struct odb_asked_facts *asked; /* PROBE_BEGIN; NULL: not told */
-    const struct odb_all_seen *compared; /* PROBE_END; NULL: not told */
-    const char *failure;                 /* PROBE_END: why there is no answer; NULL: there is one */
-    double seconds;                      /* PROBE_END; FORECAST: of the whole search */
-    int value;                           /* VALUE: index in the main graph */
+    const struct odb_probe_kind_facts *asked; /* PROBE_BEGIN; NULL: not told */
+    const struct odb_all_seen *compared;      /* PROBE_END; NULL: not told */
+    const char *failure; /* PROBE_END: why there is no answer; NULL: there is one */
+    double seconds;      /* PROBE_END; FORECAST: of the whole search */
+    int value;           /* VALUE: index in the main graph */
     const struct odb_value_report *report; /* VALUE: all that is known of it by now */
 };
 

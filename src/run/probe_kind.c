@@ -5,19 +5,19 @@
 
 static const struct {
     const char *why, *passes, *fails;
-} asked_rows[ODB_ASKED_COUNT] = {
-    [ODB_ASKED_PLAIN] = {"", "", ""},
-#define ODB_ASKED(id, why, passes, fails) [ODB_ASKED_##id] = {why, passes, fails},
+} asked_rows[ODB_PROBE_KIND_COUNT] = {
+    [ODB_PROBE_KIND_PLAIN] = {"", "", ""},
+#define ODB_PROBE_KIND(id, why, passes, fails) [ODB_PROBE_KIND_##id] = {why, passes, fails},
 #include "run/probe_kind.def"
-#undef ODB_ASKED
+#undef ODB_PROBE_KIND
 };
 
-const char *odb_asked_why(enum odb_asked asked)
+const char *odb_probe_kind_why(enum odb_probe_kind asked)
 {
     return asked_rows[asked].why;
 }
 
-const char *odb_asked_means(enum odb_asked asked, enum odb_verdict verdict)
+const char *odb_probe_kind_means(enum odb_probe_kind asked, enum odb_verdict verdict)
 {
     if (verdict == ODB_VERDICT_PASS)
         return asked_rows[asked].passes;

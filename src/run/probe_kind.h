@@ -11,18 +11,18 @@
 
 struct odb_graph;
 
-enum odb_asked {
-    ODB_ASKED_PLAIN, /* nothing is to be said */
-#define ODB_ASKED(id, why, passes, fails) ODB_ASKED_##id,
+enum odb_probe_kind {
+    ODB_PROBE_KIND_PLAIN, /* nothing is to be said */
+#define ODB_PROBE_KIND(id, why, passes, fails) ODB_PROBE_KIND_##id,
 #include "run/probe_kind.def"
-#undef ODB_ASKED
-    ODB_ASKED_COUNT
+#undef ODB_PROBE_KIND
+    ODB_PROBE_KIND_COUNT
 };
 
 /* Why it was put, without a full stop; "" where nothing is to be said. */
-const char *odb_asked_why(enum odb_asked asked);
+const char *odb_probe_kind_why(enum odb_probe_kind asked);
 /* What its verdict means for the search; "" where nothing is to be said. */
-const char *odb_asked_means(enum odb_asked asked, enum odb_verdict verdict);
+const char *odb_probe_kind_means(enum odb_probe_kind asked, enum odb_verdict verdict);
 
 #define ODB_COMPARED_MOST 32 /* values that are listed one by one */
 
@@ -44,9 +44,9 @@ struct odb_all_seen {
 void odb_seen_note(struct odb_all_seen *seen, const struct odb_seen *compared);
 
 /* What was cut out, fed and read; pointers are borrowed for the call that tells it. */
-struct odb_asked_facts {
+struct odb_probe_kind_facts {
     const struct odb_graph *graph;
-    enum odb_asked asked;
+    enum odb_probe_kind asked;
     const bool *nodes;   /* [n_nodes] of the cut; NULL: nothing is run */
     const int *in, *out; /* values: fed, read */
     size_t n_in, n_out;

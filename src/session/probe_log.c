@@ -19,7 +19,7 @@ static void log_add(struct odb_log_values *list, const struct odb_graph *of, int
     odb_push(list, item);
 }
 
-static void log_cut(struct odb_probe_log *entry, const struct odb_asked_facts *facts)
+static void log_cut(struct odb_probe_log *entry, const struct odb_probe_kind_facts *facts)
 {
     const size_t n = facts->nodes ? facts->graph->n_nodes : 0;
     for (size_t i = 0; i < n; i++) {
@@ -38,7 +38,7 @@ static void log_cut(struct odb_probe_log *entry, const struct odb_asked_facts *f
 void odb_probe_log_begin(struct odb_probe_log *entry, const struct odb_graph *graph,
                          const struct odb_search_event *event, double now)
 {
-    const struct odb_asked_facts *facts = event->asked;
+    const struct odb_probe_kind_facts *facts = event->asked;
     *entry = (struct odb_probe_log){.text = odb_xstrdup(event->text ? event->text : ""),
                                     .node = event->node,
                                     .suspects = event->remaining,

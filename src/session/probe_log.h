@@ -36,7 +36,7 @@ struct odb_probe_log {
     double began, seconds;      /* since the command began; of the probe */
     size_t suspects, remaining; /* before and after it; 0: not known */
     size_t loads, runs;         /* of the target */
-    enum odb_asked asked;
+    enum odb_probe_kind asked;
     char *failure;          /* owned: why there is no answer; NULL: there is one */
     bool within;            /* the cut is of another graph than the session's */
     size_t nodes, n_ranges; /* of the cut: how many, and in how many pieces */

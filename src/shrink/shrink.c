@@ -219,7 +219,7 @@ static enum odb_status shrink_run(struct minimisation *m, struct minimise_cut *c
 {
     struct odb_tensor **given = odb_new_n(struct odb_tensor *, cut->n_values + 1);
     struct odb_error why = ODB_ERROR_INIT;
-    struct odb_probe probe = {.asked = ODB_ASKED_SMALLER,
+    struct odb_probe probe = {.asked = ODB_PROBE_KIND_SMALLER,
                               .what = title,
                               .node = ODB_NO_NODE, /* the title says which; the session may know
                                                       another model */
@@ -368,7 +368,7 @@ static enum odb_status shrink_first(struct minimisation *m, bool again, struct o
                                     int *value, struct odb_error *err)
 {
     struct odb_tensor **given = odb_new_n(struct odb_tensor *, m->best.n_values + 1);
-    struct odb_probe probe = {.asked = ODB_ASKED_WHOLE,
+    struct odb_probe probe = {.asked = ODB_PROBE_KIND_WHOLE,
                               .what = again ? "the same again" : "what is to be minimised",
                               .node = ODB_NO_NODE,
                               .nodes = m->best.nodes,

@@ -148,7 +148,7 @@ static enum odb_status simplify_probe(struct simplify_run *run, const struct odb
                                       const char *what, struct odb_error *err)
 {
     struct odb_probed probed;
-    struct odb_probe probe = {.asked = ODB_ASKED_SMALLER,
+    struct odb_probe probe = {.asked = ODB_PROBE_KIND_SMALLER,
                               .what = what,
                               .node = ODB_NO_NODE,
                               .values = graph->outputs,

@@ -154,7 +154,7 @@ static enum odb_status samples_run(struct samples_at *at, struct odb_pool *pool,
     struct odb_prober prober;
     int *outputs = odb_new_n(int, graph->n_outputs + 1);
     struct odb_tensor **had = odb_new_n(struct odb_tensor *, graph->n_outputs + 1);
-    struct odb_probe probe = {.asked = ODB_ASKED_SAMPLE,
+    struct odb_probe probe = {.asked = ODB_PROBE_KIND_SAMPLE,
                               .what = at->where,
                               .judged = true,
                               .node = ODB_NO_NODE,

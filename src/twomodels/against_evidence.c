@@ -128,7 +128,7 @@ enum odb_status against_alone(struct against *x, struct against_region *r, struc
     struct odb_error why = ODB_ERROR_INIT;
     struct against_asked asked = {x, r, &r->numbers};
     enum odb_verdict shown = ODB_VERDICT_UNTESTABLE;
-    struct odb_probe probe = {.asked = ODB_ASKED_OTHER_MODEL,
+    struct odb_probe probe = {.asked = ODB_PROBE_KIND_OTHER_MODEL,
                               .what = "the other model's part alone",
                               .judged = true,
                               .node = ODB_NO_NODE,
@@ -179,7 +179,7 @@ enum odb_status against_pinned(struct against *x, struct against_region *r,
     int *outputs = against_wrong_outputs(x, report, r->value, &n);
     bool *nodes = odb_new_n(bool, x->b->n_nodes + 1);
     struct odb_tensor **given = odb_new_n(struct odb_tensor *, x->b->n_values + 1);
-    struct odb_probe probe = {.asked = ODB_ASKED_PINNED,
+    struct odb_probe probe = {.asked = ODB_PROBE_KIND_PINNED,
                               .what = "the other model without its error",
                               .judged = true,
                               .node = ODB_NO_NODE,

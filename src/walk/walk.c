@@ -162,7 +162,7 @@ static enum odb_status walk_run(struct walk_stretch *s, struct odb_error *err)
 {
     struct odb_walk *walk = s->walk;
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, s->n_read);
-    struct odb_probe probe = {.asked = ODB_ASKED_STEP,
+    struct odb_probe probe = {.asked = ODB_PROBE_KIND_STEP,
                               .what = s->title,
                               .node = s->stop - s->first == 1 ? s->first : ODB_NO_NODE,
                               .nodes = s->nodes,

@@ -73,8 +73,8 @@ static void probe_put_sentence(struct probe_view *v, const char *text)
 /* Why it was put, and what that has brought. */
 static void probe_put_why(struct probe_view *v, const struct odb_probe_log *p)
 {
-    const char *why = odb_asked_why(p->asked);
-    const char *means = p->ended ? odb_asked_means(p->asked, p->verdict) : "";
+    const char *why = odb_probe_kind_why(p->asked);
+    const char *means = p->ended ? odb_probe_kind_means(p->asked, p->verdict) : "";
     if (*why) {
         probe_head(v, "why");
         probe_put_sentence(v, why);

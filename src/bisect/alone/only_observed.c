@@ -69,7 +69,7 @@ static enum odb_status observed_run(struct observed *s, int node, bool looking,
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, s->n);
     char what[240];
     struct odb_probe probe = {
-        .asked = ODB_ASKED_FOLLOWS,
+        .asked = ODB_PROBE_KIND_FOLLOWS,
         .what = odb_probe_title(c->graph,
                                 looking ? "read, with what follows:" : "with what follows:", node,
                                 node, what, sizeof what),

@@ -136,7 +136,7 @@ static enum odb_status suffix_ask(void *payload, const struct odb_cut *cut,
     char what[240];
     bool *nodes = suffix_from(s, cut->nodes, cut->n);
     suffix_add_weights(c, nodes);
-    struct odb_probe probe = {.asked = ODB_ASKED_SUFFIX,
+    struct odb_probe probe = {.asked = ODB_PROBE_KIND_SUFFIX,
                               .what = odb_probe_title(c->graph, "suffix from", first,
                                                       c->graph->values[s->value].producer, what,
                                                       sizeof what),

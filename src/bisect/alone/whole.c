@@ -63,7 +63,7 @@ static enum odb_status whole_fails(struct whole *w, int first, int last, bool *f
     whole_collect(w, first, last);
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, w->n_values + 1);
     struct odb_probe probe = {
-        .asked = ODB_ASKED_SEGMENT,
+        .asked = ODB_PROBE_KIND_SEGMENT,
         .what = odb_probe_title(c->graph, "all from", first, last, what, sizeof what),
         .node = first,
         .nodes = w->nodes,

@@ -73,7 +73,7 @@ enum odb_status bodies_ask(struct bodies *s, const struct odb_model *model,
     struct odb_trace *trace = NULL;
     struct odb_error why = ODB_ERROR_INIT;
     struct odb_tensor **had = odb_new_n(struct odb_tensor *, n + 1);
-    struct odb_probe probe = {.asked = ODB_ASKED_BODY,
+    struct odb_probe probe = {.asked = ODB_PROBE_KIND_BODY,
                               .what = what,
                               .judged = true,
                               .node = ODB_NO_NODE,

@@ -119,7 +119,7 @@ static enum odb_status neighbour_run(struct neighbours *pair, struct odb_error *
     struct odb_tensor *output = NULL;
     struct odb_probed probed;
     bool *nodes = odb_new_n(bool, c->graph->n_nodes);
-    struct odb_probe probe = {.asked = ODB_ASKED_SECOND,
+    struct odb_probe probe = {.asked = ODB_PROBE_KIND_SECOND,
                               .what = odb_probe_title(c->graph, "second cut:", pair->first,
                                                       pair->last, what, sizeof what),
                               .node = pair->last,

@@ -109,8 +109,9 @@ static bool reference_stands(const struct search_case *c, struct findings *f, in
 {
     if (!odb_verdict_is_bad(f->values[value].verdict))
         return false;
-    if (!odb_executor_recorded(c->trace->told_by))
-        return third_opinion_of(c, f, node, value, c->trace->told_by, NULL) != ODB_OPINION_TARGET;
+    if (!odb_executor_recorded(c->trace->reference_spec))
+        return third_opinion_of(c, f, node, value, c->trace->reference_spec, NULL) !=
+               ODB_OPINION_TARGET;
     return !reference_inherits(c, f, node);
 }
 
@@ -197,7 +198,7 @@ static void reference_blame_weight(const struct search_case *c, struct findings 
     int node;
     const struct odb_recalled *weight = reference_weight(c, s, &node);
     culprit->of_recording =
-        !strcmp(c->trace->teller, "reference") && odb_executor_recorded(c->trace->told_by);
+        !strcmp(c->trace->teller, "reference") && odb_executor_recorded(c->trace->reference_spec);
     if (!culprit->of_recording || !weight)
         return;
     struct odb_buf text = ODB_BUF_INIT;

@@ -117,7 +117,7 @@ static enum odb_opinion third_ask(const struct search_case *c, struct findings *
     bool body = odb_node_has_body(&c->graph->nodes[culprit->node]);
     for (int rank = 1; opinion == ODB_OPINION_NONE && (row = odb_executor_independent(rank));
          rank++)
-        if (row != target && (row->bodies || !body) && !third_runs(c->trace->told_by, row) &&
+        if (row != target && (row->bodies || !body) && !third_runs(c->trace->reference_spec, row) &&
             third_available(row))
             opinion = third_opinion_of(c, f, culprit->node, culprit->value, row->opinion, by);
     return opinion;

@@ -48,7 +48,7 @@ static enum odb_status verify_get_inputs(const struct search_case *c, struct fin
             c->trace->ref[read[i]])
             list[count++] = read[i];
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, count);
-    struct odb_probe probe = {.asked = ODB_ASKED_BEFORE,
+    struct odb_probe probe = {.asked = ODB_PROBE_KIND_BEFORE,
                               .what = "cut before the accused",
                               .node = node,
                               .values = list,

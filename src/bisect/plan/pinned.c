@@ -133,7 +133,7 @@ static enum odb_status pin_run(struct pin *p, bool all, size_t *bad, enum odb_st
         if (!p->values[list[i]])
             list[n++] = list[i];
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n);
-    struct odb_probe probe = {.asked = ODB_ASKED_PINNED,
+    struct odb_probe probe = {.asked = ODB_PROBE_KIND_PINNED,
                               .what = all ? "all values probed, culprits pinned"
                                           : "the whole model, culprits pinned",
                               .node = ODB_NO_NODE,
@@ -341,7 +341,7 @@ static enum odb_status pin_read(struct pin *p, int about, const int *values, siz
     struct findings *f = p->f;
     struct odb_error why = ODB_ERROR_INIT;
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n);
-    struct odb_probe probe = {.asked = ODB_ASKED_PINNED,
+    struct odb_probe probe = {.asked = ODB_PROBE_KIND_PINNED,
                               .what = about == ODB_NO_NODE ? "culprits pinned, what they read"
                                                            : "culprits pinned, and this one not",
                               .node = about,

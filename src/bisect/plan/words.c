@@ -160,7 +160,7 @@ static void words_not_recorded(const struct search_case *c, const struct finding
 {
     const struct odb_value_report *told = reference_told(f, who->value);
     odb_buf_puts(out, "The exported model differs from the recording (");
-    odb_buf_put_shown(out, c->trace->told_by);
+    odb_buf_put_shown(out, c->trace->reference_spec);
     odb_buf_puts(out, "): at its ");
     words_value(c, who->value, out);
     odb_buf_puts(out, " its operators make something else of what was recorded before than was "
@@ -202,7 +202,7 @@ static void words_parted(const struct search_case *c, const struct findings *f,
         words_node(c, who->node, out);
     odb_buf_printf(out, " is where target and %s part, and it is %s%s (", c->trace->teller,
                    strcmp(c->trace->teller, "golden") ? "the " : "", c->trace->teller);
-    odb_buf_put_shown(out, c->trace->told_by);
+    odb_buf_put_shown(out, c->trace->reference_spec);
     odb_buf_puts(out, ") that is off: its ");
     words_value(c, who->value, out);
     odb_buf_puts(out, region ? " is not what the CPU makes of its values before the region"
@@ -223,7 +223,7 @@ static void words_parted(const struct search_case *c, const struct findings *f,
                               ? "; the target's, on the target's inputs, is. "
                               : "; of the target's this is not known. ");
     }
-    if (odb_executor_recorded(c->trace->told_by))
+    if (odb_executor_recorded(c->trace->reference_spec))
         odb_buf_puts(out, "Model and recording mean different things here, or the recording is "
                           "spoilt. ");
 }
@@ -534,7 +534,7 @@ static void words_end(const struct search_case *c, const struct findings *f,
         if (t && t->dtype == ODB_F16)
             odb_buf_puts(out, target->float16);
     }
-    steered_put_all(c, f, who, out);
+    branch_divergence_put_all(c, f, who, out);
     if (who->within) /* after all that is of the node as one */
         odb_buf_puts(out, who->within);
 }

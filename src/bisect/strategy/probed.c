@@ -165,7 +165,7 @@ static struct probed_ask *probed_ask_new(const struct search_case *c, const bool
     else
         snprintf(ask->what, sizeof ask->what, "all values probed");
     ask->outputs = odb_new_n(struct odb_tensor *, n);
-    ask->probe = (struct odb_probe){.asked = ODB_ASKED_ALL,
+    ask->probe = (struct odb_probe){.asked = ODB_PROBE_KIND_ALL,
                                     .what = ask->what,
                                     .judged = true,
                                     .node = marks ? first : ODB_NO_NODE,

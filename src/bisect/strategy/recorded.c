@@ -72,7 +72,7 @@ static enum odb_status recorded_recall(struct recorded *r, struct odb_error *err
     const struct odb_graph *graph = c->graph;
     int *list = odb_new_n(int, graph->n_values);
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, graph->n_values);
-    struct odb_probe probe = {.asked = ODB_ASKED_RECORDED,
+    struct odb_probe probe = {.asked = ODB_PROBE_KIND_RECORDED,
                               .what = "what was recorded",
                               .node = ODB_NO_NODE,
                               .values = list,

@@ -26,7 +26,7 @@ static enum odb_status suffix_hunt_region_fails(const struct suffix *s, const in
     enum odb_verdict verdict;
     char what[240];
     struct odb_probe probe = {
-        .asked = ODB_ASKED_SEGMENT,
+        .asked = ODB_PROBE_KIND_SEGMENT,
         .what = odb_probe_title(graph, "segment from", chain[0], chain[n - 1], what, sizeof what),
         .node = chain[0],
         .nodes = nodes,

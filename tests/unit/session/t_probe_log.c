@@ -46,13 +46,13 @@ static void test_probe_log__cut_and_verdict(void **state)
     struct odb_graph graph = log_graph(10);
     const bool nodes[10] = {false, true, true, false, true, false, false, true, true, true};
     const int in[] = {0, 3}, out[] = {9};
-    const struct odb_asked_facts facts = {.graph = &graph,
-                                          .asked = ODB_ASKED_PREFIX,
-                                          .nodes = nodes,
-                                          .in = in,
-                                          .out = out,
-                                          .n_in = 2,
-                                          .n_out = 1};
+    const struct odb_probe_kind_facts facts = {.graph = &graph,
+                                               .asked = ODB_PROBE_KIND_PREFIX,
+                                               .nodes = nodes,
+                                               .in = in,
+                                               .out = out,
+                                               .n_in = 2,
+                                               .n_out = 1};
     struct odb_search_event event = {.what = ODB_EVENT_PROBE_BEGIN,
                                      .text = "prefix up to #9",
                                      .node = 9,
@@ -92,7 +92,7 @@ static void test_probe_log__bodies_have_no_values_of_the_graph(void **state)
     struct odb_graph graph = log_graph(2), body = log_graph(500);
     const bool nodes[500] = {true};
     const int in[] = {400};
-    const struct odb_asked_facts facts = {.graph = &body, .nodes = nodes, .in = in, .n_in = 1};
+    const struct odb_probe_kind_facts facts = {.graph = &body, .nodes = nodes, .in = in, .n_in = 1};
     const struct odb_search_event event = {
         .what = ODB_EVENT_PROBE_BEGIN, .text = "body", .asked = &facts};
     struct odb_all_seen seen = {.n = 1, .told = 1, .list = {{.value = 400}}};
@@ -111,16 +111,19 @@ static void test_probe_log__bodies_have_no_values_of_the_graph(void **state)
 
 static void test_probe_log__words(void **state)
 {
-    for (int asked = ODB_ASKED_PLAIN + 1; asked < ODB_ASKED_COUNT; asked++) {
-        const char *why = odb_asked_why((enum odb_asked)asked);
+    for (int asked = ODB_PROBE_KIND_PLAIN + 1; asked < ODB_PROBE_KIND_COUNT; asked++) {
+        const char *why = odb_probe_kind_why((enum odb_probe_kind)asked);
         assert_true(*why && why[strlen(why) - 1] != '.');
     }
-    assert_string_equal(odb_asked_why(ODB_ASKED_PLAIN), "");
+    assert_string_equal(odb_probe_kind_why(ODB_PROBE_KIND_PLAIN), "");
     assert_non_null(
-        strstr(odb_asked_means(ODB_ASKED_ALONE, ODB_VERDICT_PASS), "what its operator"));
-    assert_non_null(strstr(odb_asked_means(ODB_ASKED_ALONE, ODB_VERDICT_NAN), "wrong alone"));
-    assert_non_null(strstr(odb_asked_means(ODB_ASKED_ALONE, ODB_VERDICT_UNTESTABLE), "no answer"));
-    assert_non_null(strstr(odb_asked_means(ODB_ASKED_ALONE, ODB_VERDICT_CRASH), "did not live"));
+        strstr(odb_probe_kind_means(ODB_PROBE_KIND_ALONE, ODB_VERDICT_PASS), "what its operator"));
+    assert_non_null(
+        strstr(odb_probe_kind_means(ODB_PROBE_KIND_ALONE, ODB_VERDICT_NAN), "wrong alone"));
+    assert_non_null(
+        strstr(odb_probe_kind_means(ODB_PROBE_KIND_ALONE, ODB_VERDICT_UNTESTABLE), "no answer"));
+    assert_non_null(
+        strstr(odb_probe_kind_means(ODB_PROBE_KIND_ALONE, ODB_VERDICT_CRASH), "did not live"));
 }
 
 int main(void)
