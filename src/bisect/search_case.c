@@ -56,9 +56,10 @@ enum odb_status search_case_trace(struct search_case_made *made, struct odb_erro
 enum odb_status search_case_connect(struct search_case_made *made, struct odb_error *err)
 {
     const struct odb_bisect_options *options = made->is.options;
-    made->prober.recorded = true;
-    if (options->recorded)
+    if (options->recorded) {
+        made->prober.recorded = true;
         return ODB_OK;
+    }
     made->is.trace->phase = "start of the target";
     odb_hooks_phase(&options->hooks, made->is.trace->phase, 0);
     ODB_TRY(odb_probe_pool(&made->pool, options->target, &options->hooks, err));

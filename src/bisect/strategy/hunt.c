@@ -503,12 +503,13 @@ static enum odb_status hunt_accuse_dead(struct hunt *h, int first, int last, con
     if (!culprit->verified && status != ODB_OK)
         findings_note(f, "#%d alone is refused by the target, which says nothing: %.200s", last,
                       alone_err.what);
+    const bool verified = culprit->verified;
     if (status == ODB_OK && !h->n_parts && !c->pinned) { /* the last node of all, alone */
         findings_drop(f, f->report->culprits.n - 1);
         hunt_only_whole(h);
     }
     bool first_of_all = h->dag.start[last] == h->dag.start[last + 1];
-    bool dead = first_of_all && culprit->verified && !c->pinned &&
+    bool dead = first_of_all && verified && !c->pinned &&
                 !hunt_runs_at_all(c, f, last, h->signature);
     findings_step_end(f, "verify", "the accused alone on the target");
     return dead ? hunt_dead(c, f, words, err) : ODB_OK;

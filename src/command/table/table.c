@@ -492,13 +492,14 @@ static const struct odb_command command_table[] = {
         .args = args_lint,
         .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_MEASURE, ODB_OPTION_JSON),
         .help = "what is wrong with a model, and what to do about it",
-        .text = "Looks at the model without running it: operators that are unknown, deprecated or "
-                "not imported, numbers of inputs and outputs, attributes, declared types, order of "
-                "the unused nodes, names, weights and functions, data that is not there. "
-                "With --run, the reference runs it once, and declared shapes are held against real "
-                "ones; nodes that fail, and values that float16 cannot hold. Each finding "
-                "has a code, a place and a way out. Exit status 1 means errors; warnings alone "
-                "are 0.",
+        .text =
+            "Looks at the model without running it: operators that are unknown, deprecated or "
+            "not imported, numbers of inputs and outputs, attributes, declared types, order of "
+            "the nodes, names, weights and functions that are not used, data that is not there. "
+            "With --run, the reference runs it once, and declared shapes are held against real "
+            "ones; nodes that fail, and values that float16 cannot hold. Each finding "
+            "has a code, a place and a way out. Exit status 1 means errors; warnings alone "
+            "are 0.",
         .example = "onnxdbg lint model.onnx",
         .flags = BOTH,
         .exec = odb_command__lint,
