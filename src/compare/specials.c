@@ -72,6 +72,8 @@ bool odb_specials_count(struct odb_specials *out, const struct odb_tensor *targe
     const struct specials_job job = {odb_numbers_of(target), odb_numbers_of(reference),
                                      specials_least(target->dtype),
                                      specials_least(reference->dtype)};
+    if (job.target.n != job.reference.n) /* one of them has no values */
+        return false;
     struct odb_pass pass = {.end = job.target.n,
                             .block = 64 * ODB_PASS_CHUNK,
                             .item = sizeof *out,

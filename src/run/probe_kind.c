@@ -7,9 +7,9 @@ static const struct {
     const char *why, *passes, *fails;
 } asked_rows[ODB_PROBE_KIND_COUNT] = {
     [ODB_PROBE_KIND_PLAIN] = {"", "", ""},
-#define ODB_PROBE_KIND(id, why, passes, fails) [ODB_PROBE_KIND_##id] = {why, passes, fails},
+#define ODB_PROBE(id, why, passes, fails) [ODB_PROBE_KIND_##id] = {why, passes, fails},
 #include "run/probe_kind.def"
-#undef ODB_PROBE_KIND
+#undef ODB_PROBE
 };
 
 const char *odb_probe_kind_why(enum odb_probe_kind asked)

@@ -13,9 +13,9 @@ struct odb_graph;
 
 enum odb_probe_kind {
     ODB_PROBE_KIND_PLAIN, /* nothing is to be said */
-#define ODB_PROBE_KIND(id, why, passes, fails) ODB_PROBE_KIND_##id,
+#define ODB_PROBE(id, why, passes, fails) ODB_PROBE_KIND_##id,
 #include "run/probe_kind.def"
-#undef ODB_PROBE_KIND
+#undef ODB_PROBE
     ODB_PROBE_KIND_COUNT
 };
 

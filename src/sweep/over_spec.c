@@ -47,7 +47,9 @@ static enum odb_status over_optimizers(struct odb_over *over, struct odb_error *
 {
     const struct odb_executor_ops *row = NULL;
     ODB_TRY(odb_spec_walk(over->base, over_innermost, &row, err));
-    if (!row || !row->optimizers)
+    if (!row || !row->optimizers) /* a class or a library that hands them on */
+        row = odb_executor_usual_row();
+    if (!row->optimizers)
         return over_refuse(err, "that executor names no optimizers of its own");
     for (const char *const *name = row->optimizers->names; *name; name++)
         odb_push(&over->parts, odb_xstrdup(*name));

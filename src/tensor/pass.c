@@ -145,6 +145,8 @@ enum odb_status odb_pass_run(struct odb_pass *pass, void *total, struct odb_erro
     struct pass_run run = {.pass = pass, .shares = pass->kept};
     char small[PASS_SMALL], *large = NULL;
     bool joined = pass->item && !pass->kept;
+    ODB_ASSERT(!pass->item || !pass->shares || pass->at_once <= pass->shares);
+    ODB_ASSERT(!pass->chunk || pass->block % ODB_PASS_CHUNK == 0);
     run.shares_n = odb_pass_shares(pass);
     run.items = pass->items ? pass->items : 1;
     run.stride = run.items * pass->item;

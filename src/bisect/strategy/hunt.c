@@ -509,8 +509,8 @@ static enum odb_status hunt_accuse_dead(struct hunt *h, int first, int last, con
         hunt_only_whole(h);
     }
     bool first_of_all = h->dag.start[last] == h->dag.start[last + 1];
-    bool dead = first_of_all && verified && !c->pinned &&
-                !hunt_runs_at_all(c, f, last, h->signature);
+    bool dead =
+        first_of_all && verified && !c->pinned && !hunt_runs_at_all(c, f, last, h->signature);
     findings_step_end(f, "verify", "the accused alone on the target");
     return dead ? hunt_dead(c, f, words, err) : ODB_OK;
 }

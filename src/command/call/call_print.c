@@ -50,7 +50,8 @@ void odb_call__put_line(struct odb_buf *out, const char *text, int width)
     for (int column = 0; *p;) {
         uint32_t c;
         size_t n = odb_utf8_read(p, strnlen(p, ODB_UTF8_MAX), &c);
-        column += n ? ODB_MAX(wcwidth((wchar_t)c), 0) : 1;
+        const int columns = n ? wcwidth((wchar_t)c) : 1;
+        column += columns >= 0 ? columns : c >= 0xa0; /* a locale that lacks the character */
         if (width > 0 && column > width)
             break;
         p += n ? n : 1;
