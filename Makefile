@@ -388,7 +388,7 @@ ANALYZED := $(MIT_SRC) $(GPL_SRC) $(wildcard src/*.c tools/*.c)
 # which takes ten times as long, where files of others are read. memcpy_s() is no function of
 # glibc's; and in one file alone every vector that is empty looks like a null pointer.
 ANALYZED_GCC := $(filter-out kernels/% ui/% tools/% src/command/%,$(ANALYZED))
-ANALYZED_DEEP := src/base/% src/model/% src/executor/programs/command_executor.c src/dump/dump_info.c \
+ANALYZED_DEEP := src/base/% src/system/% src/model/% src/executor/programs/command_executor.c src/dump/dump_info.c \
                  src/inputs/input_file.c
 TIDY_DEEP := clang-analyzer-*,-clang-analyzer-core.NullDereference,$\
              -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling
