@@ -291,14 +291,14 @@ ifneq ($(filter check-built,$(MAKECMDGOALS)),)
 CHECKED := $(shell B=$(B) ONNXDBG_TIER=$(TIER) CASE='$(CASE)' tests/run --list)
 endif
 check-built: all $(sort $(filter $(B)/%,$(CHECKED))) $(if $(filter tests/%,$(CHECKED)),$(TESTS_NEED))
-	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) ONNXDBG_TIER=$(TIER) JOBS=$(JOBS) CASE='$(CASE)' tests/run
+	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) ONNXDBG_TIER=$(TIER) CASE='$(CASE)' tests/run
 
 ## unit: build the unit tests
 unit: $(UNIT_BIN)
 
 ## check-unit: only the unit tests
 check-unit: all unit
-	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) JOBS=$(JOBS) tests/run $(UNIT_BIN)
+	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/run $(UNIT_BIN)
 
 # What clang's sanitizers know of numbers and pointers beyond gcc's: a pointer moved out of its object,
 # or a null pointer moved at all, is found where it is made, and not where it is read.
