@@ -59,7 +59,7 @@ COMMANDS = [
 ]
 
 # Faults: name, family of calls, error, whether all from there on, where, in which program; how many
-# are tried in `make check-all`; in `make check` half as many, two at least, and each fault with every
+# are tried in `make check-all`; in `make check` a third as many, two at least, and each fault with every
 # second command, the next fault with the others.
 FILES, CHILD, PARENT = 'files', 'onnxdbg-serve', 'onnxdbg'
 FAULTS = [
@@ -305,7 +305,7 @@ def attempt(name, words, case, fault, at):
 
 def chosen(calls, some):
     """Which calls fail: all of them, or some that are spread over the run, first and last too."""
-    most = min(calls, 400 if ALL else some if LONG else max(some // 2, min(some, 2)))
+    most = min(calls, 400 if ALL else some if LONG else max(some // 3, min(some, 2)))
     return sorted({1 + i * (calls - 1) // max(most - 1, 1) for i in range(most)})
 
 
