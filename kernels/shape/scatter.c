@@ -56,7 +56,7 @@ static int64_t scatter_i64(enum scatter_reduction how, bool sign, int64_t a, int
 static void scatter_complex(enum scatter_reduction how, struct odb_tensor *y, size_t at,
                             const struct odb_tensor *updates, size_t from)
 {
-    enum odb_dtype half = y->dtype == ODB_C64 ? ODB_F32 : ODB_F64;
+    enum odb_dtype half = odb_dtype_part(y->dtype);
     double a = odb_load_f64(half, y->data, 2 * at), b = odb_load_f64(half, y->data, 2 * at + 1);
     double c = odb_load_f64(half, updates->data, 2 * from);
     double d = odb_load_f64(half, updates->data, 2 * from + 1);

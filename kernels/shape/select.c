@@ -70,7 +70,7 @@ static bool select_is_set(const struct odb_tensor *t, size_t i)
     case ODB_CLASS_STRING:
         return ((const struct odb_str *)t->data)[i].len != 0;
     case ODB_CLASS_COMPLEX: {
-        enum odb_dtype half = t->dtype == ODB_C64 ? ODB_F32 : ODB_F64;
+        enum odb_dtype half = odb_dtype_part(t->dtype);
         return odb_load_f64(half, t->data, 2 * i) != 0 ||
                odb_load_f64(half, t->data, 2 * i + 1) != 0;
     }
@@ -417,7 +417,7 @@ static enum odb_status select_items_init(struct odb_kern *k, struct select_items
     if (x->dtype == ODB_STRING)
         return ODB_OK;
     bool complex_ = (ODB_BIT(x->dtype) & ODB_T_COMPLEX) != 0;
-    enum odb_dtype half = x->dtype == ODB_C64 ? ODB_F32 : ODB_F64;
+    enum odb_dtype half = odb_dtype_part(x->dtype);
     s->per = complex_ ? 2 : 1;
     s->keys = malloc((s->per * x->count + 1) * sizeof *s->keys);
     if (s->keys == NULL)

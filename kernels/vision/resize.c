@@ -608,8 +608,7 @@ static enum odb_status resize_complex(struct odb_kern *k, struct resize *r)
         return ODB_KERN_UNSUPPORTED(k, "complex numbers in %d dimensions", r->rank);
     r->axes[r->rank++] =
         (struct resize_axis){.in = 2, .out = 2, .scale = 1, .end = 1, .same = true};
-    return resize_interpolate(k, r, x->dtype == ODB_C64 ? ODB_F32 : ODB_F64, x->data,
-                              k->out[0]->data);
+    return resize_interpolate(k, r, odb_dtype_part(x->dtype), x->data, k->out[0]->data);
 }
 
 static enum odb_status resize_run(struct odb_kern *k)

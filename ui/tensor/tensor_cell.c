@@ -59,7 +59,7 @@ bool ui_tensor__has_difference(const struct ui_tensor *v)
 
 static double cell_part(const struct odb_tensor *t, size_t at, int part)
 {
-    enum odb_dtype type = t->dtype == ODB_C64 ? ODB_F32 : ODB_F64;
+    enum odb_dtype type = odb_dtype_part(t->dtype);
     return odb_load_f64(type, t->data, 2 * at + (size_t)part);
 }
 
@@ -88,7 +88,7 @@ static enum odb_dtype cell_ulp_type(const struct ui_tensor *v)
 {
     const struct odb_tensor *a = v->t[UI_REFERENCE], *b = v->t[UI_TARGET];
     if (a->dtype == b->dtype && ui_tensor__is_complex(a))
-        return a->dtype == ODB_C64 ? ODB_F32 : ODB_F64;
+        return odb_dtype_part(a->dtype);
     return odb_ulp_type(a->dtype, b->dtype);
 }
 
