@@ -117,7 +117,7 @@ void odb_probe_shows(enum odb_verdict *shown, enum odb_verdict verdict)
 /* A probe under way: what extraction, load and run have in common. A thread of the pool may have it
  * to itself while others go on. */
 struct odb_probe_cut {
-    const struct odb_prober *prober; /* borrowed */
+    struct odb_prober prober; /* a copy: one with pins may be gone before the answer is there */
     bool *nodes;                     /* owned; [n_nodes] */
     struct odb_port *in, *out;       /* owned; in[].like are refs */
     size_t n_in, n_out;
@@ -393,7 +393,7 @@ static enum odb_status probe_cut_recall(const struct odb_prober *prober,
  * program. */
 static void probe_identify(struct odb_probe_cut *cut)
 {
-    const struct odb_prober *prober = cut->prober;
+    const struct odb_prober *prober = &cut->prober;
     struct odb_buf text = ODB_BUF_INIT;
     odb_buf_printf(&text, "%s%s\nnodes", prober->scope ? prober->scope : "",
                    odb_pool_spec(prober->pool));
@@ -510,10 +510,10 @@ void odb_probe_tell(const struct odb_prober *prober, const struct odb_probe *pro
  * how many there are. */
 static size_t probe_origins(const struct odb_probe_cut *cut, int *index)
 {
-    const struct odb_graph *graph = cut->prober->model->graph;
+    const struct odb_graph *graph = cut->prober.model->graph;
     int *origin = odb_new_n(int, graph->n_nodes);
     size_t n = 0;
-    odb_model_origin(cut->prober->model, origin);
+    odb_model_origin(cut->prober.model, origin);
     for (size_t i = 0; i < graph->n_nodes; i++) {
         if (cut->whole)
             index[graph->nodes[i].file_index] = origin[i];
@@ -534,14 +534,14 @@ static enum odb_status probe_extract(const struct odb_probe_cut *cut, struct odb
                                .n_outputs = cut->n_out,
                                .weights = ODB_WEIGHTS_REFERENCE,
                                .declared = !cut->fixed,
-                               .plain_debug = !cut->prober->recorded};
-    return odb_model_extract(cut->prober->model, &what, bytes, err);
+                               .plain_debug = !cut->prober.recorded};
+    return odb_model_extract(cut->prober.model, &what, bytes, err);
 }
 
 static enum odb_status probe_load(const struct odb_probe_cut *cut, struct odb_target *target,
                                   struct odb_error *err)
 {
-    const struct odb_prober *prober = cut->prober;
+    const struct odb_prober *prober = &cut->prober;
     const struct odb_model *model = prober->model;
     struct odb_buf bytes = ODB_BUF_INIT;
     char *path = cut->whole ? realpath(model->path, NULL) : NULL;
@@ -653,7 +653,7 @@ static struct odb_probe_cut *probe_cut_new(const struct odb_prober *prober,
                                            const struct odb_probe *probe, bool load)
 {
     struct odb_probe_cut *cut = odb_new(struct odb_probe_cut);
-    cut->prober = prober;
+    cut->prober = *prober;
     cut->load = load;
     cut->status = odb_hooks_cancelled(&prober->hooks, &cut->err);
     if (cut->status == ODB_OK)
