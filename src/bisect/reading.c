@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "search/search.h"
 
 bool reading_wants(const struct search_case *c, int value)
 {
@@ -33,40 +34,81 @@ size_t reading_mark(const struct search_case *c, int node, bool *marks)
     return bytes;
 }
 
+size_t reading_taps(const struct search_case *c)
+{
+    size_t most = odb_probe_max_outputs(c->prober);
+    return most > c->n_outputs ? most - c->n_outputs : 0;
+}
+
+static size_t reading_all(const struct search_case *c, size_t *bytes)
+{
+    size_t n = 0;
+    *bytes = 0;
+    for (size_t v = 0; v < c->graph->n_values; v++) {
+        bool wanted = reading_wants(c, (int)v);
+        *bytes += wanted ? odb_tensor_size(c->trace->ref[v]) : 0;
+        n += wanted && !c->graph->values[v].is_output;
+    }
+    return n;
+}
+
+bool reading_packs(const struct search_case *c, const struct findings *f)
+{
+    size_t bytes, n = reading_all(c, &bytes);
+    return n > reading_taps(c) && bytes <= f->memory;
+}
+
+/* Marks what a run has to read for a node; returns the bytes of what is new, and counts it. */
+static size_t reading_add(const struct search_case *c, int node, bool packed, bool *marks,
+                          size_t *count)
+{
+    const struct odb_node *n = &c->graph->nodes[node];
+    size_t before = odb_count_marks(marks, c->graph->n_values), bytes = 0;
+    if (!packed)
+        bytes = reading_mark(c, node, marks);
+    for (int o = 0; packed && o < n->n_out; o++)
+        if (n->out[o] >= 0 && !c->graph->values[n->out[o]].is_output && reading_wants(c, n->out[o]))
+            marks[n->out[o]] = true;
+    *count += odb_count_marks(marks, c->graph->n_values) - before;
+    return bytes;
+}
+
+static void reading_mark_outputs(const struct search_case *c, bool *marks)
+{
+    memset(marks, 0, c->graph->n_values * sizeof *marks);
+    for (size_t o = 0; o < c->n_outputs; o++)
+        marks[c->outputs[o]] = true;
+}
+
 int reading_stop(const struct search_case *c, const struct findings *f, int first, size_t most,
                  bool *marks)
 {
-    size_t bytes = 0;
+    bool packed = reading_packs(c, f);
+    size_t bytes = 0, count = 0, taps = reading_taps(c);
     int stop = first;
-    memset(marks, 0, c->graph->n_values * sizeof *marks);
-    for (size_t o = 0; o < c->n_outputs; o++) {
-        marks[c->outputs[o]] = true;
+    reading_mark_outputs(c, marks);
+    for (size_t o = 0; o < c->n_outputs; o++)
         bytes += odb_tensor_size(c->trace->ref[c->outputs[o]]);
-    }
     while (stop < (int)c->graph->n_nodes && (size_t)(stop - first) < most) {
-        bytes += reading_mark(c, stop, marks);
-        if (stop > first && bytes > f->memory)
+        bytes += reading_add(c, stop, packed, marks, &count);
+        if (stop > first && (bytes > f->memory || count > taps))
             break;
         stop++;
     }
     if (stop < (int)c->graph->n_nodes) { /* what broke the limit is not read */
-        memset(marks, 0, c->graph->n_values * sizeof *marks);
-        for (size_t o = 0; o < c->n_outputs; o++)
-            marks[c->outputs[o]] = true;
+        reading_mark_outputs(c, marks);
         for (int n = first; n < stop; n++)
-            reading_mark(c, n, marks);
+            reading_add(c, n, packed, marks, &count);
     }
     return stop;
 }
 
-size_t reading_batches(const struct search_case *c, struct findings *f, size_t *bytes)
+size_t reading_batches(const struct search_case *c, const struct findings *f, size_t *bytes)
 {
     bool *marks = odb_new_n(bool, c->graph->n_values);
-    size_t batches = 0;
-    *bytes = 0;
-    for (size_t v = 0; v < c->graph->n_values; v++)
-        *bytes += reading_wants(c, (int)v) ? odb_tensor_size(c->trace->ref[v]) : 0;
-    for (int first = 0; first < (int)c->graph->n_nodes; batches++)
+    size_t batches = 0, n = reading_all(c, bytes);
+    bool possible = !n || reading_taps(c);
+    for (int first = 0; first < (int)c->graph->n_nodes && possible; batches++)
         first = reading_stop(c, f, first, c->graph->n_nodes, marks);
     free(marks);
     return batches;

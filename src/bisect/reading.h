@@ -7,6 +7,10 @@
 
 #include "bisect/findings.h"
 
+#define READING_FEW 16 /* values of one run that are tried where the target refuses all, */
+#define READING_FEWEST                                                                             \
+    4 /* and where it refuses these; a target that refuses both gives outputs only */
+
 /* The whole model, unobserved; outputs has room for the report's n_outputs. */
 struct odb_probe reading_plain(const struct search_case *c, struct findings *f, const char *what,
                                struct odb_tensor **outputs);
@@ -17,11 +21,17 @@ bool reading_wants(const struct search_case *c, int value);
 size_t reading_list(const struct search_case *c, int *list);
 /* Marks what judging a node needs; returns the bytes of what is new. */
 size_t reading_mark(const struct search_case *c, int node, bool *marks);
+/* How many values one run may read beside the outputs, as far as the target gives them. */
+size_t reading_taps(const struct search_case *c);
+/* Whether the target gives fewer values at once than there are, and memory has room for all: then
+ * each is read once, and what was read in several runs is judged together. */
+bool reading_packs(const struct search_case *c, const struct findings *f);
 /* Where the run that begins with the node first ends, of so many nodes at most: the target holds
  * what is read, and so do we. marks [n_values]: what it reads. */
 int reading_stop(const struct search_case *c, const struct findings *f, int first, size_t most,
                  bool *marks);
-/* How many runs reading all values would take under f->memory, and their bytes. */
-size_t reading_batches(const struct search_case *c, struct findings *f, size_t *bytes);
+/* How many runs reading all values would take under f->memory and of what the target gives, and
+ * their bytes; 0: it gives none but the outputs. */
+size_t reading_batches(const struct search_case *c, const struct findings *f, size_t *bytes);
 
 #endif

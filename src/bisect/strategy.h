@@ -19,6 +19,10 @@
     X(PREFIX, prefix, "bisect over prefixes that have only the cut as outputs", NONE, cuts)        \
     X(SUFFIX, suffix, "bisect over what follows a cut, fed with the reference's values there",     \
       NONE, cuts)                                                                                  \
+    X(TAPS, taps,                                                                                  \
+      "run the whole model with as many values read as the target gives, which "                   \
+      "narrow down what is wrong",                                                                 \
+      NONE, taps)                                                                                  \
     X(LINEAR, linear, "prefixes in order, every STEP nodes, then each node in between", NONE,      \
       steps)                                                                                       \
     X(ISOLATED, isolated, "every node alone on the target, fed with the reference's values", NONE, \

@@ -361,5 +361,6 @@ const struct odb_executor_option odb_spec_common[] = {
     {"mem", "SIZE", NULL, "how much memory the child may have: 512M, 4G", false},
     {"static", NULL, NULL, "its models have fixed dimensions, those of this run", false},
     {"workers", "N", "1", "children at work side by side, where questions are independent", false},
+    {"max_outputs", "N", NULL, "outputs that one model may have, its own included", false},
     {NULL, NULL, NULL, NULL, false},
 };

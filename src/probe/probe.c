@@ -40,6 +40,7 @@ void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
                                   .original_outputs = odb_new_n(const char *, graph->n_outputs),
                                   .recorded = odb_target_recorded(odb_pool_target(pool)),
                                   .now = odb_new(struct odb_probing)};
+    prober->now->max_outputs = odb_target_max_outputs(odb_pool_target(pool));
     for (size_t o = 0; o < graph->n_outputs; o++)
         prober->original_outputs[o] = graph->values[graph->outputs[o]].name;
     prober->constant = trace ? odb_trace_constant(trace) : NULL;
@@ -51,6 +52,16 @@ struct odb_prober odb_prober_pinned(const struct odb_prober *of, const bool *pin
     struct odb_prober prober = *of;
     prober.pinned = pinned;
     return prober;
+}
+
+size_t odb_probe_max_outputs(const struct odb_prober *prober)
+{
+    return prober->recorded ? SIZE_MAX : prober->now->max_outputs;
+}
+
+void odb_probe_set_max_outputs(struct odb_prober *prober, size_t most)
+{
+    prober->now->max_outputs = most;
 }
 
 void odb_prober_dispose(struct odb_prober *prober)
@@ -117,9 +128,9 @@ void odb_probe_shows(enum odb_verdict *shown, enum odb_verdict verdict)
 /* A probe under way: what extraction, load and run have in common. A thread of the pool may have it
  * to itself while others go on. */
 struct odb_probe_cut {
-    struct odb_prober prober; /* a copy: one with pins may be gone before the answer is there */
-    bool *nodes;                     /* owned; [n_nodes] */
-    struct odb_port *in, *out;       /* owned; in[].like are refs */
+    struct odb_prober prober;  /* a copy: one with pins may be gone before the answer is there */
+    bool *nodes;               /* owned; [n_nodes] */
+    struct odb_port *in, *out; /* owned; in[].like are refs */
     size_t n_in, n_out;
     struct odb_named *feeds; /* owned; [n_feeds]: n_in but weights; a recording is fed nothing; of
                                 the whole model all that it takes */
@@ -346,7 +357,13 @@ static enum odb_status probe_cut_make(const struct odb_prober *prober,
     cut->n_names = cut->n_out;
     free(at);
     probe_cut_whole(prober, cut);
-    return ODB_OK;
+    size_t most = odb_probe_max_outputs(prober);
+    return cut->n_out <= most
+               ? ODB_OK
+               : odb_fail(
+                     err, ODB_UNSUPPORTED,
+                     "%zu values were to be read of one model, and the target gives %zu at most",
+                     cut->n_out, most);
 }
 
 /* A recording answers by name, whatever is cut out: feeds and initializers too. It is shown the

@@ -21,10 +21,11 @@ struct odb_probing {
     char asked_last[65];          /* the cut that was asked for last; "": not kept */
     struct odb_all_seen compared; /* since the probe that was begun last */
     char *words; /* owned: the last of the child that died of what was asked last; NULL: it lives */
-    char failure[400]; /* why that has no answer; "": it has one */
-    char loaded[65];   /* the cut that the target has loaded; "": not known */
-    size_t pieces;     /* that the cut which was asked for last ran in */
-    size_t loads;      /* of what was run; those of what was begun come with its run */
+    char failure[400];  /* why that has no answer; "": it has one */
+    char loaded[65];    /* the cut that the target has loaded; "": not known */
+    size_t pieces;      /* that the cut which was asked for last ran in */
+    size_t loads;       /* of what was run; those of what was begun come with its run */
+    size_t max_outputs; /* odb_probe_max_outputs() */
 };
 
 struct odb_prober {
@@ -81,6 +82,13 @@ void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
  * are one, and it remembers with the other. Nothing of it is to be disposed of. */
 struct odb_prober odb_prober_pinned(const struct odb_prober *of, const bool *pinned);
 void odb_prober_dispose(struct odb_prober *prober);
+
+/* How many outputs a model for the target may have, the model's own included: what its spec says,
+ * or what it was found to take since. SIZE_MAX: any number. A probe of more is unsupported, without
+ * a question to the target. */
+size_t odb_probe_max_outputs(const struct odb_prober *prober);
+/* It was found to take no more than this. */
+void odb_probe_set_max_outputs(struct odb_prober *prober, size_t most);
 
 /* Whether the model is more than the target may hold at once: then what is too large of it runs in
  * pieces, one after the other, each fed with what the target made before. */

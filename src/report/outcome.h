@@ -35,7 +35,8 @@ const char *odb_outcome_name(enum odb_outcome outcome);
     X(PIECES, false)   /* the target refuses nodes: it never ran the whole model */                \
     X(REPEAT, false)   /* it ran the model, and failed to run it again */                          \
     X(SAMPLES, false)  /* other samples of inputs could not be judged */                           \
-    X(BLUNT, false)    /* what the expected type must lose is as large as the outputs are */
+    X(BLUNT, false)    /* what the expected type must lose is as large as the outputs are */       \
+    X(UNREAD, false)   /* values cannot be read on the target, and a fault may be in one of them */
 
 enum odb_undecided {
 #define ODB_UNDECIDED_ENUM(name, beats) ODB_UNDECIDED_##name,

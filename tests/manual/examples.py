@@ -120,7 +120,7 @@ def prepare(page, folder, environ):
         make("mkdir -p onnx/backend/test/data/node/test_demo/test_data_set_0 && "
              "cp model.onnx onnx/backend/test/data/node/test_demo")
     elif name == "onnxdbg-command.7":
-        make("onnxdbg extract model.onnx --outputs /stem/pool/MaxPool_output_0 -o stem.onnx && "
+        make("onnxdbg extract model.onnx --outputs /stem/conv/Conv_output_0 -o stem.onnx && "
              "mv stem.onnx model.onnx")
         write("run.py", "#!/usr/bin/python3")
         write("retry.sh", "#!/bin/sh")

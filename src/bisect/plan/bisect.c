@@ -39,7 +39,7 @@
 #include "bisect/plan/plain.h"
 #include "bisect/plan/plan.h"
 #include "bisect/strategy/probed.h"
-#include "bisect/strategy/prove.h"
+#include "bisect/plan/prove.h"
 #include "bisect/strategy/recorded.h"
 #include "bisect/evidence/reference_off.h"
 #include "bisect/plan/refused.h"

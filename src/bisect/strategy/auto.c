@@ -10,6 +10,7 @@
 #include "bisect/strategy/hunt_outputs.h"
 #include "bisect/strategy/look.h"
 #include "bisect/strategy/suffix_hunt.h"
+#include "bisect/strategy/taps.h"
 
 /* In pieces there are as many outputs as borders. Whether searching for each wrong one by itself
  * takes more loads than asking for every node. */
@@ -23,11 +24,44 @@ static bool auto_many_ends(const struct search_case *c, const struct findings *f
            bad * (odb_search_loads(c->graph->n_nodes) + 1) > c->graph->n_nodes - pieces->refused.n;
 }
 
+/* Whether reading a few values after the other takes fewer models than reading them all. */
+static bool auto_taps(const struct search_case *c, const struct findings *f, size_t batches)
+{
+    size_t runs = taps_runs(reading_taps(c), c->graph->n_nodes);
+    return f->diverge && odb_probe_max_outputs(c->prober) < SIZE_MAX && runs &&
+           (!batches || runs < batches);
+}
+
+static void auto_turn_to_taps(const struct search_case *c, struct findings *f)
+{
+    forecast_turn(f, odb_strategy_name(ODB_STRATEGY_TAPS), forecast_taps(c, f, 0),
+                  "the target gives %zu outputs of one model at most",
+                  odb_probe_max_outputs(c->prober));
+}
+
+/* What no culprit explains yet is searched by cuts. */
+static enum odb_status auto_cuts(const struct search_case *c, struct findings *f,
+                                 struct odb_error *err)
+{
+    if (!hunt_outputs_left(c, f))
+        return ODB_OK;
+    forecast_turn(f, odb_strategy_name(f->hidden ? ODB_STRATEGY_SUFFIX : ODB_STRATEGY_PREFIX),
+                  forecast_cuts(c, f, 0),
+                  f->hidden ? "reading values changes the answer, so nothing but an output is read"
+                            : "values cannot be read, so nothing but the cut is read");
+    return hunt_outputs(c, f, f->hidden ? suffix_hunt : hunt_value, err);
+}
+
 enum odb_status strategy_auto(const struct search_case *c, struct findings *f,
                               struct odb_error *err)
 {
     size_t bytes, batches = reading_batches(c, f, &bytes), n = c->graph->n_nodes;
     double mib = (double)bytes / (1 << 20);
+    if (auto_taps(c, f, batches)) {
+        auto_turn_to_taps(c, f);
+        ODB_TRY(hunt_outputs(c, f, taps_hunt, err));
+        return auto_cuts(c, f, err);
+    }
     if (batches == 1) {
         forecast_turn(f, odb_strategy_name(ODB_STRATEGY_BLAME), forecast_reads(c, f, 1),
                       "all values at once are %.3g MiB", mib);
@@ -43,16 +77,14 @@ enum odb_status strategy_auto(const struct search_case *c, struct findings *f,
                       batches, (double)f->memory / (1 << 20));
     }
     ODB_TRY(look_at_all(c, f, err));
+    if (!f->probed && !f->hidden && auto_taps(c, f, 0)) {
+        auto_turn_to_taps(c, f);
+        ODB_TRY(hunt_outputs(c, f, taps_hunt, err));
+    }
     if (!f->probed && auto_many_ends(c, f)) {
         forecast_turn(f, odb_strategy_name(ODB_STRATEGY_ISOLATED), forecast_alone(c, f, 0),
                       "the model runs in pieces, and many end wrong");
         ODB_TRY(strategy_isolated(c, f, err));
     }
-    if (f->probed || !hunt_outputs_left(c, f))
-        return ODB_OK;
-    forecast_turn(f, odb_strategy_name(f->hidden ? ODB_STRATEGY_SUFFIX : ODB_STRATEGY_PREFIX),
-                  forecast_cuts(c, f, 0),
-                  f->hidden ? "reading values changes the answer, so nothing but an output is read"
-                            : "values cannot be read, so nothing but the cut is read");
-    return hunt_outputs(c, f, f->hidden ? suffix_hunt : hunt_value, err);
+    return f->probed ? ODB_OK : auto_cuts(c, f, err);
 }

@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "bisect/reading.h"
 #include "bisect/strategy/linear.h"
+#include "bisect/strategy/taps.h"
 #include "search/search.h"
 
 /* Loads of one run that reads everything. */
@@ -47,6 +48,13 @@ struct forecast forecast_cuts(const struct search_case *c, const struct findings
     size_t cuts = f->diverge * (odb_search_loads(c->graph->n_nodes) + 1);
     (void)batches;
     return forecast_of(c, f, 0, (double)(cuts * forecast_half(c)), 0);
+}
+
+struct forecast forecast_taps(const struct search_case *c, const struct findings *f, size_t batches)
+{
+    size_t runs = f->diverge * (taps_runs(reading_taps(c), c->graph->n_nodes) + 1);
+    (void)batches;
+    return forecast_of(c, f, (double)(runs * forecast_pieces(c)), 0, 0);
 }
 
 struct forecast forecast_steps(const struct search_case *c, const struct findings *f,

@@ -19,6 +19,9 @@ struct forecast forecast_reads(const struct search_case *c, const struct finding
 /* Parts of the model are run to find one among all its nodes; batches: of no matter, as below. */
 struct forecast forecast_cuts(const struct search_case *c, const struct findings *f,
                               size_t batches);
+/* Values are read a few at a time, to find one among all nodes. */
+struct forecast forecast_taps(const struct search_case *c, const struct findings *f,
+                              size_t batches);
 /* The same in order, some nodes apart. */
 struct forecast forecast_steps(const struct search_case *c, const struct findings *f,
                                size_t batches);

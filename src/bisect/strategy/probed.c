@@ -4,8 +4,10 @@
  * what the target's own node had.
  *
  * One run reads everything if that fits; else nodes go in batches, in order. A batch reads what its
- * nodes give and what they are fed in the same run, so that one run judges a node. A batch that the
- * target refuses is cut into smaller ones, until it takes them or no single node can be read.
+ * nodes give and what they are fed in the same run, so that one run judges a node. A target that
+ * gives few outputs of one model gives each value once, packed into as few models as there may be,
+ * and all are judged together: each run shows what the plain run shows. A batch that the target
+ * refuses is cut into smaller ones, until it takes them or no single node can be read.
  *
  * Reading a value changes the model that the target gets, and often what it makes of it: other
  * fusions, other layouts, other bits. So every run reads the model's outputs as well, and is held
@@ -14,11 +16,13 @@
 #include "bisect/strategy/probed.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "bisect/decided.h"
 #include "run/hooks.h"
 #include "bisect/reading.h"
@@ -26,6 +30,7 @@
 #include "reference/trace.h"
 #include "run/value_report.h"
 #include "executor/executor.h"
+#include "search/search.h"
 
 #define PROBED_SAME_FACTOR 4 /* failing errors within this factor reproduce each other */
 #define PROBED_TELLING 32    /* values of a whole model: fewer are equal by chance, too */
@@ -36,6 +41,10 @@ struct probed {
     const struct search_case *c; /* borrowed */
     struct findings *f;          /* borrowed */
     size_t most;                 /* nodes in a batch */
+    bool packed;                 /* reading_packs(): judged at the end */
+    size_t taken;                /* values that a run gave at most, */
+    bool left;                   /* to a search that reads few values, as the target takes few */
+    size_t too_many;             /* and that one refused at least; SIZE_MAX: none did */
     size_t batches;              /* that ran */
     size_t refused, skipped;
     bool identical; /* to the reference, bit for bit, in all that was compared */
@@ -286,7 +295,7 @@ static enum odb_status probed_judge(struct probed *p, struct probed_batch *batch
         probed_compare(p, batch);
     probed_keep(c, f, batch);
     f->judged = true;
-    if (whole)
+    if (whole || p->packed)
         return ODB_OK; /* a step of its own */
     enum odb_status status = odb_blame(&c->judge, batch->first, batch->stop, f->given,
                                        findings_judge(f), &c->options->hooks, err);
@@ -294,13 +303,85 @@ static enum odb_status probed_judge(struct probed *p, struct probed_batch *batch
     return status;
 }
 
+enum odb_status probed_read(const struct search_case *c, struct findings *f, const bool *marks,
+                            struct probed_read *out, struct odb_error *err)
+{
+    struct probed p = {.c = c, .f = f, .why = ODB_ERROR_INIT};
+    struct probed_batch batch = {0};
+    bool *read = odb_xmemdup(marks, c->graph->n_values * sizeof *marks);
+    for (int n = (int)c->graph->n_nodes; n-- > 0;) /* whom it is about, for its title */
+        for (int o = 0; o < c->graph->nodes[n].n_out; o++) {
+            int v = c->graph->nodes[n].out[o];
+            if (v < 0 || !marks[v] || c->graph->values[v].is_output)
+                continue;
+            batch.first = n;
+            batch.stop = batch.stop ? batch.stop : n + 1;
+        }
+    batch.values = odb_new_n(struct odb_tensor *, c->graph->n_values);
+    enum odb_status status = probed_run(&p, &batch, marks, err);
+    *out = (struct probed_read){batch.had, batch.reproduces, p.why};
+    for (size_t v = 0; v < c->graph->n_values && status == ODB_OK && out->reproduces; v++)
+        read[v] = read[v] && batch.values[v] && !f->shown[v];
+    if (status == ODB_OK && batch.had == ODB_OK && out->reproduces)
+        probed_keep(c, f, &batch);
+    for (size_t v = 0; v < c->graph->n_values; v++) {
+        struct odb_value_report report = {0};
+        if (status == ODB_OK && batch.had == ODB_OK && out->reproduces && read[v]) {
+            status = odb_judge_value(&c->judge, (int)v, f->shown[v], &report, err);
+            if (status == ODB_OK)
+                findings_value(f, (int)v, &report);
+        }
+        odb_tensor_unref(batch.values[v]);
+    }
+    free(batch.values);
+    free(read);
+    return status;
+}
+
 /* --- all of them ------------------------------------------------------------------------------ */
 
+/* The target does not take so many values at once. True: it is asked for few now. */
+static bool probed_few(struct probed *p, struct probed_batch *batch, size_t values)
+{
+    const struct search_case *c = p->c;
+    size_t few = values > READING_FEW ? READING_FEW : READING_FEWEST;
+    p->too_many = ODB_MIN(p->too_many, values);
+    if (p->batches || few >= values || few <= c->n_outputs)
+        return false;
+    odb_probe_set_max_outputs(c->prober, few);
+    p->packed = reading_packs(c, p->f);
+    p->left = p->packed && p->f->diverge && c->options->strategy == ODB_STRATEGY_AUTO;
+    if (p->left)
+        return false; /* a few values narrow down what is wrong: taps.c */
+    if (!p->packed)
+        odb_probe_set_max_outputs(c->prober, SIZE_MAX);
+    else
+        batch->stop = batch->first;
+    return p->packed;
+}
+
+/* It took them: so it may take four times as many. */
+static void probed_more(struct probed *p, size_t values)
+{
+    p->taken = ODB_MAX(p->taken, values);
+    if (p->packed && p->too_many < SIZE_MAX && 4 * p->taken < p->too_many)
+        odb_probe_set_max_outputs(p->c->prober, 4 * p->taken);
+}
+
 /* The target does not take a batch. False: reading is given up. */
-static bool probed_shrink(struct probed *p, struct probed_batch *batch)
+static bool probed_shrink(struct probed *p, struct probed_batch *batch, size_t values)
 {
     size_t n = (size_t)(batch->stop - batch->first);
     p->refused++;
+    if (probed_few(p, batch, values))
+        return true;
+    if (p->left)
+        return false;
+    if (n > 1 && values > p->taken && p->taken > p->c->n_outputs) {
+        odb_probe_set_max_outputs(p->c->prober, p->taken);
+        batch->stop = batch->first;
+        return true;
+    }
     if (n > 1) {
         p->most = ODB_MAX(n / 4, (size_t)1);
         batch->stop = batch->first; /* once more, from where it began */
@@ -308,6 +389,21 @@ static bool probed_shrink(struct probed *p, struct probed_batch *batch)
     }
     p->skipped++; /* this one cannot be read; the others may be */
     return p->batches > 0 && p->skipped <= PROBED_SKIPS;
+}
+
+/* Values that cannot be read may hold a fault, so that outputs which agree are no verdict. */
+static void probed_undecide(struct probed *p, const char *fmt, ...) ODB_PRINTF(2, 3);
+static void probed_undecide(struct probed *p, const char *fmt, ...)
+{
+    struct odb_error why = ODB_ERROR_INIT;
+    char text[sizeof why.what];
+    va_list args;
+    va_start(args, fmt);
+    odb_text_vfit(text, sizeof text, fmt, args);
+    va_end(args);
+    odb_fail(&why, ODB_UNSUPPORTED, "%s", text);
+    odb_error_remedy(&why, "`onnxdbg check` judges the outputs alone");
+    findings_undecide(p->f, ODB_UNDECIDED_UNREAD, &why);
 }
 
 /* What follows, once everything was read or cannot be. */
@@ -318,12 +414,16 @@ static void probed_conclude(struct probed *p, bool all)
     f->hidden = p->hides || p->causes;
     f->probed = all && !f->hidden && !p->skipped;
     findings_observer(f)->decides = f->hidden;
-    if (!all) {
+    if (p->too_many < SIZE_MAX && p->packed && !p->left)
+        odb_probe_set_max_outputs(p->c->prober, p->skipped ? SIZE_MAX : p->taken);
+    if (p->left) {
+        findings_step_end(f, "probed", "refused, so fewer are read: %.200s", p->why.what);
+    } else if (!all) {
         findings_step_end(f, "probed", "cannot be had: %.200s", p->why.what);
-        findings_warn(f,
-                      "the run with all values probed cannot be had, %sso faults that "
-                      "no output shows are not seen: %.300s",
-                      p->refused > 1 ? "nor with fewer at a time, " : "", p->why.what);
+        probed_undecide(p,
+                        "the run with all values probed cannot be had, %sso faults that "
+                        "no output shows are not seen: %.300s",
+                        p->refused > 1 ? "nor with fewer at a time, " : "", p->why.what);
     } else if (f->hidden) {
         findings_step_end(f, "probed", "does not reproduce the plain run%s: observing %s the fault",
                           one ? "" : " in every batch", p->causes ? "causes" : "hides");
@@ -339,14 +439,20 @@ static void probed_conclude(struct probed *p, bool all)
             p->batches, p->refused ? "; for more at once: " : "", p->refused ? p->why.what : "");
     }
     if (p->skipped && all)
-        findings_warn(f, "%zu nodes cannot be read on the target: %.300s", p->skipped, p->why.what);
+        probed_undecide(p, "%zu nodes cannot be read on the target: %.300s", p->skipped,
+                        p->why.what);
 }
 
 enum odb_status probed_values(const struct search_case *c, struct findings *f,
                               struct odb_error *err)
 {
-    struct probed p = {
-        .c = c, .f = f, .most = c->graph->n_nodes, .identical = true, .why = ODB_ERROR_INIT};
+    struct probed p = {.c = c,
+                       .f = f,
+                       .most = c->graph->n_nodes,
+                       .packed = reading_packs(c, f),
+                       .too_many = SIZE_MAX,
+                       .identical = true,
+                       .why = ODB_ERROR_INIT};
     bool *marks = odb_new_n(bool, c->graph->n_values), all = true;
     enum odb_status status = ODB_OK;
     int n_nodes = (int)c->graph->n_nodes;
@@ -359,7 +465,9 @@ enum odb_status probed_values(const struct search_case *c, struct findings *f,
         if (status == ODB_OK && batch.had == ODB_OK)
             status = probed_judge(&p, &batch, err);
         else if (status == ODB_OK)
-            all = probed_shrink(&p, &batch);
+            all = probed_shrink(&p, &batch, odb_count_marks(marks, c->graph->n_values));
+        if (status == ODB_OK && batch.had == ODB_OK)
+            probed_more(&p, odb_count_marks(marks, c->graph->n_values));
         first = batch.stop;
         for (size_t v = 0; v < c->graph->n_values; v++)
             odb_tensor_unref(batch.values[v]);
@@ -372,7 +480,7 @@ enum odb_status probed_values(const struct search_case *c, struct findings *f,
         probed_conclude(&p, all);
         if (f->probed)
             probed_warn_identical(&p);
-        if (f->judged && p.batches == 1 && !p.refused) {
+        if (f->judged && (p.packed || (p.batches == 1 && !p.refused))) {
             findings_step_begin(f, "replay");
             status = odb_blame(&c->judge, 0, n_nodes, f->given, findings_judge(f),
                                &c->options->hooks, err);

@@ -6,6 +6,7 @@
 #include "bisect/strategy/linear.h"
 #include "bisect/strategy/look.h"
 #include "bisect/strategy/suffix_hunt.h"
+#include "bisect/strategy/taps.h"
 
 static enum odb_status strategies_look(const struct search_case *c, struct findings *f,
                                        struct odb_error *err)
@@ -39,6 +40,14 @@ enum odb_status strategy_suffix(const struct search_case *c, struct findings *f,
                                 struct odb_error *err)
 {
     return hunt_outputs(c, f, suffix_hunt, err);
+}
+
+enum odb_status strategy_taps(const struct search_case *c, struct findings *f,
+                              struct odb_error *err)
+{
+    ODB_TRY(hunt_outputs(c, f, taps_hunt, err));
+    return hunt_outputs_left(c, f) ? hunt_outputs(c, f, f->hidden ? suffix_hunt : hunt_value, err)
+                                   : ODB_OK;
 }
 
 enum odb_status strategy_linear(const struct search_case *c, struct findings *f,

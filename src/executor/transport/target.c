@@ -414,6 +414,11 @@ static enum odb_status target_limits(struct odb_target *target, const struct odb
         ODB_TRY(odb_spec_size(spec, "mem", &target->mem, err));
         snprintf(target->mem_text, sizeof target->mem_text, "%s", odb_spec_option(spec, "mem"));
     }
+    if (!target->max_outputs) {
+        double most = 0;
+        ODB_TRY(odb_spec_whole(spec, "max_outputs", 1, INT_MAX, &most, err));
+        target->max_outputs = (size_t)most;
+    }
     if (!spec->inner)
         return ODB_OK;
     struct odb_spec *inner;
@@ -754,6 +759,11 @@ enum odb_status odb_target_account(struct odb_target *target, struct odb_account
 bool odb_target_accounts(const struct odb_target *target)
 {
     return odb_executor_accounts(target->spec->text);
+}
+
+size_t odb_target_max_outputs(const struct odb_target *target)
+{
+    return target->max_outputs ? target->max_outputs : SIZE_MAX;
 }
 
 bool odb_target_recorded(const struct odb_target *target)

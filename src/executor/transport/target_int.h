@@ -15,8 +15,9 @@ struct odb_remote;
 struct odb_target {
     struct odb_spec *spec; /* owned */
     double timeout;
-    size_t mem;        /* bytes that the child may have; 0: as it likes */
-    char mem_text[32]; /* the same as the spec says it */
+    size_t mem;         /* bytes that the child may have; 0: as it likes */
+    char mem_text[32];  /* the same as the spec says it */
+    size_t max_outputs; /* odb_target_max_outputs(); 0: any number */
     bool (*cancelled)(void *payload);
     void *payload;     /* borrowed: for cancelled */
     char *description; /* owned */

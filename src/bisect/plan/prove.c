@@ -5,7 +5,7 @@
  * read before them good, or here is the one that is not.
  */
 
-#include "bisect/strategy/prove.h"
+#include "bisect/plan/prove.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  *
  * Every cut before the culprits.
  */
-#ifndef ODB_BISECT_STRATEGY_PROVE_H
-#define ODB_BISECT_STRATEGY_PROVE_H
+#ifndef ODB_BISECT_PLAN_PROVE_H
+#define ODB_BISECT_PLAN_PROVE_H
 
 #include "bisect/findings.h"
 

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * With k values read beside the outputs, one run of the whole model cuts the suspects into k + 1
+ * parts: the ancestors of a value that is good are cleared, and of those that are bad the ancestors
+ * of the one that leaves fewest stay. So ceil(log n to the base k + 1) models tell n nodes apart,
+ * where reading every value takes n / k and halving by prefixes log2 n. What was read in several
+ * runs counts together, for each shows what the plain run shows.
+ */
+#include "bisect/strategy/taps.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "bisect/node_dag.h"
+#include "bisect/reading.h"
+#include "bisect/strategy/hunt.h"
+#include "bisect/strategy/probed.h"
+
+struct taps {
+    const struct search_case *c; /* borrowed */
+    struct findings *f;          /* borrowed */
+    struct odb_dag dag;          /* owned */
+    bool *suspects;              /* owned; [n_nodes] */
+    bool *marks;                 /* owned; [n_values] what the next run reads */
+    bool *asked;                 /* owned; [n_nodes] whose output was read, or cannot be */
+    size_t runs;
+    struct odb_error why; /* of a run that was refused */
+};
+
+size_t taps_runs(size_t taps, size_t n)
+{
+    size_t runs = 0;
+    if (!taps)
+        return 0;
+    for (size_t reach = 1; reach < n; reach *= ODB_MIN(taps, n) + 1)
+        runs++;
+    return runs;
+}
+
+/* What a node makes that can be read; ODB_NO_VALUE: nothing. */
+static int taps_value(const struct taps *t, int node)
+{
+    const struct odb_node *n = &t->c->graph->nodes[node];
+    for (int o = 0; o < n->n_out; o++)
+        if (n->out[o] >= 0 && reading_wants(t->c, n->out[o]))
+            return n->out[o];
+    return ODB_NO_VALUE;
+}
+
+/* How many suspects stand before each suspect, itself included: its place among them. */
+static size_t *taps_places(const struct taps *t)
+{
+    size_t n = t->dag.n, *places = odb_new_n(size_t, n + 1);
+    bool *before = odb_new_n(bool, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        if (!t->suspects[i])
+            continue;
+        memset(before, 0, n * sizeof *before);
+        before[i] = true;
+        odb_dag_close(&t->dag, before);
+        for (size_t k = 0; k <= i; k++)
+            places[i] += before[k] && t->suspects[k];
+    }
+    free(before);
+    return places;
+}
+
+/* The suspect nearest to a place, among those that were not asked; -1: there is none. */
+static int taps_nearest(const struct taps *t, const size_t *places, double place)
+{
+    int best = -1;
+    double least = INFINITY;
+    for (size_t i = 0; i < t->dag.n; i++) {
+        double off = fabs((double)places[i] - place);
+        if (!t->suspects[i] || t->asked[i] || off >= least || taps_value(t, (int)i) < 0)
+            continue;
+        best = (int)i;
+        least = off;
+    }
+    return best;
+}
+
+/* Marks what the next run reads; false: no value tells more. */
+static bool taps_choose(struct taps *t, size_t taps)
+{
+    const struct search_case *c = t->c;
+    size_t left = odb_count_marks(t->suspects, t->dag.n), *places = taps_places(t);
+    bool some = false;
+    taps = ODB_MIN(taps, left);
+    memset(t->marks, 0, c->graph->n_values * sizeof *t->marks);
+    for (size_t o = 0; o < c->n_outputs; o++)
+        t->marks[c->outputs[o]] = true;
+    for (size_t i = 1; i <= taps && left > 1; i++) {
+        int node = taps_nearest(t, places, (double)(i * left) / (double)(taps + 1));
+        if (node < 0)
+            break;
+        t->marks[taps_value(t, node)] = t->asked[node] = some = true;
+    }
+    free(places);
+    return some;
+}
+
+/* What a node says by its value: an error that is gone after a node that is bad was masked, and
+ * clears no node. */
+static enum odb_answer taps_answer(const struct taps *t, int node, const bool *bad)
+{
+    bool *before = odb_new_n(bool, t->dag.n + 1), masks = false;
+    const struct odb_value_report *value = &t->f->values[taps_value(t, node)];
+    if (odb_verdict_is_bad(value->verdict)) {
+        free(before);
+        return ODB_ANSWER_BAD;
+    }
+    before[node] = true;
+    odb_dag_close(&t->dag, before);
+    for (size_t i = 0; i < t->dag.n; i++)
+        masks = masks || (before[i] && bad[i]);
+    free(before);
+    return masks || value->verdict != ODB_VERDICT_PASS ? ODB_ANSWER_UNTESTABLE : ODB_ANSWER_GOOD;
+}
+
+/* Takes what was read for what it says of the suspects. */
+static void taps_narrow(struct taps *t)
+{
+    size_t n = t->dag.n, count = 0;
+    bool *bad = odb_new_n(bool, n + 1);
+    int *nodes = odb_new_n(int, n);
+    struct odb_evidence *evidence = odb_new_n(struct odb_evidence, n);
+    for (size_t i = 0; i < n; i++) {
+        int v = t->asked[i] ? taps_value(t, (int)i) : ODB_NO_VALUE;
+        bad[i] = v >= 0 && odb_verdict_is_bad(t->f->values[v].verdict);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!t->suspects[i] || !t->asked[i] || !t->marks[taps_value(t, (int)i)])
+            continue;
+        evidence[count].answer = taps_answer(t, (int)i, bad);
+        nodes[count++] = (int)i;
+    }
+    odb_search_narrow(&t->dag, t->suspects, &(struct odb_cut){nodes, count}, evidence, false,
+                      t->suspects);
+    free(bad);
+    free(nodes);
+    free(evidence);
+}
+
+/* The first run was refused: asks for fewer values. False: there are no fewer. */
+static bool taps_fewer(struct taps *t)
+{
+    const struct search_case *c = t->c;
+    if (t->runs || odb_probe_max_outputs(c->prober) <= READING_FEWEST ||
+        READING_FEWEST <= c->n_outputs)
+        return false;
+    odb_probe_set_max_outputs(c->prober, READING_FEWEST);
+    memset(t->asked, 0, t->dag.n * sizeof *t->asked);
+    return true;
+}
+
+/* Runs until one suspect is left, no value tells more, or a run is refused or shows something else.
+ * *read: every run could be had. */
+static enum odb_status taps_search(struct taps *t, bool *read, struct odb_error *err)
+{
+    size_t taps;
+    *read = true;
+    while (*read && !t->f->hidden && (taps = reading_taps(t->c)) && taps_choose(t, taps)) {
+        struct probed_read had;
+        ODB_TRY(probed_read(t->c, t->f, t->marks, &had, err));
+        t->why = had.why;
+        if (had.had != ODB_OK && taps_fewer(t))
+            continue;
+        t->runs++;
+        *read = had.had == ODB_OK;
+        if (had.had == ODB_OK && had.reproduces)
+            taps_narrow(t);
+        t->f->hidden = t->f->hidden || (had.had == ODB_OK && !had.reproduces);
+    }
+    return ODB_OK;
+}
+
+/* Its models may have outputs, and no values beside them. */
+static void taps_give_up(const struct taps *t)
+{
+    odb_probe_set_max_outputs(t->c->prober, t->c->n_outputs);
+    findings_warn(t->f,
+                  "the run with all values probed cannot be had, nor with fewer at a time, so "
+                  "faults that no output shows are not seen: %.300s",
+                  t->why.what);
+}
+
+enum odb_status taps_hunt(const struct search_case *c, struct findings *f, int value,
+                          struct odb_error *err)
+{
+    size_t n = c->graph->n_nodes;
+    struct taps t = {.c = c,
+                     .f = f,
+                     .dag = odb_dag_of(c->graph, c->drawn),
+                     .suspects = odb_new_n(bool, n + 1),
+                     .marks = odb_new_n(bool, c->graph->n_values + 1),
+                     .asked = odb_new_n(bool, n + 1)};
+    bool read;
+    odb_graph_ancestors(c->graph, &value, 1, c->drawn, t.suspects);
+    if (c->graph->values[value].producer != ODB_NO_NODE)
+        t.asked[c->graph->values[value].producer] = true; /* the output itself */
+    findings_step_begin(f, "values a few at a time");
+    enum odb_status status = taps_search(&t, &read, err);
+    if (read)
+        findings_step_end(f, "taps", "%zu runs with values read for %.100s%s", t.runs,
+                          c->graph->values[value].name,
+                          f->hidden ? "; the last does not show what the plain run shows" : "");
+    else
+        findings_step_end(f, "taps", "refused: %.200s", t.why.what);
+    if (status == ODB_OK && read && !f->hidden)
+        status = hunt_accuse_left(c, f, value, t.suspects, NULL, true, err);
+    else if (status == ODB_OK && !read)
+        taps_give_up(&t);
+    odb_dag_dispose(&t.dag);
+    free(t.suspects);
+    free(t.marks);
+    free(t.asked);
+    return status;
+}
