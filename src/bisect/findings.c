@@ -525,6 +525,11 @@ void findings_last_words(struct findings *f, const char *words)
 }
 
 /* What the target has cost, and what it is. */
+void findings_unread(struct findings *f, size_t n)
+{
+    f->book->report->values_unread = n;
+}
+
 static void findings_conclude_target(struct findings *f)
 {
     struct odb_report *report = f->book->report;

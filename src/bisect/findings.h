@@ -152,6 +152,8 @@ void findings_instead(struct findings *f, const struct odb_instead *instead);
 void findings_own_file(struct findings *f, const char *fmt, ...) ODB_PRINTF(2, 3);
 /* bisect.c: what the target printed before it died. */
 void findings_last_words(struct findings *f, const char *words);
+/* bisect.c: how many values that could be compared the target never gave. */
+void findings_unread(struct findings *f, size_t n);
 /* bisect.c: what is reported at the end, of the trace and of the target; culprits have their
  * words. */
 void findings_conclude(struct findings *f);

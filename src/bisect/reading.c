@@ -58,19 +58,20 @@ bool reading_packs(const struct search_case *c, const struct findings *f)
     return n > reading_taps(c) && bytes <= f->memory;
 }
 
-/* Marks what a run has to read for a node; returns the bytes of what is new, and counts it. */
-static size_t reading_add(const struct search_case *c, int node, bool packed, bool *marks,
-                          size_t *count)
+/* What a run has to read for a node: of a packed one what it gives, else what it is fed as well.
+ * bytes and count (NULL: it is not wanted) grow by what is new. */
+static void reading_add(const struct search_case *c, int node, bool packed, bool *marks,
+                        size_t *bytes, size_t *count)
 {
     const struct odb_node *n = &c->graph->nodes[node];
-    size_t before = odb_count_marks(marks, c->graph->n_values), bytes = 0;
+    size_t n_values = c->graph->n_values, before = count ? odb_count_marks(marks, n_values) : 0;
     if (!packed)
-        bytes = reading_mark(c, node, marks);
+        *bytes += reading_mark(c, node, marks);
     for (int o = 0; packed && o < n->n_out; o++)
-        if (n->out[o] >= 0 && !c->graph->values[n->out[o]].is_output && reading_wants(c, n->out[o]))
+        if (n->out[o] >= 0 && reading_wants(c, n->out[o]))
             marks[n->out[o]] = true;
-    *count += odb_count_marks(marks, c->graph->n_values) - before;
-    return bytes;
+    if (count)
+        *count += odb_count_marks(marks, n_values) - before;
 }
 
 static void reading_mark_outputs(const struct search_case *c, bool *marks)
@@ -84,13 +85,14 @@ int reading_stop(const struct search_case *c, const struct findings *f, int firs
                  bool *marks)
 {
     bool packed = reading_packs(c, f);
-    size_t bytes = 0, count = 0, taps = reading_taps(c);
+    size_t bytes = 0, ignored = 0, count = 0, taps = reading_taps(c);
+    size_t *counts = taps < c->graph->n_values ? &count : NULL;
     int stop = first;
     reading_mark_outputs(c, marks);
     for (size_t o = 0; o < c->n_outputs; o++)
         bytes += odb_tensor_size(c->trace->ref[c->outputs[o]]);
     while (stop < (int)c->graph->n_nodes && (size_t)(stop - first) < most) {
-        bytes += reading_add(c, stop, packed, marks, &count);
+        reading_add(c, stop, packed, marks, &bytes, counts);
         if (stop > first && (bytes > f->memory || count > taps))
             break;
         stop++;
@@ -98,7 +100,7 @@ int reading_stop(const struct search_case *c, const struct findings *f, int firs
     if (stop < (int)c->graph->n_nodes) { /* what broke the limit is not read */
         reading_mark_outputs(c, marks);
         for (int n = first; n < stop; n++)
-            reading_add(c, n, packed, marks, &count);
+            reading_add(c, n, packed, marks, &ignored, NULL);
     }
     return stop;
 }

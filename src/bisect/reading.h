@@ -7,9 +7,10 @@
 
 #include "bisect/findings.h"
 
-#define READING_FEW 16 /* values of one run that are tried where the target refuses all, */
-#define READING_FEWEST                                                                             \
-    4 /* and where it refuses these; a target that refuses both gives outputs only */
+/* Outputs of one model that are tried where the target refuses all values at once, and where it
+ * refuses so many. */
+#define READING_FEW 16
+#define READING_FEWEST 4
 
 /* The whole model, unobserved; outputs has room for the report's n_outputs. */
 struct odb_probe reading_plain(const struct search_case *c, struct findings *f, const char *what,

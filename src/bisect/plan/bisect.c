@@ -38,6 +38,7 @@
 #include "bisect/plan/own_file.h"
 #include "bisect/plan/plain.h"
 #include "bisect/plan/plan.h"
+#include "bisect/reading.h"
 #include "bisect/strategy/probed.h"
 #include "bisect/plan/prove.h"
 #include "bisect/strategy/recorded.h"
@@ -290,6 +291,16 @@ static void bisect_histograms(const struct search_case *c, struct findings *f,
     free(seen);
 }
 
+/* Values that could be compared, and were neither had nor judged. */
+static size_t bisect_unread(const struct search_case *c, const struct findings *f)
+{
+    size_t n = 0;
+    for (size_t v = 0; v < c->graph->n_values && c->trace; v++)
+        n += c->graph->values[v].producer != ODB_NO_NODE && reading_wants(c, (int)v) &&
+             !f->shown[v] && f->values[v].verdict == ODB_VERDICT_UNTESTED;
+    return n;
+}
+
 static void bisect_finish(struct bisect *s)
 {
     const struct search_case *c = s->asked;
@@ -301,6 +312,7 @@ static void bisect_finish(struct bisect *s)
             bisect_histograms(c, f, culprit);
     }
     probed_forget(c, f);
+    findings_unread(f, bisect_unread(c, f));
     findings_conclude(f);
     reference_dispose(f);
     repeat_dispose(f);

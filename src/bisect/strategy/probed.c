@@ -58,6 +58,7 @@ struct probed {
 /* One run: nodes first up to stop, not with it. */
 struct probed_batch {
     int first, stop;
+    bool all;                   /* of the nodes: every value is read */
     struct odb_tensor **values; /* owned refs; [n_values] */
     enum odb_status had;
     bool reproduces; /* shows what the plain run shows */
@@ -211,7 +212,7 @@ static enum odb_status probed_run(struct probed *p, struct probed_batch *batch, 
 {
     const struct search_case *c = p->c;
     struct findings *f = p->f;
-    bool whole = batch->first == 0 && batch->stop == (int)c->graph->n_nodes;
+    bool whole = batch->all;
     struct probed_ask *ask = whole ? f->kept->probed_ahead : NULL;
     enum odb_status status = ODB_OK;
     if (ask)
@@ -284,7 +285,6 @@ static enum odb_status probed_judge(struct probed *p, struct probed_batch *batch
 {
     const struct search_case *c = p->c;
     struct findings *f = p->f;
-    bool whole = batch->first == 0 && batch->stop == (int)c->graph->n_nodes;
     bool causes = !batch->reproduces && !f->diverge;
     p->batches++;
     p->hides += !batch->reproduces && !causes;
@@ -295,7 +295,7 @@ static enum odb_status probed_judge(struct probed *p, struct probed_batch *batch
         probed_compare(p, batch);
     probed_keep(c, f, batch);
     f->judged = true;
-    if (whole || p->packed)
+    if (batch->all || p->packed)
         return ODB_OK; /* a step of its own */
     enum odb_status status = odb_blame(&c->judge, batch->first, batch->stop, f->given,
                                        findings_judge(f), &c->options->hooks, err);
@@ -303,20 +303,29 @@ static enum odb_status probed_judge(struct probed *p, struct probed_batch *batch
     return status;
 }
 
-enum odb_status probed_read(const struct search_case *c, struct findings *f, const bool *marks,
-                            struct probed_read *out, struct odb_error *err)
+/* The nodes that a batch is about, for its title: from the first to the last whose values it reads.
+ */
+static void probed_span(const struct search_case *c, const bool *marks, struct probed_batch *batch)
 {
-    struct probed p = {.c = c, .f = f, .why = ODB_ERROR_INIT};
-    struct probed_batch batch = {0};
-    bool *read = odb_xmemdup(marks, c->graph->n_values * sizeof *marks);
-    for (int n = (int)c->graph->n_nodes; n-- > 0;) /* whom it is about, for its title */
+    bool some = false;
+    for (int n = (int)c->graph->n_nodes; n-- > 0;)
         for (int o = 0; o < c->graph->nodes[n].n_out; o++) {
             int v = c->graph->nodes[n].out[o];
             if (v < 0 || !marks[v] || c->graph->values[v].is_output)
                 continue;
-            batch.first = n;
-            batch.stop = batch.stop ? batch.stop : n + 1;
+            batch->first = n;
+            batch->stop = some ? batch->stop : n + 1;
+            some = true;
         }
+}
+
+enum odb_status probed_read(const struct search_case *c, struct findings *f, const bool *marks,
+                            struct probed_read *out, struct odb_error *err)
+{
+    struct probed p = {.c = c, .f = f, .why = ODB_ERROR_INIT};
+    struct probed_batch batch = {.stop = (int)c->graph->n_nodes};
+    bool *read = odb_xmemdup(marks, c->graph->n_values * sizeof *marks);
+    probed_span(c, marks, &batch);
     batch.values = odb_new_n(struct odb_tensor *, c->graph->n_values);
     enum odb_status status = probed_run(&p, &batch, marks, err);
     *out = (struct probed_read){batch.had, batch.reproduces, p.why};
@@ -460,6 +469,7 @@ enum odb_status probed_values(const struct search_case *c, struct findings *f,
     for (int first = 0; first < n_nodes && all && status == ODB_OK;) {
         struct probed_batch batch = {.first = first,
                                      .stop = reading_stop(c, f, first, p.most, marks)};
+        batch.all = first == 0 && batch.stop == n_nodes;
         batch.values = odb_new_n(struct odb_tensor *, c->graph->n_values);
         status = probed_run(&p, &batch, marks, err);
         if (status == ODB_OK && batch.had == ODB_OK)

@@ -144,6 +144,15 @@ static void taps_narrow(struct taps *t)
     free(evidence);
 }
 
+/* Nothing but the outputs was asked for. */
+static void taps_asked_outputs(struct taps *t)
+{
+    for (size_t i = 0; i < t->dag.n; i++) {
+        int v = taps_value(t, (int)i);
+        t->asked[i] = v >= 0 && t->c->graph->values[v].is_output;
+    }
+}
+
 /* The first run was refused: asks for fewer values. False: there are no fewer. */
 static bool taps_fewer(struct taps *t)
 {
@@ -152,7 +161,7 @@ static bool taps_fewer(struct taps *t)
         READING_FEWEST <= c->n_outputs)
         return false;
     odb_probe_set_max_outputs(c->prober, READING_FEWEST);
-    memset(t->asked, 0, t->dag.n * sizeof *t->asked);
+    taps_asked_outputs(t);
     return true;
 }
 
@@ -177,6 +186,17 @@ static enum odb_status taps_search(struct taps *t, bool *read, struct odb_error 
     return ODB_OK;
 }
 
+/* Takes what the plain run said of the outputs. */
+static void taps_take_outputs(struct taps *t)
+{
+    const struct search_case *c = t->c;
+    taps_asked_outputs(t);
+    memset(t->marks, 0, c->graph->n_values * sizeof *t->marks);
+    for (size_t o = 0; o < c->n_outputs; o++)
+        t->marks[c->outputs[o]] = true;
+    taps_narrow(t);
+}
+
 /* Its models may have outputs, and no values beside them. */
 static void taps_give_up(const struct taps *t)
 {
@@ -199,8 +219,7 @@ enum odb_status taps_hunt(const struct search_case *c, struct findings *f, int v
                      .asked = odb_new_n(bool, n + 1)};
     bool read;
     odb_graph_ancestors(c->graph, &value, 1, c->drawn, t.suspects);
-    if (c->graph->values[value].producer != ODB_NO_NODE)
-        t.asked[c->graph->values[value].producer] = true; /* the output itself */
+    taps_take_outputs(&t);
     findings_step_begin(f, "values a few at a time");
     enum odb_status status = taps_search(&t, &read, err);
     if (read)
