@@ -124,7 +124,7 @@ static void scene_blames(const struct scene *s, int first, int last, bool of_ref
 static char *scene_record(const struct scene *s, const char *spec, int every, int spoilt)
 {
     int values[NODES];
-    char labels[NODES][8];
+    char labels[NODES][16];
     const char *names[NODES];
     struct odb_tensor *t[NODES] = {NULL};
     size_t n = 0;
