@@ -40,6 +40,14 @@ size_t reading_taps(const struct search_case *c)
     return most > c->n_outputs ? most - c->n_outputs : 0;
 }
 
+size_t reading_runs(const struct search_case *c)
+{
+    size_t runs = 0, n = c->graph->n_nodes, taps = ODB_MIN(reading_taps(c), n);
+    for (size_t reach = 1; taps && reach < n; reach *= taps + 1)
+        runs++;
+    return runs;
+}
+
 static size_t reading_all(const struct search_case *c, size_t *bytes)
 {
     size_t n = 0;

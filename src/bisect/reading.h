@@ -24,6 +24,9 @@ size_t reading_list(const struct search_case *c, int *list);
 size_t reading_mark(const struct search_case *c, int node, bool *marks);
 /* How many values one run may read beside the outputs, as far as the target gives them. */
 size_t reading_taps(const struct search_case *c);
+/* How many runs with so many values tell all nodes apart: ceil(log nodes to the base of taps + 1);
+ * 0: none can. */
+size_t reading_runs(const struct search_case *c);
 /* Whether the target gives fewer values at once than there are, and memory has room for all: then
  * each is read once, and what was read in several runs is judged together. */
 bool reading_packs(const struct search_case *c, const struct findings *f);

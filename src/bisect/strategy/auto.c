@@ -27,7 +27,7 @@ static bool auto_many_ends(const struct search_case *c, const struct findings *f
 /* Whether reading a few values after the other takes fewer models than reading them all. */
 static bool auto_taps(const struct search_case *c, const struct findings *f, size_t batches)
 {
-    size_t runs = taps_runs(reading_taps(c), c->graph->n_nodes);
+    size_t runs = reading_runs(c);
     return f->diverge && odb_probe_max_outputs(c->prober) < SIZE_MAX && runs &&
            (!batches || runs < batches);
 }

@@ -8,7 +8,6 @@
 #include "base/utf8.h"
 #include "bisect/reading.h"
 #include "bisect/strategy/linear.h"
-#include "bisect/strategy/taps.h"
 #include "search/search.h"
 
 /* Loads of one run that reads everything. */
@@ -52,7 +51,7 @@ struct forecast forecast_cuts(const struct search_case *c, const struct findings
 
 struct forecast forecast_taps(const struct search_case *c, const struct findings *f, size_t batches)
 {
-    size_t runs = f->diverge * (taps_runs(reading_taps(c), c->graph->n_nodes) + 1);
+    size_t runs = f->diverge * (reading_runs(c) + 1);
     (void)batches;
     return forecast_of(c, f, (double)(runs * forecast_pieces(c)), 0, 0);
 }

@@ -26,6 +26,8 @@
 #include "bisect/decided.h"
 #include "run/hooks.h"
 #include "bisect/reading.h"
+#include "bisect/strategy/forecast.h"
+#include "bisect/strategy.h"
 #include "report/report.h"
 #include "reference/trace.h"
 #include "run/value_report.h"
@@ -349,6 +351,15 @@ enum odb_status probed_read(const struct search_case *c, struct findings *f, con
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
+/* So many outputs of one model from now on, and what that will cost. */
+static void probed_take(struct probed *p, size_t outputs)
+{
+    size_t bytes;
+    odb_probe_set_max_outputs(p->c->prober, outputs);
+    struct forecast cost = forecast_reads(p->c, p->f, reading_batches(p->c, p->f, &bytes));
+    findings_expect(p->f, odb_strategy_name(ODB_STRATEGY_PROBED), cost.loads, cost.seconds);
+}
+
 /* The target does not take so many values at once. True: it is asked for few now. */
 static bool probed_few(struct probed *p, struct probed_batch *batch, size_t values)
 {
@@ -365,7 +376,8 @@ static bool probed_few(struct probed *p, struct probed_batch *batch, size_t valu
     if (!p->packed)
         odb_probe_set_max_outputs(c->prober, SIZE_MAX);
     else
-        batch->stop = batch->first;
+        probed_take(p, few);
+    batch->stop = p->packed ? batch->first : batch->stop;
     return p->packed;
 }
 
@@ -374,7 +386,7 @@ static void probed_more(struct probed *p, size_t values)
 {
     p->taken = ODB_MAX(p->taken, values);
     if (p->packed && p->too_many < SIZE_MAX && 4 * p->taken < p->too_many)
-        odb_probe_set_max_outputs(p->c->prober, 4 * p->taken);
+        probed_take(p, 4 * p->taken);
 }
 
 /* The target does not take a batch. False: reading is given up. */
@@ -387,7 +399,7 @@ static bool probed_shrink(struct probed *p, struct probed_batch *batch, size_t v
     if (p->left)
         return false;
     if (n > 1 && values > p->taken && p->taken > p->c->n_outputs) {
-        odb_probe_set_max_outputs(p->c->prober, p->taken);
+        probed_take(p, p->taken);
         batch->stop = batch->first;
         return true;
     }

@@ -29,16 +29,6 @@ struct taps {
     struct odb_error why; /* of a run that was refused */
 };
 
-size_t taps_runs(size_t taps, size_t n)
-{
-    size_t runs = 0;
-    if (!taps)
-        return 0;
-    for (size_t reach = 1; reach < n; reach *= ODB_MIN(taps, n) + 1)
-        runs++;
-    return runs;
-}
-
 /* What a node makes that can be read; ODB_NO_VALUE: nothing. */
 static int taps_value(const struct taps *t, int node)
 {

@@ -13,7 +13,5 @@
  * read can be had, no node is accused. */
 enum odb_status taps_hunt(const struct search_case *c, struct findings *f, int value,
                           struct odb_error *err) ODB_MUST_USE;
-/* How many such runs tell so many nodes apart: ceil(log n to the base of taps + 1). 0: none can. */
-size_t taps_runs(size_t taps, size_t n);
 
 #endif
