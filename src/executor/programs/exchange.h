@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A model and its tensors as files in one directory, which is how programs of any language are
+ * given work: model.onnx, in_N.npy and out_N.npy (.pb for what .npy cannot hold), and a list of
+ * them as JSON.
+ */
+#ifndef ODB_EXECUTOR_PROGRAMS_EXCHANGE_H
+#define ODB_EXECUTOR_PROGRAMS_EXCHANGE_H
+
+#include <jansson.h>
+
+#include "executor/executor.h"
+#include "executor/place.h"
+
+struct odb_exchange_output {
+    char *name; /* owned */
+    bool known; /* the two below */
+    enum odb_kind kind;
+    enum odb_dtype dtype;
+};
+
+struct odb_exchange {
+    struct odb_place *place;             /* owned */
+    bool keep;                           /* its files stay */
+    struct odb_exchange_output *outputs; /* owned: of the model loaded */
+    size_t n_outputs;
+};
+
+/* keep: as in odb_place_new(). */
+void odb_exchange_init(struct odb_exchange *exchange, const char *keep);
+void odb_exchange_dispose(struct odb_exchange *exchange);
+
+/* Puts the model into a directory of its own: odb_place_dir(). */
+enum odb_status odb_exchange_load(struct odb_exchange *exchange, const struct odb_load *load,
+                                  struct odb_error *err) ODB_MUST_USE;
+/* Writes the inputs of a run and takes away what is left of its outputs. *in and *out list the
+ * files, owned by the caller: {"name","file","dtype","shape"} of each input, {"name","file",
+ * "dtype"} of each output; dtype is ONNX's spelling, "float", "seq(tensor(float))", null where it
+ * is not known. On failure they are NULL. */
+enum odb_status odb_exchange_write(const struct odb_exchange *exchange,
+                                   const struct odb_named *inputs, size_t n_inputs,
+                                   const char *const *names, size_t n_outputs, json_t **in,
+                                   json_t **out, struct odb_error *err) ODB_MUST_USE;
+/* Reads what the program has written; outputs[i] is owned by the caller, those had before a failure
+ * too. */
+enum odb_status odb_exchange_read(const struct odb_exchange *exchange, const char *const *names,
+                                  size_t n_outputs, struct odb_tensor **outputs,
+                                  struct odb_error *err) ODB_MUST_USE;
+/* Takes the files of a run away, unless they are kept. */
+void odb_exchange_clear(const struct odb_exchange *exchange, size_t n_inputs, size_t n_outputs);
+
+#endif
