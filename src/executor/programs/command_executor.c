@@ -47,7 +47,7 @@ static enum odb_status command_init(void **self, const struct odb_spec *spec, st
     const char *keep = odb_spec_option(spec, "keep");
     odb_argv_split(&command->words, spec->arg ? spec->arg : "");
     odb_argv_find_files(&command->words);
-    odb_exchange_init(&command->files, keep);
+    odb_exchange_init(&command->files, keep, "io.json");
     if (command->words.list.n == 0 || (keep && !keep[0])) {
         odb_fail(err, ODB_E_USAGE, "no %s is named", keep && !keep[0] ? "directory" : "program");
         odb_error_remedy(err, "write command:PROGRAM[,keep=DIR]");
@@ -132,8 +132,8 @@ static enum odb_status command_execute(void *self, const struct odb_named *input
     json_decref(out);
     if (status == ODB_OK)
         status = command_run(command, err);
-    if (status == ODB_OK)
-        status = odb_exchange_read(&command->files, names, n_outputs, outputs, err);
+    for (size_t i = 0; i < n_outputs && status == ODB_OK; i++)
+        status = odb_exchange_read(&command->files, names[i], i, &outputs[i], err);
     odb_exchange_clear(&command->files, n_inputs, n_outputs);
     return status;
 }
