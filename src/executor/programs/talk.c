@@ -313,7 +313,8 @@ static enum odb_status talk_died(struct odb_talk *talk, const char *doing, struc
 {
     struct odb_buf says = ODB_BUF_INIT;
     char name[32], fate[64] = "closed its standard output";
-    talk_noise(talk, odb_buf_text(&talk->heard), talk->heard.len); /* half a line */
+    odb_program_heard(&talk->program, odb_buf_text(&talk->heard),
+                      talk->heard.len); /* half a line */
     bool itself = talk_bury(talk, TALK_GRACE);
     int how = talk->program.how;
     if (talk_cancelled(talk))
