@@ -21,6 +21,7 @@ struct findings_kept {
     struct decided_spread *decided;  /* decided.c, freed by decided_dispose() */
     struct reference_told *told;     /* reference_off.c, freed by reference_dispose() */
     struct probed_ask *probed_ahead; /* probed.c, freed by probed_forget() */
+    struct odb_error unread;         /* probed.c: why values could not be read */
     struct odb_error refusal;        /* hunt.c: of the prefix that was refused last */
     struct odb_error refused_why;    /* refused.c: of the one that ends in the first node refused */
     double load, run;                /* plain.c: seconds of the plain run */

@@ -40,7 +40,7 @@ void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
                                   .original_outputs = odb_new_n(const char *, graph->n_outputs),
                                   .recorded = odb_target_recorded(odb_pool_target(pool)),
                                   .now = odb_new(struct odb_probing)};
-    prober->now->max_outputs = odb_target_max_outputs(odb_pool_target(pool));
+    prober->now->max_outputs = SIZE_MAX;
     for (size_t o = 0; o < graph->n_outputs; o++)
         prober->original_outputs[o] = graph->values[graph->outputs[o]].name;
     prober->constant = trace ? odb_trace_constant(trace) : NULL;
@@ -56,7 +56,9 @@ struct odb_prober odb_prober_pinned(const struct odb_prober *of, const bool *pin
 
 size_t odb_probe_max_outputs(const struct odb_prober *prober)
 {
-    return prober->recorded ? SIZE_MAX : prober->now->max_outputs;
+    return prober->recorded ? SIZE_MAX
+                            : ODB_MIN(prober->now->max_outputs,
+                                      odb_target_max_outputs(odb_pool_target(prober->pool)));
 }
 
 void odb_probe_set_max_outputs(struct odb_prober *prober, size_t most)
@@ -357,7 +359,7 @@ static enum odb_status probe_cut_make(const struct odb_prober *prober,
     cut->n_names = cut->n_out;
     free(at);
     probe_cut_whole(prober, cut);
-    size_t most = odb_probe_max_outputs(prober);
+    size_t most = odb_target_max_outputs(odb_pool_target(prober->pool));
     return cut->n_out <= most
                ? ODB_OK
                : odb_fail(

@@ -25,7 +25,7 @@ struct odb_probing {
     char loaded[65];    /* the cut that the target has loaded; "": not known */
     size_t pieces;      /* that the cut which was asked for last ran in */
     size_t loads;       /* of what was run; those of what was begun come with its run */
-    size_t max_outputs; /* odb_probe_max_outputs() */
+    size_t max_outputs; /* odb_probe_set_max_outputs() */
 };
 
 struct odb_prober {
@@ -84,8 +84,9 @@ struct odb_prober odb_prober_pinned(const struct odb_prober *of, const bool *pin
 void odb_prober_dispose(struct odb_prober *prober);
 
 /* How many outputs a model for the target may have, the model's own included: what its spec says,
- * or what it was found to take since. SIZE_MAX: any number. A probe of more is unsupported, without
- * a question to the target. */
+ * or what it was found to take since. SIZE_MAX: any number. A probe of more than the spec says is
+ * unsupported, without a question to the target; what was found is for the plan alone, as the
+ * target may have refused for another reason. */
 size_t odb_probe_max_outputs(const struct odb_prober *prober);
 /* It was found to take no more than this. */
 void odb_probe_set_max_outputs(struct odb_prober *prober, size_t most);

@@ -53,9 +53,7 @@ static struct odb_tensor *sensitivity_replay(const struct search_case *c, int va
     return found;
 }
 
-/* t moved by up to size times its rms, element by element, in its own type. NULL: it is no tensor
- * of floats. */
-static struct odb_tensor *sensitivity_move(const struct odb_tensor *t, double size, uint64_t seed)
+struct odb_tensor *sensitivity_moved(const struct odb_tensor *t, double size, uint64_t seed)
 {
     struct odb_error ignored = ODB_ERROR_INIT;
     struct odb_tensor *wide = NULL, *moved = NULL;
@@ -88,7 +86,7 @@ static bool sensitivity_shake(const struct search_case *c, int value, enum odb_p
     for (int i = 0; i < node->n_in && had; i++) {
         if (!in[i] || !(sizes[i] > 0) || !isfinite(sizes[i]))
             continue;
-        moved[i] = sensitivity_move(in[i], sizes[i], odb_mix64(seed + (uint64_t)i));
+        moved[i] = sensitivity_moved(in[i], sizes[i], odb_mix64(seed + (uint64_t)i));
         in[i] = moved[i] ? moved[i] : in[i];
     }
     if (base)

@@ -17,5 +17,8 @@ struct odb_sensitivity sensitivity_of(const struct search_case *c, const struct 
  * largest of several. False: it cannot be had. mean: likewise, may be NULL. */
 bool sensitivity_shaken(const struct search_case *c, int value, const double *sizes, double *most,
                         double *mean);
+/* t moved at random by up to size times its rms, element by element, in its own type. NULL:
+ * it is no tensor of floats. Owned by the caller. */
+struct odb_tensor *sensitivity_moved(const struct odb_tensor *t, double size, uint64_t seed);
 
 #endif

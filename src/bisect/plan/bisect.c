@@ -42,11 +42,13 @@
 #include "bisect/strategy/probed.h"
 #include "bisect/plan/prove.h"
 #include "bisect/strategy/recorded.h"
+#include "bisect/strategy/strategies.h"
 #include "bisect/evidence/reference_off.h"
 #include "bisect/plan/refused.h"
 #include "bisect/repeat.h"
 #include "report/report.h"
 #include "reference/trace.h"
+#include "bisect/evidence/unread.h"
 #include "bisect/plan/unseen.h"
 #include "run/value_report.h"
 #include "bisect/plan/words.h"
@@ -291,16 +293,6 @@ static void bisect_histograms(const struct search_case *c, struct findings *f,
     free(seen);
 }
 
-/* Values that could be compared, and were neither had nor judged. */
-static size_t bisect_unread(const struct search_case *c, const struct findings *f)
-{
-    size_t n = 0;
-    for (size_t v = 0; v < c->graph->n_values && c->trace; v++)
-        n += c->graph->values[v].producer != ODB_NO_NODE && reading_wants(c, (int)v) &&
-             !f->shown[v] && f->values[v].verdict == ODB_VERDICT_UNTESTED;
-    return n;
-}
-
 static void bisect_finish(struct bisect *s)
 {
     const struct search_case *c = s->asked;
@@ -312,7 +304,7 @@ static void bisect_finish(struct bisect *s)
             bisect_histograms(c, f, culprit);
     }
     probed_forget(c, f);
-    findings_unread(f, bisect_unread(c, f));
+    findings_unread(f, unread_count(c, f));
     findings_conclude(f);
     reference_dispose(f);
     repeat_dispose(f);
@@ -369,6 +361,10 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
         status = bodies_enter_all(s.asked, &s.found, odb_bisect, err);
     if (status == ODB_OK) {
         bisect_check_evidence(s.asked, &s.found);
+        if (strategy_row(options->strategy)->reads != STRATEGY_READS_NONE)
+            status = unread_check(s.asked, &s.found, err);
+    }
+    if (status == ODB_OK) {
         unseen_set_aside(s.asked, &s.found);
         blunt_check(s.asked, &s.found);
     }

@@ -60,7 +60,7 @@ enum odb_status strategy_auto(const struct search_case *c, struct findings *f,
     if (auto_taps(c, f, batches)) {
         auto_turn_to_taps(c, f);
         ODB_TRY(hunt_outputs(c, f, taps_hunt, err));
-        return auto_cuts(c, f, err);
+        return f->diverge ? auto_cuts(c, f, err) : look_at_all(c, f, err); /* they were excused */
     }
     if (batches == 1) {
         forecast_turn(f, odb_strategy_name(ODB_STRATEGY_BLAME), forecast_reads(c, f, 1),
@@ -80,6 +80,8 @@ enum odb_status strategy_auto(const struct search_case *c, struct findings *f,
     if (!f->probed && !f->hidden && auto_taps(c, f, 0)) {
         auto_turn_to_taps(c, f);
         ODB_TRY(hunt_outputs(c, f, taps_hunt, err));
+        if (!f->diverge) /* they were excused */
+            return look_at_all(c, f, err);
     }
     if (!f->probed && auto_many_ends(c, f)) {
         forecast_turn(f, odb_strategy_name(ODB_STRATEGY_ISOLATED), forecast_alone(c, f, 0),

@@ -412,19 +412,13 @@ static bool probed_shrink(struct probed *p, struct probed_batch *batch, size_t v
     return p->batches > 0 && p->skipped <= PROBED_SKIPS;
 }
 
-/* Values that cannot be read may hold a fault, so that outputs which agree are no verdict. */
-static void probed_undecide(struct probed *p, const char *fmt, ...) ODB_PRINTF(2, 3);
-static void probed_undecide(struct probed *p, const char *fmt, ...)
+void probed_observed(struct findings *f, bool all, bool causes)
 {
-    struct odb_error why = ODB_ERROR_INIT;
-    char text[sizeof why.what];
-    va_list args;
-    va_start(args, fmt);
-    odb_text_vfit(text, sizeof text, fmt, args);
-    va_end(args);
-    odb_fail(&why, ODB_UNSUPPORTED, "%s", text);
-    odb_error_remedy(&why, "`onnxdbg check` judges the outputs alone");
-    findings_undecide(p->f, ODB_UNDECIDED_UNREAD, &why);
+    f->hidden = true;
+    findings_observer(f)->decides = true;
+    findings_warn(f, "observer effect: with %s values probed, the outputs %s", all ? "all" : "some",
+                  causes ? "diverge; unobserved they do not"
+                         : "are not wrong in the way they are unobserved");
 }
 
 /* What follows, once everything was read or cannot be. */
@@ -441,17 +435,10 @@ static void probed_conclude(struct probed *p, bool all)
         findings_step_end(f, "probed", "refused, so fewer are read: %.200s", p->why.what);
     } else if (!all) {
         findings_step_end(f, "probed", "cannot be had: %.200s", p->why.what);
-        probed_undecide(p,
-                        "the run with all values probed cannot be had, %sso faults that "
-                        "no output shows are not seen: %.300s",
-                        p->refused > 1 ? "nor with fewer at a time, " : "", p->why.what);
     } else if (f->hidden) {
         findings_step_end(f, "probed", "does not reproduce the plain run%s: observing %s the fault",
                           one ? "" : " in every batch", p->causes ? "causes" : "hides");
-        findings_warn(f, "observer effect: with %s values probed, the outputs %s",
-                      one ? "all" : "some",
-                      p->causes ? "diverge; unobserved they do not"
-                                : "are not wrong in the way they are unobserved");
+        probed_observed(f, one, p->causes);
     } else if (one) {
         findings_step_end(f, "probed", "every value in one run, which reproduces the plain one");
     } else {
@@ -459,9 +446,8 @@ static void probed_conclude(struct probed *p, bool all)
             f, "probed", "every value in %zu batches, which reproduce the plain run%s%.200s",
             p->batches, p->refused ? "; for more at once: " : "", p->refused ? p->why.what : "");
     }
-    if (p->skipped && all)
-        probed_undecide(p, "%zu nodes cannot be read on the target: %.300s", p->skipped,
-                        p->why.what);
+    if (!all || p->skipped)
+        f->kept->unread = p->why;
 }
 
 enum odb_status probed_values(const struct search_case *c, struct findings *f,

@@ -20,6 +20,9 @@ struct probed_read {
  * the judging, and ODB_CANCELLED. */
 enum odb_status probed_read(const struct search_case *c, struct findings *f, const bool *marks,
                             struct probed_read *out, struct odb_error *err) ODB_MUST_USE;
+/* Takes down that reading all values, or some, changes whether outputs are wrong; causes: they are
+ * only wrong then. */
+void probed_observed(struct findings *f, bool all, bool causes);
 /* Has another worker read every value in one run, which probed_values() waits for; or no worker
  * does. */
 void probed_begin(const struct search_case *c, struct findings *f);

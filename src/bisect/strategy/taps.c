@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "bisect/node_dag.h"
 #include "bisect/reading.h"
+#include "bisect/repeat.h"
 #include "bisect/strategy/hunt.h"
 #include "bisect/strategy/probed.h"
 
@@ -171,9 +172,10 @@ static enum odb_status taps_search(struct taps *t, bool *read, struct odb_error 
         *read = had.had == ODB_OK;
         if (had.had == ODB_OK && had.reproduces)
             taps_narrow(t);
-        t->f->hidden = t->f->hidden || (had.had == ODB_OK && !had.reproduces);
+        if (had.had == ODB_OK && !had.reproduces)
+            probed_observed(t->f, false, false);
     }
-    return ODB_OK;
+    return t->f->hidden ? repeat_doubt(t->c, t->f, err) : ODB_OK; /* or is it chance? */
 }
 
 /* Takes what the plain run said of the outputs. */
