@@ -241,6 +241,7 @@ static enum odb_status serve_hello(struct serve *serve, const Odb__Wire__Hello *
     struct odb_error why = ODB_ERROR_INIT;
     Odb__Wire__Reply reply = ODB__WIRE__REPLY__INIT;
     Odb__Wire__Ready ready = ODB__WIRE__READY__INIT;
+    struct odb_buf can = ODB_BUF_INIT;
     char text[1024];
     if (serve->refused.what[0])
         return serve_no(serve, &serve->refused, err);
@@ -252,9 +253,13 @@ static enum odb_status serve_hello(struct serve *serve, const Odb__Wire__Hello *
     odb_executor_describe(serve->executor, text, sizeof text);
     ready.version = ODB_VERSION;
     ready.description = text;
+    odb_executor_capabilities(serve->executor, &can);
+    ready.capabilities = (char *)odb_buf_text(&can);
     reply.say_case = ODB__WIRE__REPLY__SAY_READY;
     reply.ready = &ready;
-    return serve_reply(serve, &reply, NULL, err);
+    enum odb_status status = serve_reply(serve, &reply, NULL, err);
+    odb_buf_dispose(&can);
+    return status;
 }
 
 static enum odb_status serve_load(struct serve *serve, const struct odb_frame *frame,

@@ -7,11 +7,24 @@
 #include "base/mem.h"
 #include "search/search.h"
 
-bool reading_wants(const struct search_case *c, int value)
+bool reading_counts(const struct search_case *c, int value)
 {
     const struct odb_value *v = &c->graph->values[value];
     return value >= 0 && odb_probe_wants(c->graph, c->trace, value) &&
            (c->trace->ref[value] || v->is_output) && !(c->beyond && c->beyond[v->producer]);
+}
+
+bool reading_wants(const struct search_case *c, int value)
+{
+    return reading_counts(c, value) && odb_probe_taps(c->prober, value);
+}
+
+bool reading_is_limited(const struct search_case *c)
+{
+    for (size_t v = 0; v < c->graph->n_values; v++)
+        if (reading_counts(c, (int)v) && !odb_probe_taps(c->prober, (int)v))
+            return true;
+    return false;
 }
 
 size_t reading_mark(const struct search_case *c, int node, bool *marks)
@@ -34,20 +47,6 @@ size_t reading_mark(const struct search_case *c, int node, bool *marks)
     return bytes;
 }
 
-size_t reading_taps(const struct search_case *c)
-{
-    size_t most = odb_probe_max_outputs(c->prober);
-    return most > c->n_outputs ? most - c->n_outputs : 0;
-}
-
-size_t reading_runs(const struct search_case *c)
-{
-    size_t runs = 0, n = c->graph->n_nodes, taps = ODB_MIN(reading_taps(c), n);
-    for (size_t reach = 1; taps && reach < n; reach *= taps + 1)
-        runs++;
-    return runs;
-}
-
 static size_t reading_all(const struct search_case *c, size_t *bytes)
 {
     size_t n = 0;
@@ -58,6 +57,21 @@ static size_t reading_all(const struct search_case *c, size_t *bytes)
         n += wanted && !c->graph->values[v].is_output;
     }
     return n;
+}
+
+size_t reading_taps(const struct search_case *c)
+{
+    size_t most = odb_probe_max_outputs(c->prober);
+    size_t bytes, there = reading_all(c, &bytes);
+    return most > c->n_outputs ? ODB_MIN(most - c->n_outputs, there) : 0;
+}
+
+size_t reading_runs(const struct search_case *c)
+{
+    size_t runs = 0, n = c->graph->n_nodes, taps = ODB_MIN(reading_taps(c), n);
+    for (size_t reach = 1; taps && reach < n; reach *= taps + 1)
+        runs++;
+    return runs;
 }
 
 bool reading_packs(const struct search_case *c, const struct findings *f)
@@ -129,7 +143,8 @@ size_t reading_list(const struct search_case *c, int *list)
     size_t n = 0;
     for (size_t v = 0; v < c->graph->n_values; v++)
         if (odb_probe_wants(c->graph, c->trace, (int)v) &&
-            (c->trace->ref[v] || c->graph->values[v].is_output))
+            (c->trace->ref[v] || c->graph->values[v].is_output) &&
+            odb_probe_taps(c->prober, (int)v))
             list[n++] = (int)v;
     return n;
 }

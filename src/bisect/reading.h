@@ -15,13 +15,17 @@
 /* The whole model, unobserved; outputs has room for the report's n_outputs. */
 struct odb_probe reading_plain(const struct search_case *c, struct findings *f, const char *what,
                                struct odb_tensor **outputs);
-/* Whether a value is worth reading, and the target can be asked for it. */
+/* Whether a value is worth reading. */
+bool reading_counts(const struct search_case *c, int value);
+/* Whether it is, and the target can be asked for it. */
 bool reading_wants(const struct search_case *c, int value);
 /* Values to read in one run: those that can be compared, and every output; list has room for
  * n_values. */
 size_t reading_list(const struct search_case *c, int *list);
 /* Marks what judging a node needs; returns the bytes of what is new. */
 size_t reading_mark(const struct search_case *c, int node, bool *marks);
+/* Whether the target says of some value worth reading that it does not give it. */
+bool reading_is_limited(const struct search_case *c);
 /* How many values one run may read beside the outputs, as far as the target gives them. */
 size_t reading_taps(const struct search_case *c);
 /* How many runs with so many values tell all nodes apart: ceil(log nodes to the base of taps + 1);

@@ -123,6 +123,9 @@ struct odb_executor_ops {
     bool (*cancel)(void *self);
     /* Version and platform for reports, "ONNX Runtime 1.22.0, CPU"; optional. */
     void (*describe)(void *self, char *text, size_t size);
+    /* What it can do, before any model is loaded: appends options of a spec,
+     * "max_outputs=16,cut=no" (capabilities.h). Optional. */
+    void (*capabilities)(void *self, struct odb_buf *options);
     /* Adds to what is known of the loaded model, best after a run; optional. */
     enum odb_status (*account)(void *self, struct odb_account *account, struct odb_error *err);
 };
@@ -182,6 +185,8 @@ enum odb_status odb_executor_run(struct odb_executor *executor, const struct odb
 /* As in the row; false where it has none. */
 bool odb_executor_cancel(struct odb_executor *executor);
 void odb_executor_describe(struct odb_executor *executor, char *text, size_t size);
+/* As in the row; nothing where it has none. */
+void odb_executor_capabilities(struct odb_executor *executor, struct odb_buf *options);
 /* What it says of the loaded model; account is the caller's to dispose of, on failure too. */
 enum odb_status odb_executor_account(struct odb_executor *executor, struct odb_account *account,
                                      struct odb_error *err) ODB_MUST_USE;

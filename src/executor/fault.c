@@ -420,6 +420,13 @@ static enum odb_status fault_init(void **self, const struct odb_spec *spec, stru
     return ODB_OK;
 }
 
+static void fault_capabilities(void *self, struct odb_buf *options)
+{
+    const struct fault *fault = self;
+    if (fault->up)
+        odb_executor_capabilities(fault->up, options);
+}
+
 static void fault_describe(void *self, char *text, size_t size)
 {
     const struct fault *fault = self;
@@ -1288,6 +1295,7 @@ const struct odb_executor_ops odb_executor_fault = {
     .execute = fault_execute,
     .release = fault_release,
     .describe = fault_describe,
+    .capabilities = fault_capabilities,
     .account = fault_account,
     .cancel = fault_cancel,
 };

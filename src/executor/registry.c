@@ -247,6 +247,12 @@ void odb_executor_describe(struct odb_executor *executor, char *text, size_t siz
         executor->ops->describe(executor->self, text, size);
 }
 
+void odb_executor_capabilities(struct odb_executor *executor, struct odb_buf *options)
+{
+    if (executor->ops->capabilities)
+        executor->ops->capabilities(executor->self, options);
+}
+
 enum odb_status odb_executor_account(struct odb_executor *executor, struct odb_account *account,
                                      struct odb_error *err)
 {

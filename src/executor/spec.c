@@ -361,6 +361,12 @@ const struct odb_executor_option odb_spec_common[] = {
     {"mem", "SIZE", NULL, "how much memory the child may have: 512M, 4G", false},
     {"static", NULL, NULL, "its models have fixed dimensions, those of this run", false},
     {"workers", "N", "1", "children at work side by side, where questions are independent", false},
+    {"compile-timeout", "SECONDS", NULL, "how long one load may take; default: timeout", false},
     {"max_outputs", "N", NULL, "outputs that one model may have, its own included", false},
+    {"taps", "any|final|LIST", "any", "values that can be read; LIST: names, ; between them",
+     false},
+    {"cut", "any|prefix|no", "any", "parts of the model that it takes", false},
+    {"compile", "SECONDS", NULL, "how long a load takes: forecasts go by it", false},
+    {"run", "SECONDS", NULL, "how long a run takes: forecasts go by it", false},
     {NULL, NULL, NULL, NULL, false},
 };

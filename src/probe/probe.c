@@ -54,11 +54,27 @@ struct odb_prober odb_prober_pinned(const struct odb_prober *of, const bool *pin
     return prober;
 }
 
+static const struct odb_capabilities *probe_can(const struct odb_prober *prober)
+{
+    return odb_target_capabilities(odb_pool_target(prober->pool));
+}
+
+bool odb_probe_taps(const struct odb_prober *prober, int value)
+{
+    const struct odb_value *v = &prober->model->graph->values[value];
+    return prober->recorded || v->is_output || odb_capabilities_tap(probe_can(prober), v->name);
+}
+
+enum odb_cuts odb_probe_cuts(const struct odb_prober *prober)
+{
+    return prober->recorded ? ODB_CUTS_ANY : odb_capabilities_cuts(probe_can(prober));
+}
+
 size_t odb_probe_max_outputs(const struct odb_prober *prober)
 {
-    return prober->recorded ? SIZE_MAX
-                            : ODB_MIN(prober->now->max_outputs,
-                                      odb_target_max_outputs(odb_pool_target(prober->pool)));
+    return prober->recorded
+               ? SIZE_MAX
+               : ODB_MIN(prober->now->max_outputs, odb_capabilities_max_outputs(probe_can(prober)));
 }
 
 void odb_probe_set_max_outputs(struct odb_prober *prober, size_t most)
@@ -331,6 +347,60 @@ static void probe_cut_whole(const struct odb_prober *prober, struct odb_probe_cu
     cut->whole = !odb_instead_any(&cut->instead);
 }
 
+/* Whether something in the cut reads the value, so that it is no end of it. */
+static bool probe_is_inside(const struct odb_prober *prober, const struct odb_probe_cut *cut,
+                            int value)
+{
+    const struct odb_graph *graph = prober->model->graph;
+    for (size_t n = 0; n < graph->n_nodes; n++)
+        for (size_t i = 0; cut->nodes[n] && i < odb_node_n_reads(&graph->nodes[n]); i++)
+            if (odb_node_reads(&graph->nodes[n], i) == value)
+                return true;
+    return false;
+}
+
+/* Whether the cut is one that the target takes: all of the model, or what leads to some value. */
+static enum odb_status probe_check_border(const struct odb_prober *prober,
+                                          const struct odb_probe_cut *cut, struct odb_error *err)
+{
+    const struct odb_graph *graph = prober->model->graph;
+    enum odb_cuts cuts = odb_probe_cuts(prober);
+    for (size_t i = 0; i < cut->n_in && cuts != ODB_CUTS_ANY; i++) {
+        const struct odb_value *v = &graph->values[cut->in[i].value];
+        bool drawn = prober->trace && odb_trace_drawn(prober->trace, cut->in[i].value);
+        if (v->producer != ODB_NO_NODE && !drawn && !cut->in[i].constant)
+            return odb_fail(err, ODB_UNSUPPORTED,
+                            "%.100s would be fed, and the target takes no part of a model that "
+                            "begins within it (cut=%s)",
+                            v->name, cuts == ODB_CUTS_NONE ? "no" : "prefix");
+    }
+    for (size_t o = 0; o < graph->n_outputs && cuts == ODB_CUTS_NONE; o++) {
+        int maker = graph->values[graph->outputs[o]].producer;
+        if (maker != ODB_NO_NODE && !cut->nodes[maker])
+            return odb_fail(err, ODB_UNSUPPORTED, "the target takes no part of a model (cut=no)");
+    }
+    return ODB_OK;
+}
+
+/* What the target says that it cannot do is not asked. */
+static enum odb_status probe_check_cut(const struct odb_prober *prober,
+                                       const struct odb_probe_cut *cut, struct odb_error *err)
+{
+    size_t most = odb_capabilities_max_outputs(probe_can(prober));
+    if (cut->n_out > most)
+        return odb_fail(err, ODB_UNSUPPORTED,
+                        "%zu values were to be read of one model, and the target gives %zu at most",
+                        cut->n_out, most);
+    for (size_t o = 0; o < cut->n_out; o++)
+        if (!odb_probe_taps(prober, cut->out[o].value) &&
+            probe_is_inside(prober, cut, cut->out[o].value))
+            return odb_fail(err, ODB_UNSUPPORTED,
+                            "%.100s was to be read, and is none of what the target gives (taps=%s)",
+                            prober->model->graph->values[cut->out[o].value].name,
+                            probe_can(prober)->taps);
+    return probe_check_border(prober, cut, err);
+}
+
 static enum odb_status probe_cut_make(const struct odb_prober *prober,
                                       const struct odb_probe *probe, struct odb_probe_cut *cut,
                                       struct odb_error *err)
@@ -359,13 +429,7 @@ static enum odb_status probe_cut_make(const struct odb_prober *prober,
     cut->n_names = cut->n_out;
     free(at);
     probe_cut_whole(prober, cut);
-    size_t most = odb_target_max_outputs(odb_pool_target(prober->pool));
-    return cut->n_out <= most
-               ? ODB_OK
-               : odb_fail(
-                     err, ODB_UNSUPPORTED,
-                     "%zu values were to be read of one model, and the target gives %zu at most",
-                     cut->n_out, most);
+    return probe_check_cut(prober, cut, err);
 }
 
 /* A recording answers by name, whatever is cut out: feeds and initializers too. It is shown the

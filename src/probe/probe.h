@@ -88,6 +88,11 @@ void odb_prober_dispose(struct odb_prober *prober);
  * unsupported, without a question to the target; what was found is for the plan alone, as the
  * target may have refused for another reason. */
 size_t odb_probe_max_outputs(const struct odb_prober *prober);
+/* Whether a value in the middle of a model may be read, as the target says (taps=). */
+bool odb_probe_taps(const struct odb_prober *prober, int value);
+/* Which parts of the model it takes, as it says (cut=). What neither allows is unsupported, without
+ * a question. */
+enum odb_cuts odb_probe_cuts(const struct odb_prober *prober);
 /* It was found to take no more than this. */
 void odb_probe_set_max_outputs(struct odb_prober *prober, size_t most);
 

@@ -29,7 +29,7 @@ struct unread {
 
 static bool unread_is(const struct search_case *c, const struct findings *f, int value)
 {
-    return c->graph->values[value].producer != ODB_NO_NODE && reading_wants(c, value) &&
+    return c->graph->values[value].producer != ODB_NO_NODE && reading_counts(c, value) &&
            !f->shown[value] && f->values[value].verdict == ODB_VERDICT_UNTESTED;
 }
 
@@ -142,7 +142,7 @@ static enum odb_status unread_take(struct unread *u, const struct odb_node *node
         int v = node->out[o];
         if (v < 0 || !made[o] || !u->c->trace->ref[v])
             continue;
-        if (unread_is(u->c, u->f, v) || !reading_wants(u->c, v))
+        if (unread_is(u->c, u->f, v) || !reading_counts(u->c, v))
             u->moved[v] = odb_tensor_ref(made[o]);
         else
             status = unread_wrong(u, v, made[o], shows, err);

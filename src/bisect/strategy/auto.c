@@ -24,19 +24,26 @@ static bool auto_many_ends(const struct search_case *c, const struct findings *f
            bad * (odb_search_loads(c->graph->n_nodes) + 1) > c->graph->n_nodes - pieces->refused.n;
 }
 
-/* Whether reading a few values after the other takes fewer models than reading them all. */
+/* Whether reading a few values after the other takes fewer models than reading them all, or some of
+ * them cannot be read. */
 static bool auto_taps(const struct search_case *c, const struct findings *f, size_t batches)
 {
     size_t runs = reading_runs(c);
-    return f->diverge && odb_probe_max_outputs(c->prober) < SIZE_MAX && runs &&
-           (!batches || runs < batches);
+    if (!f->diverge || !runs)
+        return false;
+    return reading_is_limited(c) ||
+           (odb_probe_max_outputs(c->prober) < SIZE_MAX && (!batches || runs < batches));
 }
 
 static void auto_turn_to_taps(const struct search_case *c, struct findings *f)
 {
-    forecast_turn(f, odb_strategy_name(ODB_STRATEGY_TAPS), forecast_taps(c, f, 0),
-                  "the target gives %zu outputs of one model at most",
-                  odb_probe_max_outputs(c->prober));
+    size_t most = odb_probe_max_outputs(c->prober);
+    if (most < SIZE_MAX)
+        forecast_turn(f, odb_strategy_name(ODB_STRATEGY_TAPS), forecast_taps(c, f, 0),
+                      "the target gives %zu outputs of one model at most", most);
+    else
+        forecast_turn(f, odb_strategy_name(ODB_STRATEGY_TAPS), forecast_taps(c, f, 0),
+                      "the target gives %zu values besides its outputs", reading_taps(c));
 }
 
 /* What no culprit explains yet is searched by cuts. */
@@ -62,6 +69,8 @@ enum odb_status strategy_auto(const struct search_case *c, struct findings *f,
         ODB_TRY(hunt_outputs(c, f, taps_hunt, err));
         return f->diverge ? auto_cuts(c, f, err) : look_at_all(c, f, err); /* they were excused */
     }
+    if (!reading_taps(c) && f->diverge) /* it says that it gives nothing but outputs */
+        return auto_cuts(c, f, err);
     if (batches == 1) {
         forecast_turn(f, odb_strategy_name(ODB_STRATEGY_BLAME), forecast_reads(c, f, 1),
                       "all values at once are %.3g MiB", mib);

@@ -14,9 +14,10 @@
 #include "bisect/strategy/hunt.h"
 #include "bisect/strategy/hunt_outputs.h"
 #include "bisect/strategy/probed.h"
+#include "judge/segment.h"
 
 /* An output is wrong and no node is to blame: many small errors, or a gain. The node named is the
- * first over tolerance whose inputs are all within. */
+ * first over tolerance of which all that was read before it is within. */
 static void look_accumulated(const struct search_case *c, struct findings *f, int output)
 {
     bool *up = odb_new_n(bool, c->graph->n_nodes);
@@ -24,14 +25,19 @@ static void look_accumulated(const struct search_case *c, struct findings *f, in
     for (size_t n = 0; n < c->graph->n_nodes; n++) {
         const struct odb_node *node = &c->graph->nodes[n];
         int bad = ODB_NO_VALUE;
+        struct odb_segment before;
         bool clean = true;
         for (int o = 0; up[n] && o < node->n_out; o++)
             if (node->out[o] >= 0 && odb_verdict_is_bad(f->values[node->out[o]].verdict))
                 bad = node->out[o];
-        for (int i = 0; i < node->n_in; i++)
-            if (node->in[i] >= 0 && odb_verdict_is_bad(f->values[node->in[i]].verdict))
-                clean = false;
-        if (bad == ODB_NO_VALUE || !clean)
+        if (bad == ODB_NO_VALUE)
+            continue;
+        odb_segment_init(&before, c->trace, bad, f->given);
+        for (size_t i = 0; i < before.n_border; i++)
+            clean &= !odb_verdict_is_bad(f->values[before.border[i]].verdict);
+        int first = before.first, last = before.last;
+        odb_segment_dispose(&before);
+        if (!clean)
             continue;
         const struct odb_value_report *report = &f->values[bad];
         const struct odb_op *op = odb_cpu_op(c->judge.trace->cpu, (int)n);
@@ -44,10 +50,12 @@ static void look_accumulated(const struct search_case *c, struct findings *f, in
         bool amplified = boundary || (report->gain.known && report->gain.v > 10) ||
                          (own.growth_of_random.known && own.growth_of_random.v > 10);
         bool replayed = report->local_error.known || report->local_noise.known;
-        findings_accuse(f, (int)n, bad,
-                        !replayed   ? findings_kind(f, bad)
-                        : amplified ? ODB_KIND_AMPLIFIED
-                                    : ODB_KIND_ACCUMULATED);
+        struct odb_culprit *culprit = findings_accuse(f, (int)n, bad,
+                                                      !replayed   ? findings_kind(f, bad)
+                                                      : amplified ? ODB_KIND_AMPLIFIED
+                                                                  : ODB_KIND_ACCUMULATED);
+        culprit->segment[0] = first; /* with the nodes before it whose values were not had */
+        culprit->segment[1] = last;
         break;
     }
     free(up);

@@ -257,7 +257,7 @@ static enum odb_status python_init(void **self, const struct odb_spec *spec, str
     .options = python_options_##name, .help = line, .page = "onnxdbg-python(7)", .partial = true,  \
     .available = python_available_##name, .init = python_init, .load_model = odb_relay_load,       \
     .execute = odb_relay_execute, .release = odb_relay_release, .describe = odb_relay_describe,    \
-    .account = odb_relay_account
+    .capabilities = odb_relay_capabilities, .account = odb_relay_account
 
 #define PYTHON_AVAILABLE(name)                                                                     \
     static void python_available_##name(char *why, size_t size)                                    \

@@ -28,6 +28,11 @@ void odb_relay_describe(void *self, char *text, size_t size)
     snprintf(text, size, "%s", odb_target_description(self));
 }
 
+void odb_relay_capabilities(void *self, struct odb_buf *options)
+{
+    odb_capabilities_put(odb_target_capabilities(self), options);
+}
+
 void odb_relay_release(void *self)
 {
     odb_target_close(self);
@@ -43,6 +48,7 @@ static const struct odb_executor_ops relay_ops = {
     .execute = odb_relay_execute,
     .account = odb_relay_account,
     .describe = odb_relay_describe,
+    .capabilities = odb_relay_capabilities,
     .release = odb_relay_release,
 };
 

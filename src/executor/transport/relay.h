@@ -18,6 +18,7 @@ enum odb_status odb_relay_execute(void *self, const struct odb_named *inputs, si
 enum odb_status odb_relay_account(void *self, struct odb_account *account,
                                   struct odb_error *err) ODB_MUST_USE;
 void odb_relay_describe(void *self, char *text, size_t size);
+void odb_relay_capabilities(void *self, struct odb_buf *options);
 void odb_relay_release(void *self);
 
 /* The far end of ssh. gone: asked while the target is at work; true ends that. */

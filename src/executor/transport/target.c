@@ -198,7 +198,8 @@ static enum odb_status target_tick(struct odb_target *target, bool ready, struct
     else
         odb_fail(err, ODB_E_TIMEOUT, "no answer within %g s while %s", target->limit,
                  target->doing);
-    return odb_error_remedy(err, "timeout=SECONDS in its spec gives it longer");
+    return odb_error_remedy(err, "%s=SECONDS in its spec gives it longer",
+                            target->loading ? "compile-timeout" : "timeout");
 }
 
 static enum odb_status target_wait(void *payload, int fd, short events, struct odb_error *err)
@@ -267,7 +268,9 @@ enum odb_status odb_target__ask(struct odb_target *target, Odb__Wire__Request *r
 {
     struct odb_channel channel = target_channel(target);
     target->doing = doing;
+    target->loading = request->say_case == ODB__WIRE__REQUEST__SAY_LOAD;
     target->limit = want == ODB__WIRE__REPLY__SAY_READY ? ODB_MAX(target->timeout, TARGET_START)
+                    : target->loading                   ? target->compile_timeout
                                                         : target->timeout;
     target->deadline = odb_clock() + target->limit;
     request->id = ++target->asked;
@@ -370,6 +373,18 @@ static void target_describe(struct odb_target *target, const Odb__Wire__Ready *r
         target->description = odb_xstrdup(ready->description);
 }
 
+/* What its program says of itself counts where the spec says nothing. */
+static enum odb_status target_take_capabilities(struct odb_target *target,
+                                                const Odb__Wire__Ready *ready,
+                                                struct odb_error *err)
+{
+    struct odb_error why = ODB_ERROR_INIT;
+    if (odb_capabilities_read(&target->can, ready->capabilities, &why) == ODB_OK)
+        return ODB_OK;
+    return odb_fail(err, ODB_E_EXECUTOR, "what it says of what it can do is not understood: %.300s",
+                    why.what);
+}
+
 /* A child that has accepted its spec. */
 static enum odb_status target_start(struct odb_target *target, struct odb_error *err)
 {
@@ -391,34 +406,41 @@ static enum odb_status target_start(struct odb_target *target, struct odb_error 
     }
     target->answered = true;
     target_describe(target, reply->ready);
+    status = target_take_capabilities(target, reply->ready, err);
     odb__wire__reply__free_unpacked(reply, NULL);
     odb_frame_dispose(&frame);
-    return ODB_OK;
+    if (status != ODB_OK)
+        target_bury(target);
+    return status;
 }
 
 /* --- public ---------------------------------------------------------------------------------- */
+
+/* A limit in seconds, unless one was said farther outside. */
+static enum odb_status target_time(const struct odb_spec *spec, const char *key, double *seconds,
+                                   struct odb_error *err)
+{
+    if (*seconds || !odb_spec_option(spec, key))
+        return ODB_OK;
+    ODB_TRY(odb_spec_number(spec, key, seconds, err));
+    if (*seconds > 0)
+        return ODB_OK;
+    odb_fail(err, ODB_E_USAGE, "%s=%g is no time", key, *seconds);
+    return odb_error_at(err, "%s", spec->text);
+}
 
 /* What every target has: it may stand in the spec of a wrapper or in what that wraps; the outermost
  * counts. */
 static enum odb_status target_limits(struct odb_target *target, const struct odb_spec *spec,
                                      struct odb_error *err)
 {
-    if (!target->timeout && odb_spec_option(spec, "timeout")) {
-        ODB_TRY(odb_spec_number(spec, "timeout", &target->timeout, err));
-        if (target->timeout <= 0) {
-            odb_fail(err, ODB_E_USAGE, "timeout=%g is no time", target->timeout);
-            return odb_error_at(err, "%s", spec->text);
-        }
-    }
+    ODB_TRY(target_time(spec, "timeout", &target->timeout, err));
+    ODB_TRY(target_time(spec, "compile-timeout", &target->compile_timeout, err));
     if (!target->mem && odb_spec_option(spec, "mem")) {
         ODB_TRY(odb_spec_size(spec, "mem", &target->mem, err));
         snprintf(target->mem_text, sizeof target->mem_text, "%s", odb_spec_option(spec, "mem"));
     }
-    if (!target->max_outputs) {
-        double most = 0;
-        ODB_TRY(odb_spec_whole(spec, "max_outputs", 1, INT_MAX, &most, err));
-        target->max_outputs = (size_t)most;
-    }
+    ODB_TRY(odb_capabilities_add(&target->can, spec, err));
     if (!spec->inner)
         return ODB_OK;
     struct odb_spec *inner;
@@ -446,6 +468,8 @@ enum odb_status odb_target_open_until(struct odb_target **out, const char *spec,
     }
     if (!target->timeout)
         target->timeout = TARGET_TIMEOUT;
+    if (!target->compile_timeout)
+        target->compile_timeout = target->timeout;
     if (status == ODB_OK) {
         status = target_start(target, err);
         if (target->killed) /* from outside, which says nothing of the target: once more */
@@ -489,6 +513,7 @@ void odb_target_close(struct odb_target *target)
     odb_spec_free(target->spec);
     odb_ssh_dispose(&target->ssh);
     odb_remote_free(target->remote);
+    odb_capabilities_dispose(&target->can);
     free(target->description);
     free(target);
 }
@@ -761,9 +786,9 @@ bool odb_target_accounts(const struct odb_target *target)
     return odb_executor_accounts(target->spec->text);
 }
 
-size_t odb_target_max_outputs(const struct odb_target *target)
+const struct odb_capabilities *odb_target_capabilities(const struct odb_target *target)
 {
-    return target->max_outputs ? target->max_outputs : SIZE_MAX;
+    return &target->can;
 }
 
 bool odb_target_recorded(const struct odb_target *target)

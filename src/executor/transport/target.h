@@ -7,6 +7,7 @@
 #ifndef ODB_EXECUTOR_TRANSPORT_TARGET_H
 #define ODB_EXECUTOR_TRANSPORT_TARGET_H
 
+#include "executor/capabilities.h"
 #include "executor/executor.h"
 
 struct odb_target;
@@ -54,9 +55,8 @@ enum odb_status odb_target_account(struct odb_target *target, struct odb_account
                                    struct odb_error *err) ODB_MUST_USE;
 
 const char *odb_target_spec(const struct odb_target *target);
-/* How many outputs a model for it may have, as its spec says (max_outputs=); SIZE_MAX: any number.
- */
-size_t odb_target_max_outputs(const struct odb_target *target);
+/* What it can do, as its spec says or else itself. Borrowed: target. */
+const struct odb_capabilities *odb_target_capabilities(const struct odb_target *target);
 /* Whether it gives what was recorded before instead of running what it is given. */
 bool odb_target_recorded(const struct odb_target *target);
 /* What the executor says of itself; "" before the first start. */

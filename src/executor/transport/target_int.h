@@ -5,6 +5,7 @@
 #ifndef ODB_EXECUTOR_TRANSPORT_TARGET_INT_H
 #define ODB_EXECUTOR_TRANSPORT_TARGET_INT_H
 
+#include "executor/capabilities.h"
 #include "executor/transport/child.h"
 #include "executor/transport/protocol.h"
 #include "executor/transport/ssh.h"
@@ -15,9 +16,11 @@ struct odb_remote;
 struct odb_target {
     struct odb_spec *spec; /* owned */
     double timeout;
-    size_t mem;         /* bytes that the child may have; 0: as it likes */
-    char mem_text[32];  /* the same as the spec says it */
-    size_t max_outputs; /* odb_target_max_outputs(); 0: any number */
+    size_t mem;             /* bytes that the child may have; 0: as it likes */
+    char mem_text[32];      /* the same as the spec says it */
+    double compile_timeout; /* of a load */
+    bool loading;           /* it is at one */
+    struct odb_capabilities can;
     bool (*cancelled)(void *payload);
     void *payload;     /* borrowed: for cancelled */
     char *description; /* owned */

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include "executor/capabilities.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* A number of seconds, "600" or "600s". */
+static bool capabilities_seconds(const char *text, double *out)
+{
+    char *end;
+    *out = strtod(text, &end);
+    return end != text && (!*end || !strcmp(end, "s")) && *out >= 0 && isfinite(*out);
+}
+
+static bool capabilities_is_seconds(const char *text)
+{
+    double ignored;
+    return capabilities_seconds(text, &ignored);
+}
+
+static bool capabilities_is_count(const char *text)
+{
+    char *end;
+    double n = strtod(text, &end);
+    return end != text && !*end && n >= 1 && n <= INT_MAX && n == floor(n);
+}
+
+static bool capabilities_is_list(const char *text)
+{
+    return text[0] != '\0';
+}
+
+static bool capabilities_is_cut(const char *text)
+{
+    return !strcmp(text, "any") || !strcmp(text, "prefix") || !strcmp(text, "no");
+}
+
+static const struct {
+    const char *key;
+    size_t at;
+    bool (*fits)(const char *text);
+    const char *wants;
+} capabilities_rows[] = {
+    {"max_outputs", offsetof(struct odb_capabilities, max_outputs), capabilities_is_count,
+     "a number from 1 on"},
+    {"taps", offsetof(struct odb_capabilities, taps), capabilities_is_list,
+     "any, final, or names of values with ; between them"},
+    {"cut", offsetof(struct odb_capabilities, cut), capabilities_is_cut, "any, prefix or no"},
+    {"compile", offsetof(struct odb_capabilities, compile), capabilities_is_seconds,
+     "a number of seconds"},
+    {"run", offsetof(struct odb_capabilities, run), capabilities_is_seconds, "a number of seconds"},
+};
+
+static char **capabilities_slot(const struct odb_capabilities *said, size_t row)
+{
+    return (char **)((char *)said + capabilities_rows[row].at);
+}
+
+void odb_capabilities_dispose(struct odb_capabilities *said)
+{
+    for (size_t i = 0; i < ODB_COUNT(capabilities_rows); i++)
+        free(*capabilities_slot(said, i));
+    *said = (struct odb_capabilities){0};
+}
+
+enum odb_status odb_capabilities_add(struct odb_capabilities *said, const struct odb_spec *spec,
+                                     struct odb_error *err)
+{
+    for (size_t i = 0; i < ODB_COUNT(capabilities_rows); i++) {
+        const char *text = odb_spec_option(spec, capabilities_rows[i].key);
+        if (!text)
+            continue;
+        if (!capabilities_rows[i].fits(text)) {
+            odb_fail(err, ODB_E_USAGE, "%s=%.60s is not %s", capabilities_rows[i].key, text,
+                     capabilities_rows[i].wants);
+            return odb_error_at(err, "%s", spec->text);
+        }
+        char **slot = capabilities_slot(said, i);
+        if (!*slot)
+            *slot = odb_xstrdup(text);
+    }
+    return ODB_OK;
+}
+
+enum odb_status odb_capabilities_read(struct odb_capabilities *said, const char *options,
+                                      struct odb_error *err)
+{
+    struct odb_spec *spec;
+    char *text = odb_xasprintf("capabilities%s%s", options[0] ? "," : "", options);
+    enum odb_status status = odb_spec_parse(&spec, text, err);
+    free(text);
+    if (status != ODB_OK)
+        return status;
+    status = odb_capabilities_add(said, spec, err);
+    odb_spec_free(spec);
+    return status;
+}
+
+void odb_capabilities_put(const struct odb_capabilities *said, struct odb_buf *out)
+{
+    const char *between = "";
+    for (size_t i = 0; i < ODB_COUNT(capabilities_rows); i++) {
+        const char *text = *capabilities_slot(said, i);
+        if (!text)
+            continue;
+        odb_buf_printf(out, "%s%s=", between, capabilities_rows[i].key);
+        for (; *text; text++)
+            odb_buf_printf(out, "%s%c", strchr(",=@\\", *text) ? "\\" : "", *text);
+        between = ",";
+    }
+}
+
+size_t odb_capabilities_max_outputs(const struct odb_capabilities *said)
+{
+    return said->max_outputs ? (size_t)strtod(said->max_outputs, NULL) : SIZE_MAX;
+}
+
+bool odb_capabilities_tap(const struct odb_capabilities *said, const char *name)
+{
+    const char *list = said->taps;
+    size_t n = strlen(name);
+    if (!list || !strcmp(list, "any"))
+        return true;
+    if (!strcmp(list, "final"))
+        return false;
+    for (const char *p = list; *p; p += strcspn(p, ";"), p += *p == ';')
+        if (strcspn(p, ";") == n && !strncmp(p, name, n))
+            return true;
+    return false;
+}
+
+enum odb_cuts odb_capabilities_cuts(const struct odb_capabilities *said)
+{
+    return !said->cut || !strcmp(said->cut, "any") ? ODB_CUTS_ANY
+           : !strcmp(said->cut, "prefix")          ? ODB_CUTS_PREFIX
+                                                   : ODB_CUTS_NONE;
+}
+
+static double capabilities_time(const char *text)
+{
+    double seconds = -1;
+    return text && capabilities_seconds(text, &seconds) ? seconds : -1;
+}
+
+double odb_capabilities_compile(const struct odb_capabilities *said)
+{
+    return capabilities_time(said->compile);
+}
+
+double odb_capabilities_run(const struct odb_capabilities *said)
+{
+    return capabilities_time(said->run);
+}
