@@ -116,6 +116,7 @@ DOES = {
     'unread': lambda r: answer(ok=True, outputs=[{'name': v['name'], 'file': None}
                                                  for v in r['outputs']]),
     'right': lambda r: answer(ok=True),
+    'few': lambda r: answer(ok=True),
 }
 
 say('start')
@@ -127,10 +128,13 @@ for line in sys.stdin:
         model = request['model']
         answer(ok=True)
     elif request['do'] == 'run':
+        say(f"outputs {len(request['outputs'])}")
         compute(request)
         DOES[how](request)
     elif request['do'] == 'capabilities' and how == 'deaf':
         answer(ok=False, error='what?')
+    elif request['do'] == 'capabilities' and how in ('few', 'many'):
+        answer(ok=True, version='odd 1.0', max_outputs=4 if how == 'few' else 'many', colour=[{}])
     else:
         answer(ok=True, version='odd 1.0')
 say('end')

@@ -197,7 +197,8 @@ NODE_CALLS(onnxjs)
     .options = node_options_##name, .help = line, .page = "onnxdbg-server(7)", .env = NODE_ENV,    \
     .available = node_available_##name, .found = node_found_##name, .init = node_init_##name,      \
     .load_model = odb_server_load, .execute = odb_server_execute, .release = odb_server_release,   \
-    .cancel = odb_server_cancel, .describe = odb_server_describe, .account = odb_server_account
+    .cancel = odb_server_cancel, .describe = odb_server_describe,                                  \
+    .capabilities = odb_server_capabilities, .account = odb_server_account
 
 const struct odb_executor_ops odb_executor_web = {
     NODE_ROW(web, "ONNX Runtime Web in Node.js, in WebAssembly"),

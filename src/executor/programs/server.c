@@ -163,6 +163,44 @@ enum odb_status odb_server_account(void *self, struct odb_account *account, stru
     return ODB_OK;
 }
 
+/* --- what it can do -------------------------------------------------------------------------- */
+
+static void server_put_escaped(struct odb_buf *out, const char *text)
+{
+    for (const char *p = text; *p; p++)
+        odb_buf_printf(out, "%s%c", strchr(",=@\\", *p) ? "\\" : "", *p);
+}
+
+/* A value as an option has it: a list of names has ';' between them. */
+static void server_put_value(struct odb_buf *out, const json_t *value)
+{
+    size_t i;
+    const json_t *item;
+    if (json_is_string(value))
+        server_put_escaped(out, json_string_value(value));
+    else if (json_is_integer(value))
+        odb_buf_printf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else if (json_is_real(value))
+        odb_buf_printf(out, "%.17g", json_real_value(value));
+    json_array_foreach(value, i, item) {
+        odb_buf_puts(out, i ? ";" : "");
+        server_put_value(out, json_is_string(item) ? item : NULL);
+    }
+}
+
+void odb_server_capabilities(void *self, struct odb_buf *options)
+{
+    static const char *const keys[] = {"max_outputs", "taps", "cut", "compile", "run"};
+    const struct server *s = self;
+    for (size_t i = 0; i < ODB_COUNT(keys); i++) {
+        const json_t *value = json_object_get(s->can, keys[i]);
+        if (!json_is_string(value) && !json_is_number(value) && !json_is_array(value))
+            continue;
+        odb_buf_printf(options, "%s%s=", options->len ? "," : "", keys[i]);
+        server_put_value(options, value);
+    }
+}
+
 /* --- models ---------------------------------------------------------------------------------- */
 
 /* Where a file of the exchange is; the caller frees it. */

@@ -22,6 +22,8 @@ enum odb_status odb_server_execute(void *self, const struct odb_named *inputs, s
                                    struct odb_tensor **outputs, struct odb_error *err) ODB_MUST_USE;
 void odb_server_release(void *self);
 bool odb_server_cancel(void *self);
+/* Appends what the program says that it can do, as options of a spec with ',' between. */
+void odb_server_capabilities(void *self, struct odb_buf *options);
 void odb_server_describe(void *self, char *text, size_t size);
 enum odb_status odb_server_account(void *self, struct odb_account *account,
                                    struct odb_error *err) ODB_MUST_USE;

@@ -57,5 +57,6 @@ const struct odb_executor_ops odb_executor_server = {
     .release = odb_server_release,
     .cancel = odb_server_cancel,
     .describe = odb_server_describe,
+    .capabilities = odb_server_capabilities,
     .account = odb_server_account,
 };
