@@ -13,6 +13,8 @@
 
 #define CONCLUDE_TIE 3       /* times what the best misses: as good */
 #define CONCLUDE_ROUNDING 16 /* times the reference's rounding: the target's may be so */
+#define CONCLUDE_FITTED 1e-6 /* what amounts that are fitted in few steps may miss */
+#define CONCLUDE_MISSES 0.2  /* so much at most is missed by what explains */
 #define CONCLUDE_NAMES 0.5   /* probability from which suspects are worth naming */
 #define CONCLUDE_SINGLE 0.9  /* and from which one of them is the suspect */
 
@@ -46,12 +48,12 @@ void suspects_conclude(struct suspects *s)
     if (!r->list.n)
         return;
     double missed = fmax(1 - r->list.items[0].explained, 0);
-    double floor = fmax(CONCLUDE_ROUNDING * r->rounding, 1e-12);
-    double bound = fmax(CONCLUDE_TIE * missed, fmin(floor, 0.1));
+    double floor = fmin(fmax(CONCLUDE_ROUNDING * r->rounding, CONCLUDE_FITTED), 0.1);
+    double bound = fmax(CONCLUDE_TIE * missed, floor);
     while (r->n_likely < r->list.n && 1 - r->list.items[r->n_likely].explained <= bound)
         r->list.items[r->n_likely++].likely = true;
     r->next = r->n_likely < r->list.n ? r->list.items[r->n_likely].explained : 0;
     r->probability = odds_of(fmax(missed, floor), 1 - fmax(r->next, 0));
-    r->explains = r->probability >= CONCLUDE_NAMES;
+    r->explains = missed <= CONCLUDE_MISSES && r->probability >= CONCLUDE_NAMES;
     r->single = r->n_likely == 1 && r->complete && r->probability >= CONCLUDE_SINGLE && !r->pattern;
 }

@@ -206,31 +206,31 @@ static enum odb_status observe_one(struct asking *a, size_t i, struct odb_error 
     return status;
 }
 
-/* A target that fails on the first sample, and does not even load, fails on all. */
+static void observe_count(struct suspects *s)
+{
+    for (size_t i = 0; i < s->samples->items.n; i++) {
+        const struct odb_sample *sample = &s->samples->items.items[i];
+        s->result->n_differ += odb_verdict_is_bad(sample->verdict);
+        s->result->n_unknown += odb_sample_unknown(sample);
+    }
+}
+
+/* A target that fails on the first sample is not asked again: it may take hours to compile. */
 static enum odb_status observe_all(struct asking *a, struct odb_error *err)
 {
     struct odb_samples *samples = a->s->samples;
-    struct odb_suspects *r = a->s->result;
-    struct odb_error first = ODB_ERROR_INIT;
-    enum odb_status failed = ODB_OK;
     for (size_t i = 0; i < samples->items.n; i++) {
         struct odb_error why = ODB_ERROR_INIT;
         enum odb_status status = observe_one(a, i, &why);
-        if (status != ODB_OK && (observe_fatal(status) || (!i && !a->loaded && !r->runs))) {
+        bool bad = odb_verdict_is_bad(samples->items.items[i].verdict);
+        if (status != ODB_OK && (observe_fatal(status) || (!i && !bad))) {
             *err = why;
             return status;
         }
-        if (status != ODB_OK && failed == ODB_OK) {
-            failed = status;
-            first = why;
-        }
-        r->n_differ += odb_verdict_is_bad(samples->items.items[i].verdict);
-        r->n_unknown += odb_sample_unknown(&samples->items.items[i]);
+        if (status != ODB_OK && !i)
+            break;
     }
-    if (r->n_unknown == samples->items.n && failed != ODB_OK) {
-        *err = first;
-        return failed;
-    }
+    observe_count(a->s);
     return ODB_OK;
 }
 

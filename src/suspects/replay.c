@@ -5,26 +5,68 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "interpret/cpu.h"
 #include "run/feeds.h"
 #include "suspects/suspects_int.h"
 
+struct replaying {
+    const struct suspects *s;
+    struct odb_tensor **values; /* [n_values] borrowed */
+};
+
+/* float64 everywhere but where the model itself rounds: a Cast does as it says. A node that fails
+ * leaves its values out. */
+static enum odb_status replay_after(void *payload, int node, enum odb_status status,
+                                    struct odb_error *err)
+{
+    const struct replaying *r = payload;
+    const struct odb_node *n = &r->s->graph->nodes[node];
+    struct odb_tensor *t = n->n_out && n->out[0] >= 0 ? r->values[n->out[0]] : NULL, *own;
+    if (status != ODB_OK || strncmp(n->op_type, "Cast", 4) || !t || t->dtype != ODB_F64 ||
+        (t->declared != ODB_F16 && t->declared != ODB_BF16))
+        return status == ODB_CANCELLED ? status : ODB_OK;
+    ODB_TRY(odb_tensor_clone(&own, t, err));
+    odb_round_f64(t->declared, own->data, own->count);
+    odb_tensor_unref(t);
+    r->values[n->out[0]] = own;
+    return ODB_OK;
+}
+
+static bool replay_cancelled(void *payload)
+{
+    const struct replaying *r = payload;
+    const struct odb_search_hooks *hooks = &r->s->options->search->hooks;
+    return hooks->cancelled && hooks->cancelled(hooks->payload);
+}
+
+/* nodes: those that run, and what they leave behind goes; NULL: all run, and all stays. */
+static enum odb_status replay_execute(const struct suspects *s, enum odb_precision precision,
+                                      struct odb_tensor **values, const bool *nodes,
+                                      struct odb_error *err)
+{
+    struct replaying replaying = {s, values};
+    struct odb_cpu_run run = {.precision = precision,
+                              .seed = s->options->search->seed,
+                              .values = values,
+                              .nodes = nodes,
+                              .free_dead = nodes != NULL,
+                              .after = replay_after,
+                              .payload = &replaying,
+                              .cancelled = replay_cancelled};
+    return odb_cpu_execute(s->cpu, &run, err);
+}
+
 enum odb_status suspects_compute(struct suspects *s, const struct odb_feeds *feeds,
                                  enum odb_precision precision, struct odb_tensor ***values,
                                  struct odb_error *err)
 {
-    const struct odb_search_hooks *hooks = &s->options->search->hooks;
     struct odb_tensor **all = odb_new_n(struct odb_tensor *, s->graph->n_values + 1);
-    struct odb_cpu_run run = {.precision = precision,
-                              .seed = s->options->search->seed,
-                              .values = all,
-                              .payload = hooks->payload,
-                              .cancelled = hooks->cancelled};
     for (size_t f = 0; f < feeds->n; f++)
         all[feeds->items[f].value] = odb_tensor_ref(feeds->items[f].tensor);
-    enum odb_status status = odb_cpu_execute(s->cpu, &run, err);
+    enum odb_status status = replay_execute(s, precision, all, NULL, err);
     if (status == ODB_OK)
         *values = all;
     else
@@ -100,20 +142,6 @@ static struct odb_tensor **replay_before(const struct suspects *s, const struct 
     return values;
 }
 
-static enum odb_status replay_run(const struct suspects *s, struct odb_tensor **values,
-                                  const bool *nodes, struct odb_error *err)
-{
-    const struct odb_search_hooks *hooks = &s->options->search->hooks;
-    struct odb_cpu_run run = {.precision = ODB_PREC_F64,
-                              .seed = s->options->search->seed,
-                              .values = values,
-                              .nodes = nodes,
-                              .free_dead = true,
-                              .payload = hooks->payload,
-                              .cancelled = hooks->cancelled};
-    return odb_cpu_execute(s->cpu, &run, err);
-}
-
 /* The node's first input, where it is a float64 like its output. */
 static const struct odb_tensor *replay_input(const struct suspects *s, const struct observed *o,
                                              int value)
@@ -136,7 +164,7 @@ double *suspects_response(struct suspects *s, const struct observed *o, int valu
     struct odb_tensor **values = replay_before(s, o, nodes);
     odb_tensor_unref(values[value]);
     values[value] = moved;
-    *status = replay_run(s, values, nodes, err);
+    *status = replay_execute(s, ODB_PREC_F64, values, nodes, err);
     s->result->n_replays++;
     if (*status == ODB_OK && suspects_read(s, values, NULL) == o->n) {
         response = odb_new_n(double, o->n + 1);

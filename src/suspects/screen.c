@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Which values and families are worth all samples. Replays are what takes time, so candidates are
- * sifted: all of them on one sample, the better half on the next, and so on. Then the amounts are
- * fitted on these samples by replays with the amount itself, for what was fitted is of the first
- * order, and a fault may be large. What is left is tried on every sample with that amount: where it
- * was not fitted, it can only explain if it is right.
+ * sifted: all of them on one sample, where the better ones have their amounts fitted, those on the
+ * next, the better half of them on the one after, and so on. The first replay is of the first
+ * order, and a fault may be large: so an amount is fitted by replays with the amount itself. What
+ * is left is tried on every sample with that amount: where it was not fitted, it can only explain
+ * if it is right.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,13 +13,16 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "reference/trace.h"
 #include "run/hooks.h"
 #include "suspects/suspects_int.h"
 
-#define SCREEN_STEPS 5      /* replays that an amount is fitted by */
+#define SCREEN_STEPS 5 /* replays that an amount is fitted by */
+#define SCREEN_ABSURD 100
 #define SCREEN_SETTLED 1e-6 /* relative change of an amount that is no change */
-#define SCREEN_TIE 3        /* times what the best misses: as good, for now */
-#define SCREEN_TIME 0.6     /* part of the time that may pass before the last round */
+#define SCREEN_TIE 1.001    /* times what the best misses: the same, so it stays */
+#define SCREEN_TIME 0.6     /* part of the time that may pass before amounts are fitted */
+#define SCREEN_MOST 400     /* candidates that amounts are fitted of */
 
 static bool screen_late(const struct suspects *s, double part)
 {
@@ -74,6 +78,18 @@ enum odb_status suspects_list(struct suspects *s, struct odb_error *err)
 
 /* --- trying ----------------------------------------------------------------------------------- */
 
+/* No deviation is believed to be so many times as large as the value. */
+static bool screen_absurd(const struct candidate *c, const struct observed *o)
+{
+    struct odb_gap gap;
+    double most = SCREEN_ABSURD;
+    if (deviation_row(c->family)->amount != DEVIATION_LINEAR)
+        return false;
+    odb_gap_measure(&gap, o->values[c->value], o->values[c->value]);
+    most *= c->family == DEVIATION_OF_CONSTANT ? gap.rms : 1;
+    return !isfinite(c->amount) || fabs(c->amount) > most;
+}
+
 /* One replay; a candidate that cannot be replayed is out. */
 static enum odb_status screen_try(struct suspects *s, struct candidate *c, const struct observed *o,
                                   bool linear, struct odb_error *err)
@@ -89,6 +105,7 @@ static enum odb_status screen_try(struct suspects *s, struct candidate *c, const
     if (response)
         suspects_add(s, c, o, response, linear);
     free(response);
+    c->dead |= screen_absurd(c, o);
     return ODB_OK;
 }
 
@@ -107,11 +124,11 @@ static void screen_sift(struct suspects *s, size_t keep)
 {
     qsort(s->candidates.items, s->candidates.n, sizeof *s->candidates.items, screen_better);
     double best = s->candidates.n ? 1 - s->candidates.items[0].explained : 1;
+    double bound = fmax(SCREEN_TIE * best, fmin(16 * s->result->rounding, 0.01));
     size_t n = 0;
-    for (; n < s->candidates.n; n++) {
+    for (; n < s->candidates.n && (n < keep || n < SCREEN_MOST); n++) {
         const struct candidate *c = &s->candidates.items[n];
-        if (c->dead ||
-            (n >= keep && 1 - c->explained > fmax(SCREEN_TIE * best, 16 * s->result->rounding)))
+        if (c->dead || (n >= keep && 1 - c->explained > bound))
             break;
     }
     s->candidates.n = n;
@@ -126,7 +143,7 @@ static enum odb_status screen_round(struct suspects *s, const struct observed *o
     odb_hooks_phase(hooks, phase, s->candidates.n);
     for (size_t i = 0; i < s->candidates.n; i++) {
         struct candidate *c = &s->candidates.items[i];
-        bool linear = deviation_row(c->family)->amount == DEVIATION_LINEAR;
+        bool linear = !round && deviation_row(c->family)->amount == DEVIATION_LINEAR;
         if (screen_late(s, SCREEN_TIME)) {
             for (size_t k = i; !round && k < s->candidates.n; k++)
                 s->candidates.items[k].dead = true;
@@ -154,22 +171,36 @@ static enum odb_status screen_amount(struct suspects *s, struct candidate *c, do
     return ODB_OK;
 }
 
+/* The next amount after three, of which each made the one behind it: Steffensen's, which converges
+ * in squares where the steps themselves do so slowly. */
+static double screen_leap(const double *a)
+{
+    double bend = a[2] - 2 * a[1] + a[0], leap = a[0] - (a[1] - a[0]) * (a[1] - a[0]) / bend;
+    return bend != 0 && isfinite(leap) && leap * a[2] > 0 ? leap : a[2];
+}
+
 /* Gauss and Newton with the secant from no deviation as the slope: where the response p to amount a
  * is of the first order, a * <off, p> / <p, p> is the best amount, and it stays where that is 1. */
 static enum odb_status screen_fit_linear(struct suspects *s, struct candidate *c, size_t n,
                                          struct odb_error *err)
 {
     struct candidate best = *c;
-    double amount = c->amount;
+    double a[3] = {c->amount};
+    int steps = n > 1 ? 2 * SCREEN_STEPS : SCREEN_STEPS, at = 0;
     best.explained = -INFINITY;
-    for (int i = 0; i < SCREEN_STEPS && isfinite(amount) && amount != 0; i++) {
-        ODB_TRY(screen_amount(s, c, amount, n, err));
+    for (int i = 0; i < steps && isfinite(a[at]) && a[at] != 0; i++) {
+        ODB_TRY(screen_amount(s, c, a[at], n, err));
         if (c->explained > best.explained)
             best = *c;
         double factor = c->square > 0 ? c->cross / c->square : 1;
         if (fabs(factor - 1) < SCREEN_SETTLED || c->dead)
             break;
-        amount *= factor;
+        a[at + 1] = a[at] * factor;
+        at++;
+        if (at == 2) {
+            a[0] = screen_leap(a);
+            at = 0;
+        }
     }
     *c = best;
     return ODB_OK;
@@ -220,15 +251,21 @@ static enum odb_status screen_fit(struct suspects *s, size_t n, struct odb_error
 
 /* --- all samples ------------------------------------------------------------------------------ */
 
+/* Its values are kept until it has been among all. */
+static enum odb_status screen_values(struct suspects *s, struct observed *o, struct odb_error *err)
+{
+    struct odb_feeds *feeds;
+    if (o->values)
+        return ODB_OK;
+    ODB_TRY(s->samples->feeds(s->samples->payload, o->sample, &feeds, err));
+    enum odb_status status = suspects_compute(s, feeds, ODB_PREC_F64, &o->values, err);
+    odb_feeds_free(feeds);
+    return status;
+}
+
 static enum odb_status screen_sample(struct suspects *s, struct observed *o, struct odb_error *err)
 {
-    struct odb_feeds *feeds = NULL;
-    enum odb_status status = ODB_OK;
-    if (!o->values) {
-        ODB_TRY(s->samples->feeds(s->samples->payload, o->sample, &feeds, err));
-        status = suspects_compute(s, feeds, ODB_PREC_F64, &o->values, err);
-        odb_feeds_free(feeds);
-    }
+    enum odb_status status = screen_values(s, o, err);
     for (size_t i = 0; i < s->candidates.n && status == ODB_OK; i++)
         if (!s->candidates.items[i].dead)
             status = screen_try(s, &s->candidates.items[i], o, false, err);
@@ -260,16 +297,12 @@ enum odb_status suspects_screen(struct suspects *s, struct odb_error *err)
 {
     size_t n = ODB_MIN(s->seen.n, (size_t)SUSPECTS_SCREENED);
     for (size_t i = 0; i < n; i++) {
-        struct observed *o = &s->seen.items[i];
-        struct odb_feeds *feeds;
-        if (!o->values) {
-            ODB_TRY(s->samples->feeds(s->samples->payload, o->sample, &feeds, err));
-            enum odb_status status = suspects_compute(s, feeds, ODB_PREC_F64, &o->values, err);
-            odb_feeds_free(feeds);
-            ODB_TRY(status);
-        }
-        ODB_TRY(screen_round(s, o, i, err));
-        screen_sift(s, ODB_MAX(s->candidates.n / 2, (size_t)SUSPECTS_KEPT));
+        ODB_TRY(screen_values(s, &s->seen.items[i], err));
+        ODB_TRY(screen_round(s, &s->seen.items[i], i, err));
+        size_t part = i ? s->candidates.n / 2 : s->candidates.n / 6;
+        screen_sift(s, ODB_MAX(part, (size_t)(i ? SUSPECTS_KEPT : 4 * SUSPECTS_KEPT)));
+        if (!i)
+            ODB_TRY(screen_fit(s, 1, err));
     }
     screen_sift(s, SUSPECTS_KEPT);
     ODB_TRY(screen_fit(s, n, err));

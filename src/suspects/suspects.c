@@ -16,7 +16,6 @@ static int suspects_first(const void *a, const void *b)
                                     : (x->sample > y->sample) - (x->sample < y->sample);
 }
 
-/* Stopped in the replays, it tells what it has. */
 static enum odb_status suspects_rank(struct suspects *s, struct odb_error *err)
 {
     suspects_weigh(s);
@@ -25,6 +24,14 @@ static enum odb_status suspects_rank(struct suspects *s, struct odb_error *err)
     ODB_TRY(suspects_screen(s, err));
     suspects_conclude(s);
     return ODB_OK;
+}
+
+static bool suspects_differ(const struct suspects *s)
+{
+    for (size_t i = 0; i < s->seen.n; i++)
+        if (s->seen.items[i].differs)
+            return true;
+    return false;
 }
 
 static void suspects_dispose(struct suspects *s)
@@ -63,7 +70,7 @@ enum odb_status odb_suspects(struct odb_suspects **out, const struct odb_model *
         status = suspects_observe(&s, err);
     if (options->seconds > 0)
         s.deadline = s.start + options->seconds;
-    if (status == ODB_OK && r->n_differ && s.seen.n)
+    if (status == ODB_OK && suspects_differ(&s))
         status = suspects_rank(&s, err);
     suspects_dispose(&s);
     r->seconds = odb_clock() - s.start;

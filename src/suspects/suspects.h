@@ -48,8 +48,9 @@ struct odb_suspects {
 };
 
 /* Judges every sample as odb_samples_judge() does, with one load of the model, and ranks the nodes
- * where outputs differ. Fails as the target does where no sample could be judged. Cancelled or out
- * of time in the replays, it has what is known by then, not complete. */
+ * where outputs differ. Fails as the target does on the first sample; a crash or a hang there is
+ * what diverges, and nothing is asked again. Out of time in the replays, it has what is known by
+ * then, not complete. */
 enum odb_status odb_suspects(struct odb_suspects **out, const struct odb_model *model,
                              struct odb_samples *samples,
                              const struct odb_suspects_options *options,

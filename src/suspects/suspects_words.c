@@ -68,7 +68,8 @@ void odb_suspects_put(const struct odb_suspects *r, struct odb_buf *out)
                        "the outputs agree on all samples that could be judged; values that were "
                        "not read were not judged\n");
     } else if (!r->list.n) {
-        odb_buf_puts(out, "the outputs diverge, and no node can be tried\n");
+        odb_buf_puts(
+            out, "there are no outputs to explain: the target failed, or gave none of floats\n");
     } else {
         words_table(r, out);
         odb_buf_putc(out, '\n');

@@ -203,13 +203,13 @@ static const struct odb_command command_table[] = {
         .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_REFERENCE, ODB_OPTION_GOLDEN, ODB_OPTION_TARGET,
                            ODB_OPTION_TOL, ODB_OPTION_EXPECT, ODB_OPTION_SAMPLES, ODB_OPTION_BUDGET,
                            ODB_OPTION_JSON_FILE),
-        .help = "rank nodes by the outputs alone, where a target gives nothing else",
+        .help = "rank nodes by what the outputs alone show",
         .text = "For a target that gives only the model's outputs and takes no other model: it is "
                 "loaded once and runs on many inputs, 20 unless --samples says otherwise. Then the "
                 "reference is run again with the output of one node off (scaled, moved, rounded, "
                 "cut off, shifted, left out), for every node, and the differences of the model's "
                 "outputs that this makes are held against the target's. Nodes are ranked by what "
-                "they explain on all samples; those that explain alike are told together. The "
+                "they explain on all samples; those that explain alike are a group. The "
                 "probability is how often planted faults were found among nodes that stood out as "
                 "much. It is a ranking and no verdict, for nothing of the node was read; an error "
                 "of many nodes, such as that of a lower precision, is explained by no single one. "
