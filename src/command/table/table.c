@@ -197,6 +197,29 @@ static const struct odb_command command_table[] = {
         .exec = odb_command__bisect,
     },
     {
+        .name = "suspects",
+        .group = "find the fault",
+        .args = args_model,
+        .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_REFERENCE, ODB_OPTION_GOLDEN, ODB_OPTION_TARGET,
+                           ODB_OPTION_TOL, ODB_OPTION_EXPECT, ODB_OPTION_SAMPLES, ODB_OPTION_BUDGET,
+                           ODB_OPTION_JSON_FILE),
+        .help = "rank nodes by what the outputs alone show",
+        .text = "For a target that gives only the model's outputs and takes no other model: it is "
+                "loaded once and runs on many inputs, 20 unless --samples says otherwise. Then the "
+                "reference is run again with the output of one node off (scaled, moved, rounded, "
+                "cut off, shifted, left out), for every node, and the differences of the model's "
+                "outputs that this makes are held against the target's. Nodes are ranked by what "
+                "they explain on all samples; those that explain alike are a group. The "
+                "probability is how often planted faults were found among nodes that stood out as "
+                "much. It is a ranking and no verdict, for nothing of the node was read; an error "
+                "of many nodes, such as that of a lower precision, is explained by no single one. "
+                "Exit status 1 means that outputs diverge, 0 that they agree on every sample, "
+                "which says nothing of values that were not read. --budget bounds the replays.",
+        .example = "onnxdbg suspects model.onnx --target ort --samples 50",
+        .flags = ODB_COMMAND_LONG | BOTH,
+        .exec = odb_command__suspects,
+    },
+    {
         .name = "export",
         .group = "find the fault",
         .args = args_export,

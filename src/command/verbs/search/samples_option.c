@@ -47,11 +47,16 @@ static enum odb_status samples_differ(struct odb_call_samples *s, struct odb_err
                                    "leave out --samples");
 }
 
+static struct odb_sample samples_seed(const struct odb_call_samples *s, size_t i)
+{
+    uint32_t seed = (uint32_t)odb_call_int(s->call, ODB_OPTION_SEED, 42);
+    return (struct odb_sample){.source = odb_xasprintf("seed %u", (unsigned)(seed + (uint32_t)i))};
+}
+
 static enum odb_status samples_list(struct odb_call_samples *s, struct odb_error *err)
 {
     const char *from = odb_call_option(s->call, ODB_OPTION_INPUTS_FROM);
     size_t wanted = (size_t)odb_call_int(s->call, ODB_OPTION_SAMPLES, 1), n = 0;
-    int64_t seed = odb_call_int(s->call, ODB_OPTION_SEED, 42);
     char **sets = from ? odb_input_sets(from, &n) : NULL;
     s->given = n > 1 || wanted > 1;
     if (n > 1) {
@@ -68,9 +73,7 @@ static enum odb_status samples_list(struct odb_call_samples *s, struct odb_error
         free(sets[i]);
     free(sets);
     for (size_t i = 0; i < wanted && s->given; i++)
-        odb_push(&s->found.items,
-                 (struct odb_sample){
-                     .source = odb_xasprintf("seed %u", (unsigned)((uint32_t)seed + (uint32_t)i))});
+        odb_push(&s->found.items, samples_seed(s, i));
     return s->given ? samples_differ(s, err) : ODB_OK;
 }
 
@@ -93,7 +96,7 @@ static void samples_put_row(const struct odb_graph *graph, const struct odb_samp
     odb_buf_puts(out, one->searched ? "  (searched)\n" : "\n");
 }
 
-static void samples_print(struct odb_call_samples *s)
+void odb_call__samples_print(struct odb_call_samples *s)
 {
     struct odb_buf out = ODB_BUF_INIT;
     size_t n = s->found.items.n, shown = 0, bad = 0, unknown = 0;
@@ -114,6 +117,24 @@ static void samples_print(struct odb_call_samples *s)
         odb_buf_printf(&out, "    and %zu more, which --json holds\n", n - shown);
     odb_buf_putc(&out, '\n');
     odb_call__print(s->call, &out);
+}
+
+enum odb_status odb_call__samples_of(struct odb_command_call *call, struct odb_call_samples *out,
+                                     size_t usual, struct odb_error *err)
+{
+    struct odb_error ignored = ODB_ERROR_INIT;
+    out->call = call;
+    out->found.feeds = samples_feeds;
+    out->found.payload = out;
+    if (odb_call_has(call, ODB_OPTION_SAMPLES))
+        usual = 1;
+    ODB_TRY(samples_list(out, err));
+    if (!out->given && samples_differ(out, &ignored) != ODB_OK)
+        usual = 1;
+    for (size_t i = out->found.items.n; i < usual && !out->sets; i++)
+        odb_push(&out->found.items, samples_seed(out, i));
+    out->given = true;
+    return ODB_OK;
 }
 
 /* Stopped by the budget, the search has none left, and says so. */
@@ -154,7 +175,7 @@ enum odb_status odb_call__samples(struct odb_command_call *call, struct odb_call
     ODB_TRY(samples_feeds(out, worst, &feeds, err));
     odb_call__feed_take(call, feeds);
     if (!json || strcmp(json, "-"))
-        samples_print(out);
+        odb_call__samples_print(out);
     return ODB_OK;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What --samples says, or a folder of several sets: which inputs bisect searches.
+ * What --samples says, or a folder of several sets: which inputs bisect and suspects search.
  */
 #ifndef ODB_COMMAND_VERBS_SEARCH_SAMPLES_OPTION_H
 #define ODB_COMMAND_VERBS_SEARCH_SAMPLES_OPTION_H
@@ -22,6 +22,12 @@ struct odb_call_samples {
 enum odb_status odb_call__samples(struct odb_command_call *call, struct odb_call_samples *out,
                                   const struct odb_bisect_options *options,
                                   struct odb_error *err) ODB_MUST_USE;
+/* The samples alone, for a verb that judges them itself: as many as usual where the call does not
+ * say, one where all inputs are given. */
+enum odb_status odb_call__samples_of(struct odb_command_call *call, struct odb_call_samples *out,
+                                     size_t usual, struct odb_error *err) ODB_MUST_USE;
+/* How many diverge, and each. */
+void odb_call__samples_print(struct odb_call_samples *samples);
 /* What the search found, on the others. That this fails is a note in the report. */
 void odb_call__samples_confirm(struct odb_call_samples *samples, struct odb_report *report,
                                const struct odb_bisect_options *options);
