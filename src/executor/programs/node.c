@@ -99,10 +99,10 @@ static void node_missing(const struct node_kind *kind, const char *modules, char
     char *node = odb_file_in_path("node"), *file = odb_share_find("node", kind->file);
     char *package = node_package(kind, modules);
     why[0] = '\0';
-    if (!node)
-        snprintf(why, size, "there is no node in PATH; install Node.js (Debian: nodejs)");
-    else if (!file)
+    if (!file)
         snprintf(why, size, "%s is not found; name the folder share in " ODB_SHARE_ENV, kind->file);
+    else if (!node)
+        snprintf(why, size, "there is no node in PATH; install Node.js (Debian: nodejs)");
     else if (!package)
         snprintf(why, size,
                  "no package %s is found; npm install %s in this folder, or name the folder "
