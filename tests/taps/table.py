@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What searches come to on targets that give few outputs: a row a search, then a table.
+
+    tests/taps/table.py [--each N] [--seed N] [--limit S] [--compile S] [--run S] [--out FILE]
+        MODEL.onnx...
+    tests/taps/table.py --table FILE...
+
+For every model, N nodes drawn at random are spoiled in a way drawn at random, as often as it takes
+for the fault to show. Each fault is searched for with any number of outputs, 16, 4 and the model's
+own, on a target that takes parts of the model and on one that does not. A search is
+
+    named    the planted node, and no other
+    region   one that holds it, and no other
+    none     no verdict
+    extra    the planted node, and another that holds no fault
+    wrong    another node only
+    pass     no divergence, though an output is wrong
+
+The clock is simulated: --compile seconds for each distinct model, --run for each run.
+"""
+import argparse
+import collections
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+
+KINDS = ["scale,amount=0.05", "scale,amount=-0.5", "offset,amount=0.1", "noise,amount=0.1", "swap",
+         "saturate,amount=0.5", "zero-channel", "nan"]
+CAPS = {"any": "", "16": ",max_outputs=16", "4": ",max_outputs=4", "final": ",taps=final"}
+CUTS = {"cut": "", "whole": ",cut=no"}
+OUTCOMES = ["named", "region", "none", "extra", "wrong", "pass", "failed"]
+
+
+def program():
+    return os.environ.get("ONNXDBG", "./onnxdbg")
+
+
+def name_of(model):
+    folder, name = os.path.split(os.path.abspath(model))
+    return os.path.basename(folder) if name == "model.onnx" else os.path.splitext(name)[0]
+
+
+def nodes_of(model):
+    lines = subprocess.run([program(), "nodes", model], capture_output=True, text=True).stdout
+    return [int(l.split()[0][1:]) for l in lines.splitlines() if l.strip().startswith("#")]
+
+
+def search(model, target, args):
+    words = ["timeout", str(args.limit), program(), "bisect", model, "--target", target, "--json",
+             "-"]
+    folder = os.path.join(os.path.dirname(model), "test_data_set_0")
+    if os.path.isdir(folder):
+        words += ["--inputs-from", folder]
+    try:
+        return json.loads(subprocess.run(words, capture_output=True, text=True).stdout)
+    except ValueError:
+        return None
+
+
+def outcome(found, node):
+    if not found:
+        return "failed"
+    culprits = found["culprits"]
+    hold = [c["segment"][0] <= node <= c["segment"][1] for c in culprits]
+    if found["verdict"] in ("none", "pass") and not culprits:
+        return found["verdict"]
+    if not any(hold):
+        return "wrong"
+    if not all(hold):
+        return "extra"
+    alone = all(c["index"] == node and c["segment"] == [node, node] for c in culprits)
+    return "named" if alone else "region"
+
+
+def row_of(model, planted, node, taps, cut, found, args):
+    row = {"model": name_of(model), "fault": planted, "taps": taps, "cut": cut,
+           "came": outcome(found, node)}
+    if found:
+        row.update(models=found["target_models"], loads=found["target_loads"],
+                   runs=found["target_runs"], nodes=len(nodes_of(model)),
+                   forecast=(found["forecast"] or {}).get("loads"),
+                   size=max((c["segment"][1] - c["segment"][0] + 1 for c in found["culprits"]),
+                            default=0),
+                   hours=(found["target_models"] * args.compile + found["target_runs"] * args.run)
+                   / 3600)
+    return row
+
+
+def plant(model, args):
+    rng = random.Random(f"{args.seed} {name_of(model)}")
+    nodes = nodes_of(model)
+    done = tries = 0
+    while nodes and done < args.each and tries < 8 * args.each:
+        tries += 1
+        node = rng.choice(nodes)
+        kind, _, rest = rng.choice(KINDS).partition(",")
+        planted = f"fault:{kind},node=#{node}{',' + rest if rest else ''}"
+        free = search(model, planted + "@cpu", args)
+        if not free or not free["outputs_diverge"]:
+            continue
+        done += 1
+        for cut, no in CUTS.items():
+            for taps, few in CAPS.items():
+                found = free if not few + no else search(model, f"{planted}{few}{no}@cpu", args)
+                yield row_of(model, planted, node, taps, cut, found, args)
+
+
+def table(rows):
+    print(f"{'taps':6}{'cut':7}{'n':>5}", *(f"{o:>7}" for o in OUTCOMES),
+          "  models median  max   hours median", "  forecast within 1.5", sep="")
+    groups = collections.defaultdict(list)
+    for row in rows:
+        groups[row["cut"], row["taps"]].append(row)
+    for (cut, taps), group in groups.items():
+        count = collections.Counter(r["came"] for r in group)
+        models = [r["models"] for r in group if "models" in r] or [0]
+        hours = [r["hours"] for r in group if "hours" in r] or [0]
+        said = [r["forecast"] / r["loads"] for r in group if r.get("forecast")]
+        near = sum(1 / 1.5 <= s <= 1.5 for s in said)
+        print(f"{taps:6}{cut:7}{len(group):5}", *(f"{count[o]:7}" for o in OUTCOMES),
+              f"{statistics.median(models):15g}{max(models):5}{statistics.median(hours):15.2f}",
+              f"{near:11} of {len(said)}", sep="")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--each", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--limit", type=float, default=120, help="seconds of one search")
+    parser.add_argument("--compile", type=float, default=600, help="seconds, simulated")
+    parser.add_argument("--run", type=float, default=0.1, help="seconds, simulated")
+    parser.add_argument("--out")
+    parser.add_argument("--table", action="store_true", help="of rows that were kept")
+    parser.add_argument("files", nargs="+")
+    args = parser.parse_args()
+    if args.table:
+        table([json.loads(line) for path in args.files for line in open(path, encoding="utf-8")])
+        return
+    os.environ.setdefault("ONNXDBG_ORT", "/dev/null")  # no third opinion
+    rows = []
+    out = open(args.out, "a", encoding="utf-8") if args.out else None
+    for model in args.files:
+        for row in plant(model, args):
+            rows.append(row)
+            print(json.dumps(row), file=out or sys.stderr, flush=True)
+    table(rows)
+
+
+if __name__ == "__main__":
+    main()
