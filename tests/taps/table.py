@@ -8,7 +8,7 @@
 
 For every model, N nodes drawn at random are spoiled in a way drawn at random, as often as it takes
 for the fault to show. Each fault is searched for with any number of outputs, 16, 4 and the model's
-own, on a target that takes parts of the model and on one that does not. A search is
+own, on targets that take any part of the model, its prefixes, and no part. A search is
 
     named    the planted node, and no other
     region   one that holds it, and no other
@@ -31,7 +31,7 @@ import sys
 KINDS = ["scale,amount=0.05", "scale,amount=-0.5", "offset,amount=0.1", "noise,amount=0.1", "swap",
          "saturate,amount=0.5", "zero-channel", "nan"]
 CAPS = {"any": "", "16": ",max_outputs=16", "4": ",max_outputs=4", "final": ",taps=final"}
-CUTS = {"cut": "", "whole": ",cut=no"}
+CUTS = {"cut": "", "prefix": ",cut=prefix", "whole": ",cut=no"}
 OUTCOMES = ["named", "region", "none", "extra", "wrong", "pass", "failed"]
 
 

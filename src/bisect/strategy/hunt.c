@@ -380,14 +380,90 @@ static bool hunt_shows(const struct hunt *h, int value, int node)
     return bad;
 }
 
+/* Nodes in the order of the graph that make what a node reads. */
+static struct odb_cut hunt_makers(const struct search_case *c, int node, int *makers)
+{
+    const struct odb_node *of = &c->graph->nodes[node];
+    struct odb_cut cut = {.nodes = makers};
+    for (int n = 0; n < node; n++)
+        for (size_t i = 0; i < odb_node_n_reads(of); i++) {
+            int v = odb_node_reads(of, i);
+            if (v < 0 || c->drawn[v] || c->graph->values[v].producer != n)
+                continue;
+            makers[cut.n++] = n;
+            break;
+        }
+    return cut;
+}
+
+enum odb_status hunt_before(const struct search_case *c, struct findings *f, int node, bool *bad,
+                            struct odb_error *err)
+{
+    const struct odb_node *of = &c->graph->nodes[node];
+    int *makers = odb_new_n(int, odb_node_n_reads(of) + 1);
+    struct odb_cut cut = hunt_makers(c, node, makers);
+    struct odb_error why = ODB_ERROR_INIT;
+    if (!cut.n) { /* nothing stands before it */
+        free(makers);
+        return ODB_OK;
+    }
+    struct question *q = question_prefix(c, &cut, true);
+    enum odb_status had = q->probe.n_values ? odb_probe_run(c->prober, &q->probe, &why) : ODB_OK;
+    enum odb_status status = had == ODB_CANCELLED ? had : ODB_OK;
+    enum odb_verdict shown = odb_probe_verdict(had);
+    if (status != ODB_OK)
+        *err = why;
+    else if (had == ODB_OK)
+        status = question_judge(c, f, &q->probe, &shown, err);
+    for (size_t i = 0; i < odb_node_n_reads(of) && had == ODB_OK && status == ODB_OK; i++)
+        for (size_t k = 0; k < q->probe.n_values; k++)
+            bad[i] |= odb_node_reads(of, i) == q->probe.values[k] &&
+                      odb_verdict_is_bad(f->values[q->probe.values[k]].verdict);
+    if (q->probe.n_values)
+        odb_probe_tell(c->prober, &q->probe, shown, 0);
+    question_free(q);
+    free(makers);
+    return status;
+}
+
+/* The one that is left cannot be tried alone. A good prefix clears its nodes by guess, for an error
+ * may go past its end; so what the accused reads is read, and what is wrong there is searched in
+ * the place of value. *before: that; ODB_NO_VALUE: nothing is. */
+static enum odb_status hunt_settle(const struct search_case *c, struct findings *f,
+                                   const bool *left, int *before, struct odb_error *err)
+{
+    int last = -1;
+    *before = ODB_NO_VALUE;
+    if (odb_probe_cuts(c->prober) == ODB_CUTS_ANY || odb_count_marks(left, c->graph->n_nodes) != 1)
+        return ODB_OK;
+    while (!left[++last]) {
+    }
+    const struct odb_node *node = &c->graph->nodes[last];
+    bool *bad = odb_new_n(bool, odb_node_n_reads(node) + 1);
+    enum odb_status status = hunt_before(c, f, last, bad, err);
+    for (size_t i = odb_node_n_reads(node); i-- > 0 && status == ODB_OK;)
+        if (bad[i])
+            *before = odb_node_reads(node, i);
+    free(bad);
+    return status;
+}
+
 enum odb_status hunt_value(const struct search_case *c, struct findings *f, int value,
                            struct odb_error *err)
 {
     struct hunt h = {.c = c, .f = f, .signature = ODB_OK, .failure = failure_of(c, f, value)};
     bool *suspects = odb_new_n(bool, c->graph->n_nodes);
     size_t probes = 0;
+    int before = ODB_NO_VALUE;
     enum odb_status status = hunt_search(&h, &value, 1, suspects, &probes, err);
+    if (status == ODB_OK)
+        status = hunt_settle(c, f, suspects, &before, err);
     findings_step_end(f, "prefix", "%zu cuts for %.100s", probes, c->graph->values[value].name);
+    if (status == ODB_OK && before != ODB_NO_VALUE) {
+        free(suspects);
+        hunt_dispose(&h);
+        return hunt_value(c, f, before, err);
+    }
     if (status == ODB_OK)
         status = hunt_accuse_left(c, f, value, suspects, &h.alone, true, err);
     struct odb_culprit *culprit =

@@ -9,6 +9,10 @@
 #include "bisect/findings.h"
 #include "search/search.h"
 
+/* What node reads from others is had once as the target makes it, in a prefix of its own. bad
+ * [odb_node_n_reads()]: set where it is wrong; a run that cannot be had sets none. */
+enum odb_status hunt_before(const struct search_case *c, struct findings *f, int node, bool *bad,
+                            struct odb_error *err);
 /* Bisects over prefixes for what made this output wrong (f->verdicts says how), names the node or
  * the smallest segment, and verifies it. */
 enum odb_status hunt_value(const struct search_case *c, struct findings *f, int value,

@@ -153,37 +153,12 @@ static enum odb_status suffix_hunt_look_before(const struct search_case *c, stru
                                                int found, struct odb_error *err)
 {
     const struct odb_node *node = &c->graph->nodes[found];
-    size_t n_reads = odb_node_n_reads(node);
-    int *makers = odb_new_n(int, n_reads + 1);
-    struct odb_cut cut = {.nodes = makers};
-    struct odb_error why = ODB_ERROR_INIT;
-    for (int n = 0; n < found; n++) /* in order */
-        for (size_t i = 0; i < n_reads; i++) {
-            int v = odb_node_reads(node, i);
-            if (v < 0 || c->drawn[v] || c->graph->values[v].producer != n)
-                continue;
-            makers[cut.n++] = n;
-            break;
-        }
-    if (!cut.n) { /* nothing stands before it */
-        free(makers);
-        return ODB_OK;
-    }
-    struct question *q = question_prefix(c, &cut, true);
-    enum odb_status had = q->probe.n_values ? odb_probe_run(c->prober, &q->probe, &why) : ODB_OK;
-    enum odb_status status = had == ODB_CANCELLED ? had : ODB_OK;
-    enum odb_verdict shown = odb_probe_verdict(had);
-    if (status != ODB_OK)
-        *err = why;
-    else if (had == ODB_OK)
-        status = question_judge(c, f, &q->probe, &shown, err);
-    for (size_t i = 0; i < q->probe.n_values && had == ODB_OK && status == ODB_OK; i++)
-        if (odb_verdict_is_bad(f->values[q->probe.values[i]].verdict))
-            odb_push(&f->others, q->probe.values[i]);
-    if (q->probe.n_values)
-        odb_probe_tell(c->prober, &q->probe, shown, 0);
-    question_free(q);
-    free(makers);
+    bool *bad = odb_new_n(bool, odb_node_n_reads(node) + 1);
+    enum odb_status status = hunt_before(c, f, found, bad, err);
+    for (size_t i = 0; i < odb_node_n_reads(node) && status == ODB_OK; i++)
+        if (bad[i])
+            odb_push(&f->others, odb_node_reads(node, i));
+    free(bad);
     return status;
 }
 

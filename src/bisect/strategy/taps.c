@@ -5,6 +5,11 @@
  * of the one that leaves fewest stay. So ceil(log n to the base k + 1) models tell n nodes apart,
  * where reading every value takes n / k and halving by prefixes log2 n. What was read in several
  * runs counts together, for each shows what the plain run shows.
+ *
+ * That a good value clears its ancestors is a guess, which takes few models: an error may go past
+ * it, through a skip connection or the other half of the channels. So what is left is settled by
+ * what holds: whatever leads to a wrong value by a way on which no value was read that passes is a
+ * suspect. What the accused reads is read for that, and where it is wrong the search goes on there.
  */
 #include "bisect/strategy/taps.h"
 
@@ -26,6 +31,8 @@ struct taps {
     bool *suspects;              /* owned; [n_nodes] */
     bool *marks;                 /* owned; [n_values] what the next run reads */
     bool *asked;                 /* owned; [n_nodes] whose output was read, or cannot be */
+    bool *tried;                 /* owned; [n_values] asked for as what the accused reads */
+    int bad; /* the wrong value that is settled; ODB_NO_VALUE: suspects are narrowed by guess */
     size_t runs;
     struct odb_error why; /* of a run that was refused */
 };
@@ -73,6 +80,25 @@ static int taps_nearest(const struct taps *t, const size_t *places, double place
     return best;
 }
 
+/* What makes the wrong value reads these, and they were not read. */
+static size_t taps_mark_inputs(struct taps *t, size_t most)
+{
+    const struct search_case *c = t->c;
+    const struct odb_node *node = &c->graph->nodes[c->graph->values[t->bad].producer];
+    size_t n = 0;
+    for (size_t i = 0; i < odb_node_n_reads(node) && n < most; i++) {
+        int v = odb_node_reads(node, i);
+        if (v < 0 || t->tried[v] || t->f->values[v].verdict != ODB_VERDICT_UNTESTED ||
+            c->graph->values[v].producer == ODB_NO_NODE || !reading_wants(c, v))
+            continue;
+        t->marks[v] = t->tried[v] = true;
+        if (v == taps_value(t, c->graph->values[v].producer))
+            t->asked[c->graph->values[v].producer] = true;
+        n++;
+    }
+    return n;
+}
+
 /* Marks what the next run reads; false: no value tells more. */
 static bool taps_choose(struct taps *t, size_t taps)
 {
@@ -83,6 +109,11 @@ static bool taps_choose(struct taps *t, size_t taps)
     memset(t->marks, 0, c->graph->n_values * sizeof *t->marks);
     for (size_t o = 0; o < c->n_outputs; o++)
         t->marks[c->outputs[o]] = true;
+    if (t->bad != ODB_NO_VALUE && left > 1) {
+        size_t inputs = taps_mark_inputs(t, taps);
+        some = inputs > 0;
+        taps -= inputs;
+    }
     for (size_t i = 1; i <= taps && left > 1; i++) {
         int node = taps_nearest(t, places, (double)(i * left) / (double)(taps + 1));
         if (node < 0)
@@ -111,9 +142,40 @@ static enum odb_answer taps_answer(const struct taps *t, int node, const bool *b
     return masks || value->verdict != ODB_VERDICT_PASS ? ODB_ANSWER_UNTESTABLE : ODB_ANSWER_GOOD;
 }
 
+/* Suspects are the nodes that lead to the wrong value by a way without a value that passes; where
+ * one of them makes a wrong value too, the first of those is the one. */
+static void taps_settle(struct taps *t)
+{
+    const struct odb_graph *graph = t->c->graph;
+    for (int next = t->bad; next != ODB_NO_VALUE;) {
+        t->bad = next;
+        next = ODB_NO_VALUE;
+        memset(t->suspects, 0, graph->n_nodes * sizeof *t->suspects);
+        t->suspects[graph->values[t->bad].producer] = true;
+        for (int n = graph->values[t->bad].producer; n >= 0; n--) {
+            const struct odb_node *node = &graph->nodes[n];
+            for (size_t i = 0; t->suspects[n] && i < odb_node_n_reads(node); i++) {
+                int v = odb_node_reads(node, i);
+                if (v < 0 || t->c->drawn[v] || graph->values[v].producer == ODB_NO_NODE ||
+                    t->f->values[v].verdict == ODB_VERDICT_PASS)
+                    continue;
+                t->suspects[graph->values[v].producer] = true;
+                if (odb_verdict_is_bad(t->f->values[v].verdict) &&
+                    (next == ODB_NO_VALUE ||
+                     graph->values[v].producer < graph->values[next].producer))
+                    next = v;
+            }
+        }
+    }
+}
+
 /* Takes what was read for what it says of the suspects. */
 static void taps_narrow(struct taps *t)
 {
+    if (t->bad != ODB_NO_VALUE) {
+        taps_settle(t);
+        return;
+    }
     size_t n = t->dag.n, count = 0;
     bool *bad = odb_new_n(bool, n + 1);
     int *nodes = odb_new_n(int, n);
@@ -208,12 +270,19 @@ enum odb_status taps_hunt(const struct search_case *c, struct findings *f, int v
                      .dag = odb_dag_of(c->graph, c->drawn),
                      .suspects = odb_new_n(bool, n + 1),
                      .marks = odb_new_n(bool, c->graph->n_values + 1),
-                     .asked = odb_new_n(bool, n + 1)};
+                     .asked = odb_new_n(bool, n + 1),
+                     .tried = odb_new_n(bool, c->graph->n_values + 1),
+                     .bad = ODB_NO_VALUE};
     bool read;
     odb_graph_ancestors(c->graph, &value, 1, c->drawn, t.suspects);
     taps_take_outputs(&t);
     findings_step_begin(f, "values a few at a time");
     enum odb_status status = taps_search(&t, &read, err);
+    if (status == ODB_OK && read && !f->hidden) {
+        t.bad = value;
+        taps_settle(&t);
+        status = taps_search(&t, &read, err);
+    }
     if (read)
         findings_step_end(f, "taps", "%zu runs with values read for %.100s%s", t.runs,
                           c->graph->values[value].name,
@@ -221,12 +290,13 @@ enum odb_status taps_hunt(const struct search_case *c, struct findings *f, int v
     else
         findings_step_end(f, "taps", "refused: %.200s", t.why.what);
     if (status == ODB_OK && read && !f->hidden)
-        status = hunt_accuse_left(c, f, value, t.suspects, NULL, true, err);
+        status = hunt_accuse_left(c, f, t.bad, t.suspects, NULL, true, err);
     else if (status == ODB_OK && !read)
         taps_give_up(&t);
     odb_dag_dispose(&t.dag);
     free(t.suspects);
     free(t.marks);
     free(t.asked);
+    free(t.tried);
     return status;
 }
