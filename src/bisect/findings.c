@@ -249,6 +249,26 @@ void findings_expect(struct findings *f, const char *what, size_t loads, double 
                                                                  .seconds = forecast->seconds});
 }
 
+void findings_left(struct findings *f, const bool *suspects)
+{
+    const struct search_case *c = f->book->of;
+    struct odb_left *left = &f->book->report->left;
+    if (findings_has_pins(f)) /* of another model */
+        return;
+    *left = (struct odb_left){0};
+    for (int n = 0; n < (int)c->graph->n_nodes; n++) {
+        if (!suspects[n])
+            continue;
+        left->first = left->n++ ? left->first : n;
+        left->last = n;
+    }
+    odb_hooks_tell(&c->options->hooks, (struct odb_search_event){.what = ODB_EVENT_SUSPECTS,
+                                                                 .text = "",
+                                                                 .node = left->first,
+                                                                 .last = left->last,
+                                                                 .remaining = left->n});
+}
+
 void findings_spent_inside(struct findings *f, const struct odb_report *inside)
 {
     struct findings_step *step = f->book->step;
@@ -256,6 +276,7 @@ void findings_spent_inside(struct findings *f, const struct odb_report *inside)
     step->inside_models += inside->target_models;
     step->inside.runs += inside->target_runs;
     step->inside_seconds += inside->target_seconds;
+    step->inside.load_seconds += inside->target_load_seconds;
 }
 
 /* --- values ------------------------------------------------------------------------------------
@@ -377,6 +398,7 @@ struct odb_culprit *findings_accuse(struct findings *f, int node, int value,
         culprit.reaches_output = findings_reaching(f)[node];
     }
     odb_push(&f->book->report->culprits, culprit);
+    f->book->report->left = (struct odb_left){0};
     return findings_culprit(f, f->report->culprits.n - 1);
 }
 
@@ -543,6 +565,7 @@ static void findings_conclude_target(struct findings *f)
     report->target_loads = stats.loads + step->inside.loads;
     report->target_runs = stats.runs + step->inside.runs;
     report->target_seconds = stats.load_seconds + stats.run_seconds + step->inside_seconds;
+    report->target_load_seconds = stats.load_seconds + step->inside.load_seconds;
     report->target_description = odb_xstrdup(odb_target_description(odb_pool_target(pool)));
     if (stats.relinks)
         findings_note(f, "the link to the target was lost and made again: %zu time%s",

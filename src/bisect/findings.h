@@ -83,6 +83,8 @@ void findings_step_resume(struct findings *f, struct findings_pause spent);
 void findings_phase(const struct findings *f, const char *phase, size_t total);
 /* So many loads and seconds more are to come, for this; in the report and told. */
 void findings_expect(struct findings *f, const char *what, size_t loads, double seconds);
+/* These are left of a search's suspects ([n_nodes] marks): all that is known if it ends now. */
+void findings_left(struct findings *f, const bool *suspects);
 /* Searches in bodies have cost so much. */
 void findings_spent_inside(struct findings *f, const struct odb_report *inside);
 

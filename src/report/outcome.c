@@ -94,6 +94,8 @@ enum odb_status odb_report_end(struct odb_report *report, enum odb_status status
     struct odb_error because = ODB_ERROR_INIT;
     char text[1500];
     report->complete = status == ODB_OK;
+    if (status != ODB_CANCELLED && !report->spent) /* it ended for another reason than time */
+        report->left = (struct odb_left){0};
     if (status != ODB_OK && err) {
         because = *err;
     } else if (status != ODB_OK) {

@@ -211,6 +211,20 @@ void odb_report_firsts(const struct odb_report *report, struct odb_buf *out)
     }
 }
 
+void odb_report_put_left(const struct odb_report *report, struct odb_buf *out)
+{
+    const struct odb_graph *graph = report->model->graph;
+    if (report->complete || !report->left.n)
+        return;
+    odb_buf_printf(out, "%zu suspect%s left, ", report->left.n,
+                   report->left.n == 1 ? " is" : "s are");
+    odb_node_put(graph, report->left.first, out);
+    if (report->left.n == 1)
+        return;
+    odb_buf_puts(out, " to ");
+    odb_node_put(graph, report->left.last, out);
+}
+
 void odb_report_proof(const struct odb_report *report, struct odb_buf *out)
 {
     const struct odb_proof *proof = &report->proof;

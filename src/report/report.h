@@ -220,6 +220,12 @@ struct odb_forecast {
     double seconds;
 };
 
+/* The suspects of a search that did not end. */
+struct odb_left {
+    size_t n; /* 0: not known, or it ended */
+    int first, last;
+};
+
 enum odb_refusal {
     ODB_REFUSED_ALONE,
     ODB_REFUSED_ALIKE,   /* it was not asked for: it looks like some that are refused alone */
@@ -298,8 +304,10 @@ struct odb_report {
                            NULL: that file */
     struct odb_observer observer;
     struct odb_forecast forecast;
+    struct odb_left left;
     struct odb_proof proof;
     double seconds, reference_seconds, target_seconds; /* the first: the others included */
+    double target_load_seconds;                        /* of the target's: loads */
     char *target_description;                          /* owned */
     char *host;             /* owned: the machine that searched; NULL: no longer known */
     char *target_words;     /* owned: the end of what it printed before it died; NULL: it lives */
@@ -331,6 +339,8 @@ void odb_report_numbers(const struct odb_value_report *report,
 void odb_report_headline(const struct odb_report *report, struct odb_buf *out);
 /* "first NaN: reference none, target #12 Conv conv1", a line for each kind that there is. */
 void odb_report_firsts(const struct odb_report *report, struct odb_buf *out);
+/* "12 suspects are left, #3 Conv conv1 to #40 Relu relu9"; nothing where the search ended. */
+void odb_report_put_left(const struct odb_report *report, struct odb_buf *out);
 /* "proved: 12 earlier cuts good", a line; nothing where no proof was tried. */
 void odb_report_proof(const struct odb_report *report, struct odb_buf *out);
 /* "100 of 123 nodes are judged, in pieces: …", without a full stop; nothing where the target took

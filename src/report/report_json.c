@@ -284,6 +284,15 @@ static json_t *report_forecast(const struct odb_forecast *forecast)
     return object;
 }
 
+static json_t *report_left(const struct odb_report *report)
+{
+    const struct odb_left *left = &report->left;
+    if (report->complete || !left->n)
+        return json_null();
+    return json_pack("{sIsisi}", "nodes", (json_int_t)left->n, "first", left->first, "last",
+                     left->last);
+}
+
 static json_t *report_proof(const struct odb_proof *proof)
 {
     if (!proof->tried)
@@ -399,6 +408,7 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "contributions", report_contributions(report));
     report_set(root, "strategy", report_steps(report));
     report_set(root, "forecast", report_forecast(&report->forecast));
+    report_set(root, "suspects_left", report_left(report));
     report_set(root, "proof", report_proof(&report->proof));
     report_set(root, "observer", report_observer(report));
     report_set(root, "target_models", json_integer((json_int_t)report->target_models));
@@ -407,6 +417,7 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "seconds", odb_json_real(report->seconds));
     report_set(root, "reference_seconds", odb_json_real(report->reference_seconds));
     report_set(root, "target_seconds", odb_json_real(report->target_seconds));
+    report_set(root, "target_load_seconds", odb_json_real(report->target_load_seconds));
     report_set(root, "values_unread", json_integer((json_int_t)report->values_unread));
     report_set(root, "unsupported_nodes", json_integer((json_int_t)report->n_unsupported));
     report_set(root, "first",

@@ -23,15 +23,17 @@ struct odb_search_event {
         ODB_EVENT_PROBE_END,
         ODB_EVENT_PROGRESS,
         ODB_EVENT_VALUE,
-        ODB_EVENT_FORECAST
+        ODB_EVENT_FORECAST,
+        ODB_EVENT_SUSPECTS
     } what;
     const char *text; /* PHASE, PROGRESS: "golden"; PROBE: "prefix up to #12 Conv conv1"; VALUE: its
-                         name; FORECAST: the strategy; never NULL */
-    int node;         /* PROBE: the cut's; PROGRESS: done last; VALUE: that makes it; or
-                         ODB_NO_NODE */
+                         name; FORECAST: the strategy; SUSPECTS: ""; never NULL */
+    int node;         /* PROBE: the cut's; PROGRESS: done last; VALUE: that makes it;
+                         SUSPECTS: the first; or ODB_NO_NODE */
     enum odb_verdict verdict; /* PROBE_END, VALUE */
     size_t done, total;       /* PROGRESS, PHASE: of this phase; total 0: unknown */
-    size_t remaining;         /* PROBE: suspects that are left; 0: this is no search among them */
+    int last;                 /* SUSPECTS: the last */
+    size_t remaining;         /* PROBE, SUSPECTS: that are left; 0: this is no search among them */
     size_t loads, runs;       /* PROBE_END: of the target, for this probe; FORECAST: in all */
     const struct odb_probe_kind_facts *asked; /* PROBE_BEGIN; NULL: not told */
     const struct odb_all_seen *compared;      /* PROBE_END; NULL: not told */

@@ -214,6 +214,7 @@ void odb_session_event(struct odb_session *session, const struct odb_search_even
         session_probe_begin(session, event);
         break;
     case ODB_EVENT_PROBE_END:
+        session->progress.loaded += event->loads;
         session_probe_end(session, event);
         break;
     case ODB_EVENT_PHASE:
@@ -226,6 +227,12 @@ void odb_session_event(struct odb_session *session, const struct odb_search_even
         break;
     case ODB_EVENT_FORECAST:
         session->progress.expected = event->seconds;
+        session->progress.loads = event->loads;
+        break;
+    case ODB_EVENT_SUSPECTS:
+        session->progress.left = event->remaining;
+        session->progress.first_left = event->node;
+        session->progress.last_left = event->last;
         break;
     }
     odb_session_unlock(session);

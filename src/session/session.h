@@ -42,6 +42,9 @@ struct odb_search_progress {
     size_t done, total;
     double began, phase_began; /* of odb_clock() */
     double expected;           /* seconds that the search is thought to take; 0: not known */
+    size_t loaded, loads;      /* by the target, so far and as it is thought in all */
+    size_t left;               /* suspects; 0: not known */
+    int first_left, last_left; /* the first of them and the last */
 };
 
 struct odb_session; /* session_state.h has its members, for files that work on it */

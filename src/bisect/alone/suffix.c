@@ -125,6 +125,15 @@ static enum odb_status suffix_judge(void *payload, const struct odb_probe *probe
     return ODB_OK;
 }
 
+static void suffix_tell_left(const struct suffix *s)
+{
+    bool *left = odb_new_n(bool, s->dag.n + 1);
+    for (int i = 0; i < (int)s->dag.n; i++)
+        left[suffix_turn(s, i)] = s->suspects[i];
+    findings_left(s->f, left);
+    free(left);
+}
+
 static enum odb_status suffix_ask(void *payload, const struct odb_cut *cut,
                                   struct odb_evidence *evidence, struct odb_error *err)
 {
@@ -136,6 +145,7 @@ static enum odb_status suffix_ask(void *payload, const struct odb_cut *cut,
     char what[240];
     bool *nodes = suffix_from(s, cut->nodes, cut->n);
     suffix_add_weights(c, nodes);
+    suffix_tell_left(s);
     struct odb_probe probe = {.asked = ODB_PROBE_KIND_SUFFIX,
                               .what = odb_probe_title(c->graph, "suffix from", first,
                                                       c->graph->values[s->value].producer, what,

@@ -19,15 +19,22 @@ static size_t forecast_pieces(const struct search_case *c)
     return pieces;
 }
 
-/* Runs of the whole and of parts, and seconds besides. Each accused node runs alone, and the
- * outputs without its error: in pieces that counts. */
+/* Loads for what speaks for and against one accused node: it runs alone and with a neighbour, and
+ * the outputs without its error. A target that takes no part of the model is asked for none. */
+static size_t forecast_evidence(const struct search_case *c, const struct findings *f)
+{
+    bool asks = f->diverge && odb_probe_cuts(c->prober) == ODB_CUTS_ANY;
+    return asks ? 2 + odb_probe_pieces(c->prober, c->outputs, c->n_outputs) : 0;
+}
+
+/* Runs of the whole and of parts, and seconds besides. */
 static struct forecast forecast_of(const struct search_case *c, const struct findings *f,
                                    double whole, double parts, double besides)
 {
-    size_t pieces = odb_probe_pieces(c->prober, c->outputs, c->n_outputs);
+    size_t evidence = forecast_evidence(c, f);
     double one = f->kept->load + f->kept->run;
-    return (struct forecast){(size_t)(whole + parts) + f->diverge * pieces,
-                             besides + one * (whole + parts / 2)};
+    return (struct forecast){(size_t)(whole + parts) + evidence,
+                             besides + one * (whole + (parts + (double)evidence) / 2)};
 }
 
 /* Loads for the prefix or suffix that is half of the model. */
@@ -44,7 +51,8 @@ struct forecast forecast_reads(const struct search_case *c, const struct finding
 
 struct forecast forecast_cuts(const struct search_case *c, const struct findings *f, size_t batches)
 {
-    size_t cuts = f->diverge * (odb_search_loads(c->graph->n_nodes) + 1);
+    bool takes = f->diverge && odb_probe_cuts(c->prober) != ODB_CUTS_NONE;
+    size_t cuts = takes * (odb_search_loads(c->graph->n_nodes) + 1);
     (void)batches;
     return forecast_of(c, f, 0, (double)(cuts * forecast_half(c)), 0);
 }
@@ -77,7 +85,7 @@ struct forecast forecast_alone(const struct search_case *c, const struct finding
 {
     struct forecast forecast = forecast_of(c, f, 1, 0, c->trace->seconds);
     (void)batches;
-    forecast.loads = c->graph->n_nodes + f->diverge;
+    forecast.loads = c->graph->n_nodes + forecast_evidence(c, f);
     return forecast;
 }
 

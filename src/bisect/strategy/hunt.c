@@ -56,9 +56,15 @@ struct hunt {
 static size_t hunt_remaining(const struct hunt *h, const struct odb_cut *cut,
                              const struct odb_evidence *evidence)
 {
-    if (h->suspects && evidence)
-        return odb_search_narrow(&h->dag, h->suspects, cut, evidence, h->signature != ODB_OK, NULL);
-    return h->suspects ? odb_count_marks(h->suspects, h->dag.n) : 0;
+    if (!h->suspects)
+        return 0;
+    if (!evidence)
+        return odb_count_marks(h->suspects, h->dag.n);
+    bool *left = odb_new_n(bool, h->dag.n + 1);
+    size_t n = odb_search_narrow(&h->dag, h->suspects, cut, evidence, h->signature != ODB_OK, left);
+    findings_left(h->f, left);
+    free(left);
+    return n;
 }
 
 static void hunt_forget_alone(struct hunt *h)

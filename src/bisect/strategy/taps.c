@@ -234,6 +234,7 @@ static enum odb_status taps_search(struct taps *t, bool *read, struct odb_error 
         *read = had.had == ODB_OK;
         if (had.had == ODB_OK && had.reproduces)
             taps_narrow(t);
+        findings_left(t->f, t->suspects);
         if (had.had == ODB_OK && !had.reproduces)
             probed_observed(t->f, false, false);
     }
@@ -276,6 +277,7 @@ enum odb_status taps_hunt(const struct search_case *c, struct findings *f, int v
     bool read;
     odb_graph_ancestors(c->graph, &value, 1, c->drawn, t.suspects);
     taps_take_outputs(&t);
+    findings_left(f, t.suspects);
     findings_step_begin(f, "values a few at a time");
     enum odb_status status = taps_search(&t, &read, err);
     if (status == ODB_OK && read && !f->hidden) {

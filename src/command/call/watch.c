@@ -80,6 +80,10 @@ static void watch_show(struct odb_watch *watch)
         return;
     watch->last = now;
     watch->shown = true;
+    if (watch->left)
+        odb_buf_printf(&line, "%d of about %zu loads, #%d to #%d left; ", (int)watch->loads,
+                       ODB_MAX(watch->loads, watch->expected_loads), watch->first_left,
+                       watch->last_left);
     odb_buf_put_shown(&line, watch->phase);
     if (total)
         odb_buf_printf(&line, ": %zu/%zu", done, total);
@@ -113,8 +117,17 @@ static void watch_event(void *payload, const struct odb_search_event *event)
     }
     if (event->what == ODB_EVENT_PROBE_BEGIN)
         odb_text_fit(watch->probe, sizeof watch->probe, "%s", event->text ? event->text : "");
-    if (event->what == ODB_EVENT_FORECAST)
+    if (event->what == ODB_EVENT_PROBE_END)
+        watch->loads += event->loads;
+    if (event->what == ODB_EVENT_FORECAST) {
         watch->expected = event->seconds;
+        watch->expected_loads = event->loads;
+    }
+    if (event->what == ODB_EVENT_SUSPECTS) {
+        watch->left = event->remaining;
+        watch->first_left = event->node;
+        watch->last_left = event->last;
+    }
     if (goes) {
         watch->done = event->done;
         watch->total = event->total;

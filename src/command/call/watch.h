@@ -18,9 +18,12 @@ struct odb_watch {
     size_t done, total;              /* of the phase; total 0: unknown */
     double start, phase_start, last; /* of the clock */
     double expected;                 /* seconds of a search in all; 0: unknown */
-    bool aside;                      /* the session's log has nothing to do with it */
-    bool cuts;                       /* the budget's end ends a question that is under way too */
-    bool shown;                      /* a line stands on the terminal */
+    size_t loads, expected_loads;    /* of the target; the latter in all, 0: unknown */
+    size_t left;                     /* suspects; 0: unknown */
+    int first_left, last_left;
+    bool aside; /* the session's log has nothing to do with it */
+    bool cuts;  /* the budget's end ends a question that is under way too */
+    bool shown; /* a line stands on the terminal */
 };
 
 /* Whether it was the budget that ended what was watched: as Ctrl-C does, so that all that is known

@@ -267,6 +267,7 @@ static void listener_event(void *payload, const struct odb_search_event *event)
                  odb_verdict_name(event->verdict));
         break;
     case ODB_EVENT_FORECAST:
+    case ODB_EVENT_SUSPECTS:
     case ODB_EVENT_PROGRESS:
         break;
     }

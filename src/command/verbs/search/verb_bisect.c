@@ -141,6 +141,11 @@ static void bisect_put_headline(const struct odb_report *report, struct odb_buf 
         }
     odb_report_headline(report, out);
     odb_buf_putc(out, '\n');
+    if (!report->spent && !report->complete && report->left.n) {
+        odb_buf_puts(out, "when it ended ");
+        odb_report_put_left(report, out);
+        odb_buf_putc(out, '\n');
+    }
     odb_buf_puts(out, "values:");
     for (int v = 0; v < ODB_VERDICT_COUNT; v++)
         if (counts[v])
@@ -168,8 +173,9 @@ static void bisect_put_cost(const struct odb_report *report, struct odb_buf *out
         odb_buf_put_shown(out, report->target_description);
         odb_buf_putc(out, ')');
     }
-    odb_buf_printf(out, "; %.2f s, of them reference %.2f s, target %.2f s\n", report->seconds,
-                   report->reference_seconds, report->target_seconds);
+    odb_buf_printf(out, "; %.2f s, of them reference %.2f s, target %.2f s (loads %.2f s)\n",
+                   report->seconds, report->reference_seconds, report->target_seconds,
+                   report->target_load_seconds);
 }
 
 static void bisect_put_words(const struct odb_report *report, struct odb_buf *out)
@@ -254,15 +260,17 @@ static enum odb_status bisect_spent(struct odb_command_call *call, struct odb_re
                                     struct odb_error *err)
 {
     const struct odb_session *session = call->session;
-    size_t left = report && session->log.n ? session->log.items[session->log.n - 1].remaining : 0;
-    char suspects[64] = "";
-    if (left)
-        snprintf(suspects, sizeof suspects, ", %zu suspects are left", left);
+    struct odb_buf left = ODB_BUF_INIT;
+    if (report && report->left.n) {
+        odb_buf_puts(&left, ", ");
+        odb_report_put_left(report, &left);
+    }
     const char *seconds = odb_call_option(call, ODB_OPTION_BUDGET);
     bool compiles = call->budget.refused || !seconds;
     odb_fail(err, ODB_E_EXECUTOR, "the budget of %s %s is spent after %zu probes%s",
              compiles ? odb_call_option(call, ODB_OPTION_COMPILES) : seconds,
-             compiles ? "models" : "s", call->budget.asked, suspects);
+             compiles ? "models" : "s", call->budget.asked, odb_buf_text(&left));
+    odb_buf_dispose(&left);
     odb_error_remedy(err, session->store ? "the same command goes on from there"
                                          : "with --session FILE a search can be gone on with");
     if (!report)
