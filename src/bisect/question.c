@@ -153,7 +153,8 @@ enum odb_status question_judge(const struct search_case *c, struct findings *f,
         int v = probe->values[i];
         struct odb_value_report report = {0};
         ODB_TRY(odb_judge_value(&c->judge, v, probe->outputs[i], &report, err));
-        if (decided_allows(c, f, v, &report))
+        report.excused = decided_allows(c, f, v, &report);
+        if (report.excused)
             report.verdict = ODB_VERDICT_PASS;
         findings_keep(f, v, probe->outputs[i]);
         findings_value(f, v, &report);

@@ -23,8 +23,9 @@ struct odb_value_report {
     struct odb_number error, error_mean, noise;
     /* Of the node that makes it, on the target's own inputs; unknown for feeds. */
     struct odb_number local_error, inherited_error, gain, local_noise;
-    bool boundary;    /* golden would have decided otherwise than the reference */
-    bool culprit;     /* local error over local noise */
+    bool excused;  /* it passes, as far off as it is: honest runs that decide otherwise are too */
+    bool boundary; /* golden would have decided otherwise than the reference */
+    bool culprit;  /* local error over local noise */
     char reason[160]; /* why this verdict, in words; may be "" */
 };
 

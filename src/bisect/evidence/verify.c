@@ -122,6 +122,22 @@ enum odb_status verify_is_it(const struct search_case *c, struct findings *f,
     return verify_blame(c, f, culprit, node, found, &had, err);
 }
 
+enum odb_status verify_weights(const struct search_case *c, struct findings *f,
+                               struct odb_culprit *culprit, int node, struct odb_error *err)
+{
+    bool *nodes = odb_new_n(bool, c->graph->n_nodes), found = false;
+    enum odb_status status = ODB_OK;
+    nodes[node] = true;
+    suffix_add_weights(c, nodes);
+    for (int n = 0; n < (int)c->graph->n_nodes && !found && status == ODB_OK; n++)
+        if (nodes[n] && n != node)
+            status = verify_is_it(c, f, culprit, n, &found, err);
+    if (status == ODB_OK && !found)
+        culprit->node = culprit->segment[0] = suffix_first_weight(c, node);
+    free(nodes);
+    return status;
+}
+
 /* The segment's first node fails alone: what the nodes after it did not show, its end did, and
  * that node is to blame by itself. */
 static enum odb_status verify_narrow(const struct search_case *c, struct findings *f,
@@ -132,6 +148,8 @@ static enum odb_status verify_narrow(const struct search_case *c, struct finding
     ODB_TRY(verify_blame(c, f, culprit, culprit->segment[0], &found, &had, err));
     if (had != ODB_OK) /* cannot be run alone: whether it is right there is unknown */
         culprit->kind = findings_kind(f, culprit->value);
+    if (!found && suffix_first_weight(c, culprit->segment[0]) != culprit->segment[0])
+        return verify_weights(c, f, culprit, culprit->segment[0], err);
     return ODB_OK;
 }
 

@@ -31,5 +31,10 @@ enum odb_status verify_believe(const struct search_case *c, struct findings *f,
 enum odb_status verify_is_it(const struct search_case *c, struct findings *f,
                              struct odb_culprit *culprit, int node, bool *found,
                              struct odb_error *err) ODB_MUST_USE;
+/* The node passes alone, fed with its weights, and fails together with the nodes that make them:
+ * one of these is to blame by itself, or else the region begins with the first of them. */
+enum odb_status verify_weights(const struct search_case *c, struct findings *f,
+                               struct odb_culprit *culprit, int node,
+                               struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -432,11 +432,39 @@ enum odb_status hunt_before(const struct search_case *c, struct findings *f, int
     return status;
 }
 
+/* What node reads was wrong, and let pass since honest runs are as far off: the error may have come
+ * in there, and anywhere behind values that pass without that. */
+static void hunt_widen_excused(const struct search_case *c, struct findings *f, int node,
+                               bool *left)
+{
+    const struct odb_node *of = &c->graph->nodes[node];
+    bool excused = false, *clean = odb_new_n(bool, c->graph->n_nodes + 1);
+    int *values = odb_new_n(int, c->graph->n_values), n = 0;
+    for (size_t i = 0; i < odb_node_n_reads(of); i++)
+        excused |= odb_node_reads(of, i) >= 0 && f->values[odb_node_reads(of, i)].excused;
+    for (int v = 0; v < (int)c->graph->n_values; v++)
+        if (f->values[v].verdict == ODB_VERDICT_PASS && !f->values[v].excused)
+            values[n++] = v;
+    if (excused) {
+        char label[200];
+        findings_note(f,
+                      "what %s reads is off by no more than honest runs that decide otherwise on "
+                      "the way, so the error may have come in before",
+                      odb_node_label(of, label, sizeof label));
+        odb_graph_ancestors(c->graph, values, (size_t)n, c->drawn, clean);
+        odb_graph_ancestors(c->graph, of->out, 1, c->drawn, left);
+        for (size_t i = 0; i < c->graph->n_nodes; i++)
+            left[i] = left[i] && (!clean[i] || (int)i == node);
+    }
+    free(values);
+    free(clean);
+}
+
 /* The one that is left cannot be tried alone. A good prefix clears its nodes by guess, for an error
  * may go past its end; so what the accused reads is read, and what is wrong there is searched in
  * the place of value. *before: that; ODB_NO_VALUE: nothing is. */
-static enum odb_status hunt_settle(const struct search_case *c, struct findings *f,
-                                   const bool *left, int *before, struct odb_error *err)
+static enum odb_status hunt_settle(const struct search_case *c, struct findings *f, bool *left,
+                                   int *before, struct odb_error *err)
 {
     int last = -1;
     *before = ODB_NO_VALUE;
@@ -450,6 +478,8 @@ static enum odb_status hunt_settle(const struct search_case *c, struct findings 
     for (size_t i = odb_node_n_reads(node); i-- > 0 && status == ODB_OK;)
         if (bad[i])
             *before = odb_node_reads(node, i);
+    if (status == ODB_OK && *before == ODB_NO_VALUE)
+        hunt_widen_excused(c, f, last, left);
     free(bad);
     return status;
 }

@@ -53,25 +53,6 @@ static enum odb_status suffix_hunt_region_fails(const struct suffix *s, const in
     return status;
 }
 
-/* The accused passes alone, fed with its weights, and fails together with the nodes that make them:
- * one of these by itself, or all. */
-static enum odb_status suffix_hunt_blame_weights(const struct search_case *c, struct findings *f,
-                                                 struct odb_culprit *culprit, int node,
-                                                 struct odb_error *err)
-{
-    bool *nodes = odb_new_n(bool, c->graph->n_nodes), found = false;
-    enum odb_status status = ODB_OK;
-    nodes[node] = true;
-    suffix_add_weights(c, nodes);
-    for (int n = 0; n < (int)c->graph->n_nodes && !found && status == ODB_OK; n++)
-        if (nodes[n] && n != node)
-            status = verify_is_it(c, f, culprit, n, &found, err);
-    if (status == ODB_OK && !found)
-        culprit->node = culprit->segment[0] = suffix_first_weight(c, node);
-    free(nodes);
-    return status;
-}
-
 /* The accused passes alone, and what begins with it fails: finds how much of what follows that
  * takes, the next nodes first. */
 static enum odb_status suffix_hunt_widen(const struct suffix *s, struct odb_culprit *culprit,
@@ -99,7 +80,7 @@ static enum odb_status suffix_hunt_widen(const struct suffix *s, struct odb_culp
         culprit->node = culprit->segment[0] = node;
         culprit->segment[1] = chain[fails_at - 1];
         culprit->verified = true;
-        status = fails_at == 1 ? suffix_hunt_blame_weights(c, f, culprit, node, err)
+        status = fails_at == 1 ? verify_weights(c, f, culprit, node, err)
                                : whole_region(c, f, culprit, fails_at, err);
     }
     free(chain);
