@@ -25,6 +25,7 @@ struct odb_bisect_options {
     bool prove;      /* test every cut before the culprits */
     bool strict;     /* what no output shows and nothing verified is a culprit, and no note */
     bool no_enter;   /* nodes with bodies are taken as one */
+    bool no_checks;  /* the accused is not asked about any further */
     bool no_opinion; /* no third executor is asked about the first culprit */
     size_t step;     /* LINEAR: nodes from cut to cut; 0: as many as make the fewest cuts */
     uint64_t seed;   /* of noisy runs and jitter */

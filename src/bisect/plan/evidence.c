@@ -19,6 +19,7 @@
 #include "bisect/evidence/verify.h"
 
 #define EVIDENCE_NEIGHBOURS 4 /* culprits that are run in a second cut */
+#define EVIDENCE_DEAR 10      /* seconds of checks that are announced */
 #define EVIDENCE_GROWTH 16    /* culprits whose sensitivity is measured */
 #define EVIDENCE_ALIKE 10     /* growths within this factor are alike */
 
@@ -212,7 +213,7 @@ static enum odb_status evidence_ask(const struct search_case *c, struct findings
 {
     for (size_t i = 0; i < ODB_COUNT(evidence_rows); i++) {
         const struct evidence *row = &evidence_rows[i];
-        if ((died && !row->died) || (row->runs && c->prober->recorded))
+        if ((died && !row->died) || (row->runs && (c->prober->recorded || c->options->no_checks)))
             continue;
         ODB_TRY(row->ask(c, f, err));
     }
@@ -225,8 +226,32 @@ enum odb_status evidence_of_death(const struct search_case *c, struct findings *
     return evidence_ask(c, f, true, err);
 }
 
+/* Says what the checks are going to cost, or that there are none. */
+static void evidence_price(const struct search_case *c, struct findings *f)
+{
+    size_t n = f->report->culprits.n, verified = 0;
+    for (size_t i = 0; i < n; i++)
+        verified += f->report->culprits.items[i].verified;
+    if (c->options->no_checks) {
+        findings_note(f, "the target was asked nothing more of the accused (--no-checks)");
+        return;
+    }
+    size_t loads = n - verified + ODB_MIN(n, EVIDENCE_NEIGHBOURS) + 1;
+    double seconds = (double)loads * (f->kept->load + f->kept->run);
+    if (odb_probe_cuts(c->prober) == ODB_CUTS_ANY && seconds >= EVIDENCE_DEAR)
+        findings_step_turn(
+            f, "price",
+            "about %zu loads and %.0f s for the checks of the accused: alone, with a "
+            "neighbour, pinned; --no-checks declines them",
+            loads, seconds);
+}
+
 enum odb_status evidence_confirm(const struct search_case *c, struct findings *f,
                                  struct odb_error *err)
 {
-    return f->report->culprits.n ? evidence_ask(c, f, false, err) : ODB_OK;
+    if (!f->report->culprits.n)
+        return ODB_OK;
+    if (!c->prober->recorded)
+        evidence_price(c, f);
+    return evidence_ask(c, f, false, err);
 }

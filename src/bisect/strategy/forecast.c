@@ -23,7 +23,7 @@ static size_t forecast_pieces(const struct search_case *c)
  * the outputs without its error. A target that takes no part of the model is asked for none. */
 static size_t forecast_evidence(const struct search_case *c, const struct findings *f)
 {
-    bool asks = f->diverge && odb_probe_cuts(c->prober) == ODB_CUTS_ANY;
+    bool asks = f->diverge && !c->options->no_checks && odb_probe_cuts(c->prober) == ODB_CUTS_ANY;
     return asks ? 2 + odb_probe_pieces(c->prober, c->outputs, c->n_outputs) : 0;
 }
 

@@ -232,6 +232,12 @@ static bool hunt_begin(void *payload, const struct odb_cut *cut)
     return true;
 }
 
+/* Whether the target is asked for one node alone. */
+static bool hunt_tries_alone(const struct search_case *c)
+{
+    return !c->options->no_checks && odb_probe_cuts(c->prober) == ODB_CUTS_ANY;
+}
+
 /* Whether the one that is left is wrong alone, which is kept for the step that accuses it. */
 static enum odb_status hunt_confirm(void *payload, int node, enum odb_answer *answer,
                                     struct odb_error *err)
@@ -307,8 +313,9 @@ static void hunt_warn(struct findings *f, const struct odb_search_result *result
 static enum odb_status hunt_search(struct hunt *h, const int *values, size_t n_values,
                                    bool *suspects, size_t *probes, struct odb_error *err)
 {
-    struct odb_oracle oracle = {hunt_ask, hunt_begin, hunt_at_hand,
-                                h->signature == ODB_OK ? hunt_confirm : NULL, h};
+    struct odb_oracle oracle = {
+        hunt_ask, hunt_begin, hunt_at_hand,
+        h->signature == ODB_OK && hunt_tries_alone(h->c) ? hunt_confirm : NULL, h};
     struct hunt_weights weights = hunt_weigh(h->c);
     struct odb_search_options options = {.suspicion = weights.suspicion,
                                          .build = weights.build,
@@ -370,6 +377,8 @@ enum odb_status hunt_accuse_left(const struct search_case *c, struct findings *f
     }
     if (read && hunt_inputs_pass(c, f, last))
         culprit->checks[ODB_CHECK_PREFIX] = ODB_CONFIRMS;
+    if (c->options->no_checks)
+        return ODB_OK;
     findings_step_begin(f, "verify");
     enum odb_status status = verify_believe(c, f, culprit, known, widen, err);
     findings_step_end(f, "verify", "the accused alone on the target, on its own inputs");
@@ -468,7 +477,7 @@ static enum odb_status hunt_settle(const struct search_case *c, struct findings 
 {
     int last = -1;
     *before = ODB_NO_VALUE;
-    if (odb_probe_cuts(c->prober) == ODB_CUTS_ANY || odb_count_marks(left, c->graph->n_nodes) != 1)
+    if (hunt_tries_alone(c) || odb_count_marks(left, c->graph->n_nodes) != 1)
         return ODB_OK;
     while (!left[++last]) {
     }

@@ -119,7 +119,7 @@ static enum odb_status suffix_hunt_accuse(const struct suffix *s, const bool *le
         return ODB_OK;
     }
     culprit->checks[ODB_CHECK_PREFIX] = ODB_CONFIRMS;
-    if (culprit->verified || culprit->of_reference)
+    if (culprit->verified || culprit->of_reference || c->options->no_checks)
         return ODB_OK;
     findings_step_begin(f, "verify");
     enum odb_status status = suffix_hunt_widen(s, culprit, accused, err);

@@ -53,6 +53,7 @@ enum odb_status odb_call__search_options(struct odb_command_call *call,
         .repeat = (int)odb_call_int(call, ODB_OPTION_REPEAT, 0),
     };
     out->strict = odb_call_has(call, ODB_OPTION_STRICT);
+    out->no_checks = odb_call_option(call, ODB_OPTION_NO_CHECKS) != NULL;
     out->no_enter = odb_call_option(call, ODB_OPTION_NO_ENTER) != NULL;
     if (strategy) /* one of the option's choices */
         odb_strategy_parse(&out->strategy, strategy);
