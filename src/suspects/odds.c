@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "suspects/odds.h"
 
-#include <stddef.h>
+#include <math.h>
 
 #include "base/mem.h"
 
@@ -19,12 +19,15 @@ static const struct {
     {1e9, 3, 16, 3},       {1e9, 0, 125, 54},
 };
 
-/* Laplace's rule of succession: what was never seen is as likely as not. */
-double odds_of(double missed, double next)
+/* Laplace's rule of succession: what was never seen is as likely as not. Fewer samples never make
+ * anything likelier. */
+double odds_of(double missed, double next, size_t samples)
 {
     double times = missed > 0 ? next / missed : 0;
+    double share = fmin((double)samples / ODDS_SAMPLES, 1);
     for (size_t i = 0; i < ODB_COUNT(odds_rows); i++)
         if (missed <= odds_rows[i].missed && times >= odds_rows[i].times)
-            return (odds_rows[i].held + 1.0) / (odds_rows[i].planted + 2.0);
+            return fmin((share * odds_rows[i].held + 1) / (share * odds_rows[i].planted + 2),
+                        (odds_rows[i].held + 1.0) / (odds_rows[i].planted + 2.0));
     return 0;
 }

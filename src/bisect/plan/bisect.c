@@ -305,6 +305,8 @@ static void bisect_finish(struct bisect *s)
     }
     probed_forget(c, f);
     findings_unread(f, unread_count(c, f));
+    if (c->trace)
+        findings_only_outputs(f, !reading_taps(c) && odb_probe_cuts(c->prober) == ODB_CUTS_NONE);
     findings_conclude(f);
     reference_dispose(f);
     repeat_dispose(f);
