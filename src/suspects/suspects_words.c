@@ -64,8 +64,11 @@ static void words_likely(const struct odb_suspects *r, struct odb_buf *out)
 /* "stopped after 7 of 50 inputs": what is told is of those. */
 static void words_unfinished(const struct odb_suspects *r, struct odb_buf *out)
 {
-    odb_buf_printf(out, "%s after %zu of %zu input%s", r->stopped ? "stopped" : "the time was up",
-                   r->n_run, r->n_samples, words_plural(r->n_samples));
+    odb_buf_puts(out, r->stopped ? "stopped" : "the time was up");
+    if (r->n_run < r->n_samples)
+        odb_buf_printf(out, " after %zu of %zu inputs", r->n_run, r->n_samples);
+    else
+        odb_buf_puts(out, " while nodes were tried");
     if (r->list.n && r->n_used < r->n_run - r->n_unknown)
         odb_buf_printf(out, "; the nodes were held against %zu of these", r->n_used);
     if (r->n_left)

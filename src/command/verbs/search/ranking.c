@@ -42,6 +42,8 @@ enum odb_status odb_call__rank(struct odb_command_call *call, struct odb_samples
 
 enum odb_status odb_call__rank_stopped(const struct odb_suspects *ranked, struct odb_error *err)
 {
+    if (ranked->n_run == ranked->n_samples)
+        return odb_fail(err, ODB_CANCELLED, "stopped while nodes were tried");
     return odb_fail(err, ODB_CANCELLED, "stopped after %zu of %zu inputs", ranked->n_run,
                     ranked->n_samples);
 }
