@@ -10,8 +10,8 @@
 #define ODDS_SAMPLES 16 /* on which nothing is fitted: as many as the trials had */
 
 /* missed: the part of the differences that the best does not explain; next: the same of the best of
- * the others; 1: there is none. samples: on which nothing was fitted; with fewer than the trials had,
- * these count for as much less. */
+ * the others; 1: there is none. samples: on which nothing was fitted; with fewer than the trials
+ * had, these count for as much less. */
 double odds_of(double missed, double next, size_t samples);
 
 #endif

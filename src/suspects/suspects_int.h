@@ -13,7 +13,7 @@
 
 #define SUSPECTS_SCREENED 4    /* samples that candidates are sifted and fitted on */
 #define SUSPECTS_KEPT 24       /* candidates at least that are tried on all samples */
-#define SUSPECTS_GRACE 10 /* seconds for a ranking after the user has stopped it */
+#define SUSPECTS_GRACE 10      /* seconds for a ranking after the user has stopped it */
 #define SUSPECTS_ELEMENTS 8192 /* of all outputs that are compared; beyond, evenly spread ones */
 
 /* One sample whose outputs can be compared. All vectors: [n] elements of all outputs of floats one

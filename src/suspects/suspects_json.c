@@ -43,10 +43,10 @@ static json_t *suspects_samples_json(const struct odb_samples *samples)
 /* A search that was stopped has no verdict. */
 static const char *suspects_verdict(const struct odb_suspects *r)
 {
-    return odb_outcome_name(r->stopped    ? ODB_OUTCOME_NONE
-                            : r->n_differ    ? ODB_OUTCOME_DIVERGES
+    return odb_outcome_name(r->stopped                                ? ODB_OUTCOME_NONE
+                            : r->n_differ                             ? ODB_OUTCOME_DIVERGES
                             : r->n_unknown || r->n_run < r->n_samples ? ODB_OUTCOME_NONE
-                                           : ODB_OUTCOME_PASS);
+                                                                      : ODB_OUTCOME_PASS);
 }
 
 static json_t *suspects_json(const struct odb_suspects *r, const struct odb_samples *samples)

@@ -36,8 +36,8 @@ static void words_table(const struct odb_suspects *r, struct odb_buf *out)
 {
     size_t shown = 0;
     odb_buf_printf(out, "\nWhat the error of one node would explain of %s, over %zu sample%s:\n",
-                   r->pattern ? "where NaN and Inf stand" : "the outputs' differences",
-                   r->n_used, words_plural(r->n_used));
+                   r->pattern ? "where NaN and Inf stand" : "the outputs' differences", r->n_used,
+                   words_plural(r->n_used));
     for (; shown < r->list.n && shown < WORDS_SHOWN; shown++)
         words_row(r, &r->list.items[shown], out);
     if (shown < r->list.n)

@@ -33,7 +33,7 @@ def name_of(model):
 
 
 def nodes_of(model):
-    text = subprocess.run([program(), "nodes", model, "--json", "-"], capture_output=True).stdout
+    text = subprocess.run([program(), "nodes", model, "-j"], capture_output=True).stdout
     try:
         return [n["index"] for n in json.loads(text)["nodes"]]
     except (ValueError, KeyError):

@@ -128,8 +128,7 @@ static void watch_event(void *payload, const struct odb_search_event *event)
 struct odb_search_hooks odb_watch_begin(struct odb_watch *watch, struct odb_command_call *call)
 {
     double seconds = (double)odb_call_int(call, ODB_OPTION_BUDGET, 0);
-    *watch = (struct odb_watch){
-        .call = call, .start = odb_clock(), .thread = pthread_self()};
+    *watch = (struct odb_watch){.call = call, .start = odb_clock(), .thread = pthread_self()};
     if (seconds > 0 && !call->budget.deadline)
         call->budget.deadline = watch->start + seconds;
     call->budget.memory = odb_call_size(call, ODB_OPTION_MEM);

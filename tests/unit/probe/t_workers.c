@@ -324,8 +324,8 @@ static struct odb_model *workers_model(void)
     return models_take(b);
 }
 
-/* A worker's time, until it is let go; or 60 s, where whoever would do that waits for it. It is long
- * so that a machine that stands still for seconds is not taken for one that waits. */
+/* A worker's time, until it is let go; or 60 s, where whoever would do that waits for it. It is
+ * long so that a machine that stands still for seconds is not taken for one that waits. */
 struct held {
     atomic_bool go, gave_up;
 };

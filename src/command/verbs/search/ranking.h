@@ -17,8 +17,8 @@ struct odb_suspects;
 
 #define ODB_CALL_RANKED 20 /* samples, unless the call says how many */
 
-/* Judges the samples and ranks the nodes, in what the call's budget leaves; *out is the caller's. It
- * may have been stopped: (*out)->stopped. */
+/* Judges the samples and ranks the nodes, in what the call's budget leaves; *out is the caller's.
+ * It may have been stopped: (*out)->stopped. */
 enum odb_status odb_call__rank(struct odb_command_call *call, struct odb_samples *samples,
                                const struct odb_bisect_options *options, struct odb_suspects **out,
                                struct odb_error *err) ODB_MUST_USE;

@@ -295,8 +295,8 @@ static void bisect_put_down(const struct odb_session *session, struct odb_report
     odb_annotation_list_dispose(&list);
 }
 
-/* The nodes as their outputs alone rank them, where the search could narrow nothing. Several samples
- * were ranked before it. */
+/* The nodes as their outputs alone rank them, where the search could narrow nothing. Several
+ * samples were ranked before it. */
 static enum odb_status bisect_rank(struct odb_command_call *call, struct odb_call_samples *samples,
                                    const struct odb_bisect_options *options,
                                    struct odb_report *report, struct odb_error *err)
