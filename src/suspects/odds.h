@@ -11,7 +11,7 @@
 
 /* missed: the part of the differences that the best does not explain; next: the same of the best of
  * the others; 1: there is none. samples: on which nothing was fitted; with fewer than the trials
- * had, these count for as much less. */
+ * had, these count for as much less. NAN: more is missed than what can be said to explain. */
 double odds_of(double missed, double next, size_t samples);
 
 #endif

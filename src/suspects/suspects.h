@@ -36,8 +36,8 @@ struct odb_suspects {
     size_t n_likely;                  /* that explain equally well: the first of the list */
     double next;        /* what the best of all others explains; 0: there is no other */
     double rounding;    /* the part of the differences that rounding may account for */
-    double probability; /* that the culprit is one of n_likely; NAN: nothing differs, or trials
-                           say nothing of such a ranking */
+    double probability; /* that the culprit is one of n_likely; NAN: nothing differs or is
+                           explained, or trials say nothing of such a ranking */
     bool single;        /* one node explains all, and no other does */
     bool explains;      /* the likely ones explain so much that they are worth naming */
     bool pattern;       /* NaN and Inf stand elsewhere: their places were explained */

@@ -113,7 +113,8 @@ def features(row):
 
 
 def odds(rows):
-    """The rows of odds.c: most missed, least that the next misses over that, planted, held."""
+    """Rows of odds.c: most missed, least that the next misses over that, planted, held. The program
+    says nothing where more than a fifth is missed."""
     print("\nrows of src/suspects/odds.c, and how many nodes stand in a group")
     bounds = (1e-5, 1e-3, 1e-2, 0.05, 0.2, 0.5, 1e9)
     ratios = (100, 10, 3, 0)

@@ -179,7 +179,7 @@ static void test_suspects__little_is_explained(void **state)
     (void)state;
     struct odb_suspects r = {.n_used = 20};
     conclude(&r, (const double[]){0.9, 0.95, 0.99}, 3);
-    assert_true(!r.explains && !r.single);
+    assert_true(!r.explains && !r.single && isnan(r.probability));
     free(r.list.items);
 }
 
@@ -208,7 +208,7 @@ static void test_suspects__few_samples_say_less(void **state)
         free(r.list.items);
     }
     assert_true(before >= 0.9);
-    assert_true(odds_of(0.9, 0.95, 0) <= odds_of(0.9, 0.95, 20));
+    assert_true(odds_of(0.15, 0.5, 0) <= odds_of(0.15, 0.5, 20));
 }
 
 /* There were no trials of places of NaN. */
@@ -326,7 +326,7 @@ static void test_suspects__noise_is_nobodys(void **state)
     struct odb_model *model;
     struct odb_suspects *r = ranked(&model, "fault:noise,node=exp,amount=0.3@cpu", 20, 0);
     assert_true(r->n_differ == 20 && r->list.n > 0);
-    assert_true(!r->explains && !r->single && r->probability < 0.5);
+    assert_true(!r->explains && !r->single && isnan(r->probability));
     drop(r, model);
 }
 
