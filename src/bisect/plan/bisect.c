@@ -267,6 +267,7 @@ static enum odb_status bisect_search(struct bisect *s, struct odb_error *err)
         return bisect_around(s, status, err);
     ODB_TRY(status);
     ODB_TRY(plain_account(c, f, err));
+    findings_only_outputs(f, !reading_taps(c) && odb_probe_cuts(c->prober) == ODB_CUTS_NONE);
     return bisect_runs(c, f, err);
 }
 
@@ -305,8 +306,6 @@ static void bisect_finish(struct bisect *s)
     }
     probed_forget(c, f);
     findings_unread(f, unread_count(c, f));
-    if (c->trace)
-        findings_only_outputs(f, !reading_taps(c) && odb_probe_cuts(c->prober) == ODB_CUTS_NONE);
     findings_conclude(f);
     reference_dispose(f);
     repeat_dispose(f);
