@@ -548,12 +548,17 @@ void findings_last_words(struct findings *f, const char *words)
     f->book->report->target_words = odb_xstrdup(words);
 }
 
-/* What the target has cost, and what it is. */
 void findings_unread(struct findings *f, size_t n)
 {
     f->book->report->values_unread = n;
 }
 
+void findings_only_outputs(struct findings *f, bool only)
+{
+    f->book->report->only_outputs = only;
+}
+
+/* What the target has cost, and what it is. */
 static void findings_conclude_target(struct findings *f)
 {
     struct odb_report *report = f->book->report;

@@ -157,6 +157,8 @@ void findings_own_file(struct findings *f, const char *fmt, ...) ODB_PRINTF(2, 3
 void findings_last_words(struct findings *f, const char *words);
 /* bisect.c: how many values that could be compared the target never gave. */
 void findings_unread(struct findings *f, size_t n);
+/* bisect.c: whether it gives nothing but outputs, and takes no part of the model. */
+void findings_only_outputs(struct findings *f, bool only);
 /* bisect.c: what is reported at the end, of the trace and of the target; culprits have their
  * words. */
 void findings_conclude(struct findings *f);

@@ -363,6 +363,7 @@ void odb_report_free(struct odb_report *report)
     json_decref(report->more);
     json_decref(report->written);
     free(report->summary);
+    free(report->ranking);
     free(report);
 }
 

@@ -274,7 +274,9 @@ struct odb_report {
     bool told;               /* it was read from where it was stored, and came to this there: */
     enum odb_outcome stored; /* else meaningless; odb_report_outcome() is the verdict */
     bool outputs_diverge;
-    char *signature; /* owned: of the plain run's failure, by odb_signature_text(); NULL: none */
+    bool only_outputs; /* the target gives nothing else, and takes no part of the model; not stored
+                        */
+    char *signature;   /* owned: of the plain run's failure, by odb_signature_text(); NULL: none */
     ODB_VEC(char *) warnings; /* owned lines */
     ODB_VEC(char *) notes;    /* owned lines: what is good to know and no reason to doubt */
     bool dead;                /* the target does not run at all here, whatever it is asked */
@@ -312,6 +314,7 @@ struct odb_report {
     char *host;             /* owned: the machine that searched; NULL: no longer known */
     char *target_words;     /* owned: the end of what it printed before it died; NULL: it lives */
     char *summary;          /* owned: lines that its text has behind the headline; NULL: none */
+    char *ranking;          /* owned: lines that its text ends with: suspects; NULL: none */
     struct json_t *more;    /* owned: an object whose members the JSON has as well; NULL: none */
     struct json_t *written; /* owned: the JSON that it was read from; NULL: it was not */
     struct odb_account account; /* what the target said of the model; empty: it was not asked */

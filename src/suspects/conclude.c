@@ -53,7 +53,9 @@ void suspects_conclude(struct suspects *s)
     while (r->n_likely < r->list.n && 1 - r->list.items[r->n_likely].explained <= bound)
         r->list.items[r->n_likely++].likely = true;
     r->next = r->n_likely < r->list.n ? r->list.items[r->n_likely].explained : 0;
-    r->probability = odds_of(fmax(missed, floor), 1 - fmax(r->next, 0));
-    r->explains = missed <= CONCLUDE_MISSES && r->probability >= CONCLUDE_NAMES;
-    r->single = r->n_likely == 1 && r->complete && r->probability >= CONCLUDE_SINGLE && !r->pattern;
+    size_t fitted = ODB_MIN(r->n_used, (size_t)SUSPECTS_SCREENED);
+    if (s->sifted && !r->pattern) /* of all else there were no trials */
+        r->probability = odds_of(fmax(missed, floor), 1 - fmax(r->next, 0), r->n_used - fitted);
+    r->explains = missed <= CONCLUDE_MISSES && !(r->probability < CONCLUDE_NAMES);
+    r->single = r->n_likely == 1 && r->probability >= CONCLUDE_SINGLE;
 }

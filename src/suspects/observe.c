@@ -15,6 +15,9 @@
 #include "run/value_report.h"
 #include "suspects/suspects_int.h"
 
+#define OBSERVE_PHASE "samples on the target"
+#define OBSERVE_TIME 0.5 /* part of the time that may pass before what was seen is ranked */
+
 /* The target, asked again and again. */
 struct asking {
     struct suspects *s;
@@ -41,7 +44,7 @@ static enum odb_status observe_enter(struct asking *a, size_t i, struct odb_erro
     const struct odb_bisect_options *search = a->s->options->search;
     struct odb_trace_options how;
     snprintf(a->where, sizeof a->where, "sample %zu of %zu", i + 1, samples->items.n);
-    odb_hooks_progress(&search->hooks, "samples on the target", ODB_NO_NODE, i, samples->items.n);
+    odb_hooks_progress(&search->hooks, OBSERVE_PHASE, ODB_NO_NODE, i, samples->items.n);
     ODB_TRY(odb_hooks_cancelled(&search->hooks, err));
     ODB_TRY(samples->feeds(samples->payload, i, &a->feeds, err));
     ODB_TRY(odb_bisect_trace_options(search, &how, err));
@@ -208,27 +211,49 @@ static enum odb_status observe_one(struct asking *a, size_t i, struct odb_error 
 
 static void observe_count(struct suspects *s)
 {
-    for (size_t i = 0; i < s->samples->items.n; i++) {
+    for (size_t i = 0; i < s->result->n_run; i++) {
         const struct odb_sample *sample = &s->samples->items.items[i];
         s->result->n_differ += odb_verdict_is_bad(sample->verdict);
         s->result->n_unknown += odb_sample_unknown(sample);
     }
 }
 
+/* Of the sample on which it was stopped nothing is known. */
+static bool observe_stopped(struct asking *a, size_t i, enum odb_status status)
+{
+    struct odb_sample *sample = &a->s->samples->items.items[i];
+    if (status != ODB_CANCELLED || !i)
+        return false;
+    suspects_stopping(a->s);
+    free(sample->why);
+    sample->why = NULL;
+    sample->verdict = ODB_VERDICT_UNTESTED;
+    sample->failed = ODB_OK;
+    return a->s->result->stopped;
+}
+
 /* A target that fails on the first sample is not asked again: it may take hours to compile. */
 static enum odb_status observe_all(struct asking *a, struct odb_error *err)
 {
     struct odb_samples *samples = a->s->samples;
-    for (size_t i = 0; i < samples->items.n; i++) {
+    struct odb_suspects *r = a->s->result;
+    for (; r->n_run < samples->items.n; r->n_run++) {
         struct odb_error why = ODB_ERROR_INIT;
+        size_t i = r->n_run;
+        if (i && suspects_late(a->s, OBSERVE_TIME))
+            break;
         enum odb_status status = observe_one(a, i, &why);
         bool bad = odb_verdict_is_bad(samples->items.items[i].verdict);
+        if (observe_stopped(a, i, status))
+            break;
         if (status != ODB_OK && (observe_fatal(status) || (!i && !bad))) {
             *err = why;
             return status;
         }
-        if (status != ODB_OK && !i)
+        if (status != ODB_OK && !i) {
+            r->n_run = 1;
             break;
+        }
     }
     observe_count(a->s);
     return ODB_OK;
@@ -245,7 +270,7 @@ enum odb_status suspects_observe(struct suspects *s, struct odb_error *err)
         sample->value = ODB_NO_VALUE;
     }
     s->result->n_samples = s->samples->items.n;
-    odb_hooks_phase(&search->hooks, "samples on the target", s->samples->items.n);
+    odb_hooks_phase(&search->hooks, OBSERVE_PHASE, s->samples->items.n);
     ODB_TRY(odb_probe_pool(&a.pool, search->target, &search->hooks, err));
     enum odb_status status = observe_all(&a, err);
     if (a.begun) {

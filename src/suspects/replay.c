@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "interpret/cpu.h"
 #include "run/feeds.h"
@@ -39,6 +40,8 @@ static bool replay_cancelled(void *payload)
 {
     const struct replaying *r = payload;
     const struct odb_search_hooks *hooks = &r->s->options->search->hooks;
+    if (r->s->result->stopped)
+        return odb_clock() > r->s->deadline;
     return hooks->cancelled && hooks->cancelled(hooks->payload);
 }
 
@@ -59,9 +62,9 @@ static enum odb_status replay_execute(const struct suspects *s, enum odb_precisi
     return odb_cpu_execute(s->cpu, &run, err);
 }
 
-enum odb_status suspects_compute(struct suspects *s, const struct odb_feeds *feeds,
-                                 enum odb_precision precision, struct odb_tensor ***values,
-                                 struct odb_error *err)
+static enum odb_status replay_all(struct suspects *s, const struct odb_feeds *feeds,
+                                  enum odb_precision precision, struct odb_tensor ***values,
+                                  struct odb_error *err)
 {
     struct odb_tensor **all = odb_new_n(struct odb_tensor *, s->graph->n_values + 1);
     for (size_t f = 0; f < feeds->n; f++)
@@ -71,6 +74,19 @@ enum odb_status suspects_compute(struct suspects *s, const struct odb_feeds *fee
         *values = all;
     else
         suspects_drop(s, all);
+    return status;
+}
+
+enum odb_status suspects_compute(struct suspects *s, const struct odb_feeds *feeds,
+                                 enum odb_precision precision, struct odb_tensor ***values,
+                                 struct odb_error *err)
+{
+    struct odb_error why = ODB_ERROR_INIT;
+    enum odb_status status = replay_all(s, feeds, precision, values, &why);
+    if (status == ODB_CANCELLED && suspects_stopping(s))
+        status = replay_all(s, feeds, precision, values, &why);
+    if (status != ODB_OK)
+        *err = why;
     return status;
 }
 
@@ -150,20 +166,16 @@ static const struct odb_tensor *replay_input(const struct suspects *s, const str
     return node->n_in && node->in[0] >= 0 ? o->values[node->in[0]] : NULL;
 }
 
-double *suspects_response(struct suspects *s, const struct observed *o, int value,
-                          enum deviation family, double amount, enum odb_status *status,
-                          struct odb_error *err)
+/* The outputs' values with this one in its place, less golden; NULL: they cannot be had. */
+static double *replay_moved(struct suspects *s, const struct observed *o, int value,
+                            struct odb_tensor *moved, enum odb_status *status,
+                            struct odb_error *err)
 {
     double *response = NULL;
-    *status = ODB_OK;
-    struct odb_tensor *moved =
-        deviation_apply(family, amount, o->values[value], replay_input(s, o, value));
-    if (!moved)
-        return odb_new_n(double, o->n + 1);
     bool *nodes = replay_behind(s, value);
     struct odb_tensor **values = replay_before(s, o, nodes);
     odb_tensor_unref(values[value]);
-    values[value] = moved;
+    values[value] = odb_tensor_ref(moved);
     *status = replay_execute(s, ODB_PREC_F64, values, nodes, err);
     s->result->n_replays++;
     if (*status == ODB_OK && suspects_read(s, values, NULL) == o->n) {
@@ -174,5 +186,23 @@ double *suspects_response(struct suspects *s, const struct observed *o, int valu
     }
     suspects_drop(s, values);
     free(nodes);
+    return response;
+}
+
+double *suspects_response(struct suspects *s, const struct observed *o, int value,
+                          enum deviation family, double amount, enum odb_status *status,
+                          struct odb_error *err)
+{
+    struct odb_error why = ODB_ERROR_INIT;
+    *status = ODB_OK;
+    struct odb_tensor *moved =
+        deviation_apply(family, amount, o->values[value], replay_input(s, o, value));
+    if (!moved)
+        return odb_new_n(double, o->n + 1);
+    double *response = replay_moved(s, o, value, moved, status, &why);
+    if (*status == ODB_CANCELLED && suspects_stopping(s))
+        response = replay_moved(s, o, value, moved, status, &why);
+    odb_tensor_unref(moved);
+    *err = *status == ODB_OK ? *err : why;
     return response;
 }

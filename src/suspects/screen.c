@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "reference/trace.h"
 #include "run/hooks.h"
@@ -23,11 +22,6 @@
 #define SCREEN_TIE 1.001    /* times what the best misses: the same, so it stays */
 #define SCREEN_TIME 0.6     /* part of the time that may pass before amounts are fitted */
 #define SCREEN_MOST 400     /* candidates that amounts are fitted of */
-
-static bool screen_late(const struct suspects *s, double part)
-{
-    return s->deadline > 0 && odb_clock() > s->start + part * (s->deadline - s->start);
-}
 
 /* --- the list --------------------------------------------------------------------------------- */
 
@@ -134,6 +128,21 @@ static void screen_sift(struct suspects *s, size_t keep)
     s->candidates.n = n;
 }
 
+/* Candidates from this one on were not reached; they stand in the order of the nodes. */
+static void screen_leave(struct suspects *s, size_t from)
+{
+    bool *had = odb_new_n(bool, s->graph->n_nodes + 1);
+    for (size_t i = 0; i < s->candidates.n; i++) {
+        struct candidate *c = &s->candidates.items[i];
+        int node = s->graph->values[c->value].producer;
+        c->dead |= i >= from;
+        s->result->n_left += i >= from && !had[node];
+        had[node] = true;
+    }
+    s->result->n_tried -= s->result->n_left;
+    free(had);
+}
+
 static enum odb_status screen_round(struct suspects *s, const struct observed *o, size_t round,
                                     struct odb_error *err)
 {
@@ -144,15 +153,19 @@ static enum odb_status screen_round(struct suspects *s, const struct observed *o
     for (size_t i = 0; i < s->candidates.n; i++) {
         struct candidate *c = &s->candidates.items[i];
         bool linear = !round && deviation_row(c->family)->amount == DEVIATION_LINEAR;
-        if (screen_late(s, SCREEN_TIME)) {
-            for (size_t k = i; !round && k < s->candidates.n; k++)
-                s->candidates.items[k].dead = true;
-            s->result->complete = false;
+        enum odb_status status = ODB_CANCELLED;
+        if (!suspects_late(s, SCREEN_TIME)) {
+            odb_hooks_progress(hooks, phase, s->graph->values[c->value].producer, i,
+                               s->candidates.n);
+            status = screen_try(s, c, o, linear, err);
+        }
+        if (status == ODB_CANCELLED) {
+            if (!round)
+                screen_leave(s, i);
+            s->sifted = s->result->complete = false;
             break;
         }
-        odb_hooks_progress(hooks, phase, s->graph->values[c->value].producer, i, s->candidates.n);
-        ODB_TRY(odb_hooks_cancelled(hooks, err));
-        ODB_TRY(screen_try(s, c, o, linear, err));
+        ODB_TRY(status);
     }
     return ODB_OK;
 }
@@ -236,15 +249,19 @@ static enum odb_status screen_fit(struct suspects *s, size_t n, struct odb_error
     for (size_t i = 0; i < s->candidates.n; i++) {
         struct candidate *c = &s->candidates.items[i];
         enum deviation_amount how = deviation_row(c->family)->amount;
+        struct candidate before = *c;
+        enum odb_status status = suspects_late(s, 0.8) ? ODB_CANCELLED : ODB_OK;
         odb_hooks_progress(hooks, "amounts", ODB_NO_NODE, i, s->candidates.n);
-        if (screen_late(s, 0.8)) {
-            s->result->complete = false;
+        if (status == ODB_OK && how == DEVIATION_LINEAR)
+            status = screen_fit_linear(s, c, n, err);
+        else if (status == ODB_OK && how == DEVIATION_SEARCH)
+            status = screen_fit_search(s, c, n, err);
+        if (status == ODB_CANCELLED) {
+            *c = before;
+            s->sifted = s->result->complete = false;
             break;
         }
-        if (how == DEVIATION_LINEAR)
-            ODB_TRY(screen_fit_linear(s, c, n, err));
-        else if (how == DEVIATION_SEARCH)
-            ODB_TRY(screen_fit_search(s, c, n, err));
+        ODB_TRY(status);
     }
     return ODB_OK;
 }
@@ -263,41 +280,71 @@ static enum odb_status screen_values(struct suspects *s, struct observed *o, str
     return status;
 }
 
+/* The sample counts for all that is left, or for nothing. */
 static enum odb_status screen_sample(struct suspects *s, struct observed *o, struct odb_error *err)
 {
+    size_t size = s->candidates.n * sizeof *s->candidates.items;
+    struct candidate *before = size ? odb_xmemdup(s->candidates.items, size) : NULL;
     enum odb_status status = screen_values(s, o, err);
     for (size_t i = 0; i < s->candidates.n && status == ODB_OK; i++)
         if (!s->candidates.items[i].dead)
             status = screen_try(s, &s->candidates.items[i], o, false, err);
+    if (status != ODB_OK && size)
+        memcpy(s->candidates.items, before, size);
+    free(before);
     suspects_drop(s, o->values);
     o->values = NULL;
     return status;
 }
 
-/* Those whose outputs differ come first, for they tell most. */
+/* Those whose outputs differ come first, for they tell most. Where the time is over before the
+ * first, what they were sifted by stays. */
 static enum odb_status screen_all(struct suspects *s, struct odb_error *err)
 {
     const struct odb_search_hooks *hooks = &s->options->search->hooks;
+    enum odb_status status = ODB_OK;
+    size_t *used = &s->result->n_used, n = s->candidates.n, size = n * sizeof *s->candidates.items;
+    struct candidate *sifted = n ? odb_xmemdup(s->candidates.items, size) : NULL;
     odb_hooks_phase(hooks, "suspects on all samples", s->seen.n);
-    for (size_t i = 0; i < s->candidates.n; i++)
+    for (size_t i = 0; i < n; i++)
         suspects_clear(&s->candidates.items[i]);
-    for (size_t i = 0; i < s->seen.n; i++) {
-        if (i >= SUSPECTS_SCREENED && screen_late(s, 1)) {
-            s->result->complete = false;
+    for (*used = 0; *used < s->seen.n && status == ODB_OK; *used += status == ODB_OK) {
+        bool late = suspects_late(s, 1);
+        if (late && (s->result->stopped || *used >= SUSPECTS_SCREENED))
             break;
-        }
-        odb_hooks_progress(hooks, "suspects on all samples", ODB_NO_NODE, i, s->seen.n);
-        ODB_TRY(odb_hooks_cancelled(hooks, err));
-        ODB_TRY(screen_sample(s, &s->seen.items[i], err));
+        odb_hooks_progress(hooks, "suspects on all samples", ODB_NO_NODE, *used, s->seen.n);
+        status = screen_sample(s, &s->seen.items[*used], err);
     }
+    s->result->complete &= *used == s->seen.n;
+    if (!*used && n)
+        memcpy(s->candidates.items, sifted, size);
+    free(sifted);
+    return status == ODB_CANCELLED ? ODB_OK : status;
+}
+
+/* Whether the values of one more sample can be had, to sift on. */
+static enum odb_status screen_enter(struct suspects *s, size_t i, bool *enters,
+                                    struct odb_error *err)
+{
+    enum odb_status status = screen_values(s, &s->seen.items[i], err);
+    *enters = status == ODB_OK;
+    if (status != ODB_CANCELLED)
+        return status;
+    s->sifted = s->result->complete = false;
     return ODB_OK;
 }
 
 enum odb_status suspects_screen(struct suspects *s, struct odb_error *err)
 {
     size_t n = ODB_MIN(s->seen.n, (size_t)SUSPECTS_SCREENED);
+    bool enters = true;
+    s->sifted = true;
     for (size_t i = 0; i < n; i++) {
-        ODB_TRY(screen_values(s, &s->seen.items[i], err));
+        ODB_TRY(screen_enter(s, i, &enters, err));
+        if (!enters) {
+            n = i;
+            break;
+        }
         ODB_TRY(screen_round(s, &s->seen.items[i], i, err));
         size_t part = i ? s->candidates.n / 2 : s->candidates.n / 6;
         screen_sift(s, ODB_MAX(part, (size_t)(i ? SUSPECTS_KEPT : 4 * SUSPECTS_KEPT)));

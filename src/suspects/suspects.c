@@ -7,7 +7,26 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "interpret/cpu.h"
+#include "run/hooks.h"
 #include "suspects/suspects_int.h"
+
+bool suspects_stopping(struct suspects *s)
+{
+    const struct odb_search_hooks *hooks = &s->options->search->hooks;
+    double end = odb_clock() + SUSPECTS_GRACE;
+    if (s->result->stopped || !hooks->cancelled || !hooks->cancelled(hooks->payload))
+        return false;
+    s->result->stopped = true;
+    s->start = odb_clock();
+    s->deadline = s->deadline > 0 ? fmin(s->deadline, end) : end;
+    return true;
+}
+
+bool suspects_late(struct suspects *s, double part)
+{
+    suspects_stopping(s);
+    return s->deadline > 0 && odb_clock() > s->start + part * (s->deadline - s->start);
+}
 
 static int suspects_first(const void *a, const void *b)
 {
@@ -20,8 +39,11 @@ static enum odb_status suspects_rank(struct suspects *s, struct odb_error *err)
 {
     suspects_weigh(s);
     qsort(s->seen.items, s->seen.n, sizeof *s->seen.items, suspects_first);
-    ODB_TRY(suspects_list(s, err));
-    ODB_TRY(suspects_screen(s, err));
+    enum odb_status status = suspects_list(s, err);
+    if (status == ODB_OK)
+        status = suspects_screen(s, err);
+    if (status != ODB_OK && status != ODB_CANCELLED)
+        return status;
     suspects_conclude(s);
     return ODB_OK;
 }
@@ -53,6 +75,7 @@ enum odb_status odb_suspects(struct odb_suspects **out, const struct odb_model *
                              const struct odb_suspects_options *options, struct odb_error *err)
 {
     struct odb_suspects *r = odb_new(struct odb_suspects);
+    double began = odb_clock();
     struct suspects s = {.model = model,
                          .graph = model->graph,
                          .options = options,
@@ -60,7 +83,8 @@ enum odb_status odb_suspects(struct odb_suspects **out, const struct odb_model *
                          .result = r,
                          .leads = odb_new_n(bool, model->graph->n_nodes + 1),
                          .scale = odb_new_n(double, model->graph->n_outputs + 1),
-                         .start = odb_clock()};
+                         .start = began,
+                         .deadline = options->seconds > 0 ? began + options->seconds : 0};
     *r = (struct odb_suspects){.model = model,
                                .target = odb_xstrdup(options->search->target),
                                .probability = NAN,
@@ -68,12 +92,11 @@ enum odb_status odb_suspects(struct odb_suspects **out, const struct odb_model *
     enum odb_status status = odb_cpu_new(&s.cpu, model, err);
     if (status == ODB_OK)
         status = suspects_observe(&s, err);
-    if (options->seconds > 0)
-        s.deadline = s.start + options->seconds;
     if (status == ODB_OK && suspects_differ(&s))
         status = suspects_rank(&s, err);
     suspects_dispose(&s);
-    r->seconds = odb_clock() - s.start;
+    r->complete &= !r->stopped;
+    r->seconds = odb_clock() - began;
     *out = status == ODB_OK ? r : NULL;
     if (status != ODB_OK)
         odb_suspects_free(r);

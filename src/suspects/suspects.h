@@ -14,7 +14,7 @@
 
 struct odb_suspects_options {
     const struct odb_bisect_options *search; /* borrowed: target, reference, tolerance, hooks */
-    double seconds;                          /* for the replays; 0: any number */
+    double seconds;                          /* for all of it; 0: any number */
 };
 
 /* A node, and the deviation of one of its outputs that explains most. */
@@ -36,21 +36,27 @@ struct odb_suspects {
     size_t n_likely;                  /* that explain equally well: the first of the list */
     double next;        /* what the best of all others explains; 0: there is no other */
     double rounding;    /* the part of the differences that rounding may account for */
-    double probability; /* that the culprit is one of n_likely; NAN: nothing differs */
+    double probability; /* that the culprit is one of n_likely; NAN: nothing differs or is
+                           explained, or trials say nothing of such a ranking */
     bool single;        /* one node explains all, and no other does */
     bool explains;      /* the likely ones explain so much that they are worth naming */
     bool pattern;       /* NaN and Inf stand elsewhere: their places were explained */
-    bool complete;      /* every node that could be was tried with every family */
-    size_t n_samples, n_differ, n_unknown; /* inputs, those whose outputs are off, not judged */
-    size_t n_tried, n_untried;             /* nodes; not tried: no floats, or no kernel behind */
+    bool stopped;       /* by the user: it is of what was seen by then */
+    bool complete;      /* every node that could be was tried with every family on every sample */
+    size_t n_samples;   /* inputs */
+    size_t n_run;       /* of them the target was asked: all, unless it was stopped or late */
+    size_t n_used;      /* of those what is explained is summed over */
+    size_t n_differ, n_unknown; /* of n_run: whose outputs are off, that could not be judged */
+    size_t n_tried, n_untried;  /* nodes; not tried: no floats, or no kernel behind */
+    size_t n_left;              /* nodes that were not reached */
     size_t n_replays, loads, runs;
     double seconds;
 };
 
 /* Judges every sample as odb_samples_judge() does, with one load of the model, and ranks the nodes
  * where outputs differ. Fails as the target does on the first sample; a crash or a hang there is
- * what diverges, and nothing is asked again. Out of time in the replays, it has what is known by
- * then, not complete. */
+ * what diverges, and nothing is asked again. Out of time, or stopped by the hooks, it ranks what it
+ * has seen by then, in seconds, and is not complete; ODB_CANCELLED where that is nothing. */
 enum odb_status odb_suspects(struct odb_suspects **out, const struct odb_model *model,
                              struct odb_samples *samples,
                              const struct odb_suspects_options *options,
@@ -60,5 +66,8 @@ void odb_suspects_free(struct odb_suspects *suspects); /* NULL is fine */
 void odb_suspects_json(const struct odb_suspects *suspects, const struct odb_samples *samples,
                        struct odb_buf *out);
 void odb_suspects_put(const struct odb_suspects *suspects, struct odb_buf *out);
+/* The ranking beside what a search found: in its text, and as "suspects" in its JSON. */
+void odb_suspects_report(const struct odb_suspects *suspects, const struct odb_samples *samples,
+                         struct odb_report *report);
 
 #endif

@@ -13,6 +13,7 @@
 
 #define SUSPECTS_SCREENED 4    /* samples that candidates are sifted and fitted on */
 #define SUSPECTS_KEPT 24       /* candidates at least that are tried on all samples */
+#define SUSPECTS_GRACE 10      /* seconds for a ranking after the user has stopped it */
 #define SUSPECTS_ELEMENTS 8192 /* of all outputs that are compared; beyond, evenly spread ones */
 
 /* One sample whose outputs can be compared. All vectors: [n] elements of all outputs of floats one
@@ -51,8 +52,17 @@ struct suspects {
     bool scaled;
     ODB_VEC(struct observed) seen;
     ODB_VEC(struct candidate) candidates;
-    double start, deadline; /* of the clock; 0: none */
+    double start, deadline; /* of the clock: of the time there is; 0: there is no end */
+    bool sifted;            /* every candidate was tried, and every amount fitted */
 };
+
+/* --- suspects.c ------------------------------------------------------------------------------- */
+
+/* Whether so much of the time is over; it is cut short where the user stops it. */
+bool suspects_late(struct suspects *s, double part);
+/* Something was cancelled: whether that was the user's first word, so that it is worth another
+ * try in the time that is left. */
+bool suspects_stopping(struct suspects *s);
 
 /* --- observe.c -------------------------------------------------------------------------------- */
 
@@ -74,7 +84,7 @@ size_t suspects_read(const struct suspects *s, struct odb_tensor *const *outputs
 /* Whether the value can have these deviations at all. */
 bool suspects_possible(const struct suspects *s, const struct observed *o, int value);
 /* What the outputs change by, [o->n], the caller's; NULL: it cannot be told. o->values are there.
- * *status: cancelled, or ODB_OK. */
+ * *status: cancelled, as the time after a stop is over, or ODB_OK. */
 double *suspects_response(struct suspects *s, const struct observed *o, int value,
                           enum deviation family, double amount, enum odb_status *status,
                           struct odb_error *err);
@@ -94,6 +104,7 @@ enum odb_status suspects_screen(struct suspects *s, struct odb_error *err) ODB_M
 
 /* --- conclude.c ------------------------------------------------------------------------------- */
 
+/* The candidates, best first, as what may be said. */
 void suspects_conclude(struct suspects *s);
 
 #endif

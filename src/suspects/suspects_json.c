@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdlib.h>
 
 #include "model/read/load.h"
 #include "report/json.h"
 #include "report/outcome.h"
+#include "report/report.h"
 #include "run/value_report.h"
 #include "suspects/suspects.h"
 
@@ -38,15 +40,16 @@ static json_t *suspects_samples_json(const struct odb_samples *samples)
     return list;
 }
 
+/* A search that was stopped has no verdict. */
 static const char *suspects_verdict(const struct odb_suspects *r)
 {
-    return odb_outcome_name(r->n_differ    ? ODB_OUTCOME_DIVERGES
-                            : r->n_unknown ? ODB_OUTCOME_NONE
-                                           : ODB_OUTCOME_PASS);
+    return odb_outcome_name(r->stopped                                ? ODB_OUTCOME_NONE
+                            : r->n_differ                             ? ODB_OUTCOME_DIVERGES
+                            : r->n_unknown || r->n_run < r->n_samples ? ODB_OUTCOME_NONE
+                                                                      : ODB_OUTCOME_PASS);
 }
 
-void odb_suspects_json(const struct odb_suspects *r, const struct odb_samples *samples,
-                       struct odb_buf *out)
+static json_t *suspects_json(const struct odb_suspects *r, const struct odb_samples *samples)
 {
     struct odb_error err = ODB_ERROR_INIT;
     char sha256[65];
@@ -68,12 +71,34 @@ void odb_suspects_json(const struct odb_suspects *r, const struct odb_samples *s
     json_object_set_new(json, "explained_next", odb_json_real(r->next));
     json_object_set_new(json, "rounding", odb_json_real(r->rounding));
     json_object_set_new(json, "pattern", json_boolean(r->pattern));
+    json_object_set_new(json, "stopped", json_boolean(r->stopped));
     json_object_set_new(json, "complete", json_boolean(r->complete));
+    json_object_set_new(json, "samples_run", json_integer((json_int_t)r->n_run));
+    json_object_set_new(json, "samples_explained", json_integer((json_int_t)r->n_used));
     json_object_set_new(json, "nodes_tried", json_integer((json_int_t)r->n_tried));
     json_object_set_new(json, "nodes_untried", json_integer((json_int_t)r->n_untried));
+    json_object_set_new(json, "nodes_left", json_integer((json_int_t)r->n_left));
     json_object_set_new(json, "replays", json_integer((json_int_t)r->n_replays));
     json_object_set_new(json, "target_loads", json_integer((json_int_t)r->loads));
     json_object_set_new(json, "target_runs", json_integer((json_int_t)r->runs));
     json_object_set_new(json, "seconds", json_real(r->seconds));
-    odb_json_put(json, out);
+    return json;
+}
+
+void odb_suspects_json(const struct odb_suspects *r, const struct odb_samples *samples,
+                       struct odb_buf *out)
+{
+    odb_json_put(suspects_json(r, samples), out);
+}
+
+void odb_suspects_report(const struct odb_suspects *r, const struct odb_samples *samples,
+                         struct odb_report *report)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    odb_suspects_put(r, &text);
+    free(report->ranking);
+    report->ranking = odb_buf_take(&text);
+    if (!report->more)
+        report->more = json_object();
+    json_object_set_new(report->more, "suspects", suspects_json(r, samples));
 }

@@ -33,7 +33,7 @@ def name_of(model):
 
 
 def nodes_of(model):
-    text = subprocess.run([program(), "nodes", model, "--json", "-"], capture_output=True).stdout
+    text = subprocess.run([program(), "nodes", model, "-j"], capture_output=True).stdout
     try:
         return [n["index"] for n in json.loads(text)["nodes"]]
     except (ValueError, KeyError):
@@ -113,7 +113,8 @@ def features(row):
 
 
 def odds(rows):
-    """The rows of odds.c: most missed, least that the next misses over that, planted, held."""
+    """Rows of odds.c: most missed, least that the next misses over that, planted, held. The program
+    says nothing where more than a fifth is missed."""
     print("\nrows of src/suspects/odds.c, and how many nodes stand in a group")
     bounds = (1e-5, 1e-3, 1e-2, 0.05, 0.2, 0.5, 1e9)
     ratios = (100, 10, 3, 0)

@@ -19,7 +19,7 @@
 #include "ui/view/view.h"
 
 /* Sections; those of culprits are numbered from REPORT_CULPRITS on. */
-enum { REPORT_HEAD, REPORT_REMARKS, REPORT_WORDS, REPORT_STEPS, REPORT_CULPRITS };
+enum { REPORT_HEAD, REPORT_REMARKS, REPORT_WORDS, REPORT_RANKING, REPORT_STEPS, REPORT_CULPRITS };
 
 struct report_view {
     struct ui_text_view text;
@@ -134,6 +134,20 @@ static void report_words(struct report_view *v, const struct odb_report *report)
     odb_buf_dispose(&words);
 }
 
+/* Nodes as they were ranked where none could be found. */
+static void report_ranking(struct report_view *v, const struct odb_report *report)
+{
+    char *text = report->ranking ? odb_xstrdup(report->ranking) : NULL, *rest = NULL;
+    if (!text)
+        return;
+    report_heading(v, REPORT_RANKING, UI_STYLE_LABEL, ODB_NO_NODE,
+                   "nodes by what the outputs alone show");
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        report_line(v, UI_STYLE_NORMAL, 4, ODB_NO_NODE, line);
+    report_gap(v);
+    free(text);
+}
+
 static void report_remark(struct report_view *v, enum ui_style style, const char *kind,
                           const char *text)
 {
@@ -211,6 +225,7 @@ static void report_make(struct report_view *v)
         report_line(v, UI_STYLE_DIM, 0, ODB_NO_NODE,
                     "There are more; `filter culprit` lists them all.");
     report_remarks(v, report);
+    report_ranking(v, report);
     report_words(v, report);
     report_cost(v, report);
 }

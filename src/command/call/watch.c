@@ -55,15 +55,6 @@ static void watch_catch(bool on)
     }
 }
 
-static bool watch_cancelled(void *payload)
-{
-    const struct odb_watch *watch = payload;
-    struct odb_console *console = watch->call->console;
-    return (console ? atomic_load(&console->cancel) : atomic_load(&watch_signal) != 0) ||
-           (watch->cuts && watch->call->budget.deadline > 0 &&
-            odb_clock() >= watch->call->budget.deadline);
-}
-
 bool odb_watch_spent(const struct odb_watch *watch)
 {
     return odb_budget_spent(&watch->call->budget);
@@ -104,6 +95,18 @@ static void watch_show(struct odb_watch *watch)
     odb_buf_dispose(&line);
 }
 
+/* It is asked all through a wait, in which nothing happens: the seconds go on. */
+static bool watch_cancelled(void *payload)
+{
+    struct odb_watch *watch = payload;
+    if (pthread_equal(pthread_self(), watch->thread))
+        watch_show(watch);
+    struct odb_console *console = watch->call->console;
+    return (console ? atomic_load(&console->cancel) : atomic_load(&watch_signal) != 0) ||
+           (watch->cuts && watch->call->budget.deadline > 0 &&
+            odb_clock() >= watch->call->budget.deadline);
+}
+
 static void watch_event(void *payload, const struct odb_search_event *event)
 {
     struct odb_watch *watch = payload;
@@ -138,7 +141,7 @@ static void watch_event(void *payload, const struct odb_search_event *event)
 struct odb_search_hooks odb_watch_begin(struct odb_watch *watch, struct odb_command_call *call)
 {
     double seconds = (double)odb_call_int(call, ODB_OPTION_BUDGET, 0);
-    *watch = (struct odb_watch){.call = call, .start = odb_clock()};
+    *watch = (struct odb_watch){.call = call, .start = odb_clock(), .thread = pthread_self()};
     if (seconds > 0 && !call->budget.deadline)
         call->budget.deadline = watch->start + seconds;
     call->budget.memory = odb_call_size(call, ODB_OPTION_MEM);

@@ -6,6 +6,8 @@
 #ifndef ODB_COMMAND_CALL_WATCH_H
 #define ODB_COMMAND_CALL_WATCH_H
 
+#include <pthread.h>
+
 #include "base/progress.h"
 #include "run/hooks.h"
 
@@ -13,6 +15,7 @@ struct odb_command_call;
 
 struct odb_watch {
     struct odb_command_call *call; /* borrowed */
+    pthread_t thread;              /* that began it, and writes to the terminal */
     char phase[160];
     char probe[41];                  /* begun last in this phase */
     size_t done, total;              /* of the phase; total 0: unknown */

@@ -184,6 +184,9 @@ static const struct odb_command command_table[] = {
                 "test_data_set_N, the model runs on each sample of inputs, the worst is searched, "
                 "and each node found is then run alone on the others. A sample that cannot be run "
                 "is named with its reason; if no other diverges, the exit status is 3 or 4. "
+                "Where the target says that it gives only outputs and takes no part of the model, "
+                "no node can be verified: the search ends with a region, and behind it stand the "
+                "nodes as `suspects` ranks them, by --samples inputs or 20. "
                 "Exit status 1 means that something diverges: an output is off, or a node is that "
                 "fails by itself as well. Without either, a difference that no output shows and "
                 "that could not be verified is a note, and --strict makes it count. "
@@ -212,10 +215,14 @@ static const struct odb_command command_table[] = {
                 "outputs that this makes are held against the target's. Nodes are ranked by what "
                 "they explain on all samples; those that explain alike are a group. The "
                 "probability is how often planted faults were found among nodes that stood out as "
-                "much. It is a ranking and no verdict, for nothing of the node was read; an error "
+                "much. Where more than a fifth of the differences is left over, none is said, and "
+                "with fewer than 20 inputs it is lower. It is a ranking and no verdict, for "
+                "nothing of the node was read; an error "
                 "of many nodes, such as that of a lower precision, is explained by no single one. "
                 "Exit status 1 means that outputs diverge, 0 that they agree on every sample, "
-                "which says nothing of values that were not read. --budget bounds the replays.",
+                "which says nothing of values that were not read. Ctrl-C, or the end of --budget, "
+                "ends it with the ranking by the inputs that were seen, within some ten seconds; a "
+                "second Ctrl-C ends it at once. Stopped, the exit status is 130.",
         .example = "onnxdbg suspects model.onnx --target ort --samples 50",
         .flags = ODB_COMMAND_LONG | BOTH,
         .exec = odb_command__suspects,

@@ -10,7 +10,9 @@
 #include "command/call/watch.h"
 #include "command/table/command.h"
 #include "command/value/call_feeds.h"
+#include "command/verbs/search/ranking.h"
 #include "inputs/inputs.h"
+#include "suspects/suspects.h"
 
 #define SAMPLES_SHOWN 30 /* in the table */
 
@@ -99,14 +101,18 @@ static void samples_put_row(const struct odb_graph *graph, const struct odb_samp
 void odb_call__samples_print(struct odb_call_samples *s)
 {
     struct odb_buf out = ODB_BUF_INIT;
-    size_t n = s->found.items.n, shown = 0, bad = 0, unknown = 0;
+    size_t n = s->found.items.n, shown = 0, bad = 0, unknown = 0, left = 0;
     for (size_t i = 0; i < n; i++) {
         bad += odb_verdict_is_bad(s->found.items.items[i].verdict);
+        left += s->found.items.items[i].verdict == ODB_VERDICT_UNTESTED;
         unknown += odb_sample_unknown(&s->found.items.items[i]);
     }
+    unknown -= left;
     odb_buf_printf(&out, "%zu samples, of which %zu diverge%s", n, bad, bad == 1 ? "s" : "");
     if (unknown)
         odb_buf_printf(&out, "; %zu could not be judged", unknown);
+    if (left)
+        odb_buf_printf(&out, "; %zu were not run", left);
     odb_buf_putc(&out, '\n');
     for (size_t i = 0; i < n; i++)
         if (i < SAMPLES_SHOWN || s->found.items.items[i].searched) {
@@ -149,6 +155,25 @@ static enum odb_status samples_judge(struct odb_call_samples *s, struct odb_bise
     return status == ODB_CANCELLED && odb_watch_spent(&watch) ? ODB_OK : status;
 }
 
+/* A target of outputs alone is loaded once for all samples. One that fails on the first is judged
+ * as any other. */
+static enum odb_status samples_rank(struct odb_call_samples *s,
+                                    const struct odb_bisect_options *options, struct odb_error *err)
+{
+    struct odb_error why = ODB_ERROR_INIT;
+    bool only;
+    if (odb_call__only_outputs(s->call, options->target, &only, &why) != ODB_OK || !only)
+        return ODB_OK; /* why it cannot be opened is told where it is asked */
+    enum odb_status status = odb_call__rank(s->call, &s->found, options, &s->ranked, &why);
+    if (status == ODB_CANCELLED)
+        *err = why;
+    for (size_t i = 0; i < s->found.items.n && status != ODB_OK; i++) {
+        free(s->found.items.items[i].why);
+        s->found.items.items[i].why = NULL;
+    }
+    return status == ODB_CANCELLED ? status : ODB_OK;
+}
+
 enum odb_status odb_call__samples(struct odb_command_call *call, struct odb_call_samples *out,
                                   const struct odb_bisect_options *options, struct odb_error *err)
 {
@@ -167,7 +192,9 @@ enum odb_status odb_call__samples(struct odb_command_call *call, struct odb_call
         (options->golden && odb_executor_recorded(options->golden)))
         return samples_refuse(err, "a recording was made with one sample of inputs",
                               "leave out --samples, or name one set");
-    ODB_TRY(samples_judge(out, *options, err));
+    ODB_TRY(samples_rank(out, options, err));
+    if (!out->ranked)
+        ODB_TRY(samples_judge(out, *options, err));
     size_t worst = odb_samples_worst(out->found.items.items, out->found.items.n);
     for (size_t i = 0; i < out->found.items.n; i++)
         call->found |= odb_verdict_is_bad(out->found.items.items[i].verdict);
@@ -216,5 +243,6 @@ void odb_call__samples_dispose(struct odb_call_samples *samples)
     for (size_t i = 0; samples->sets && i < samples->found.items.n; i++)
         free(samples->sets[i]);
     free(samples->sets);
+    odb_suspects_free(samples->ranked);
     odb_samples_dispose(&samples->found);
 }

@@ -8,17 +8,20 @@
 #include "sweep/samples.h"
 
 struct odb_command_call;
+struct odb_suspects;
 
 struct odb_call_samples {
     bool given; /* there are several */
     struct odb_command_call *call;
     char **sets; /* owned; NULL: seeds */
     struct odb_samples found;
+    struct odb_suspects *ranked; /* owned: what judged them; NULL: each was but judged */
 };
 
 /* Judges the samples, prints what came of it (unless JSON is printed), and makes the inputs of the
- * worst the session's; call->found says whether one diverges. Without several nothing changes. *out
- * is to be disposed of always, and stays where it is. */
+ * worst the session's; call->found says whether one diverges. Where the target gives only outputs,
+ * they are ranked at once, with one load; if that was stopped, so is the command. Without several
+ * nothing changes. *out is to be disposed of always, and stays where it is. */
 enum odb_status odb_call__samples(struct odb_command_call *call, struct odb_call_samples *out,
                                   const struct odb_bisect_options *options,
                                   struct odb_error *err) ODB_MUST_USE;

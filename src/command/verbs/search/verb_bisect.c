@@ -18,8 +18,10 @@
 #include "command/value/spare_model.h"
 #include "command/verbs/search/against_option.h"
 #include "command/verbs/search/over_option.h"
+#include "command/verbs/search/ranking.h"
 #include "command/verbs/search/samples_option.h"
 #include "session/session_state.h"
+#include "suspects/suspects.h"
 
 #define BISECT_FULL 3   /* culprits told in full */
 #define BISECT_SHORT 20 /* and those with a line at least */
@@ -211,6 +213,8 @@ static void bisect_text(const struct odb_report *report, struct odb_buf *out)
         odb_account_put_places(&report->account, out);
         odb_buf_putc(out, '\n');
     }
+    if (report->ranking)
+        odb_buf_printf(out, "%s%s", report->ranking[0] == '\n' ? "" : "\n", report->ranking);
     bisect_put_cost(report, out);
 }
 
@@ -299,13 +303,42 @@ static void bisect_put_down(const struct odb_session *session, struct odb_report
     odb_annotation_list_dispose(&list);
 }
 
+/* The nodes as their outputs alone rank them, where the search could narrow nothing. Several
+ * samples were ranked before it. */
+static enum odb_status bisect_rank(struct odb_command_call *call, struct odb_call_samples *samples,
+                                   const struct odb_bisect_options *options,
+                                   struct odb_report *report, struct odb_error *err)
+{
+    struct odb_error why = ODB_ERROR_INIT;
+    enum odb_status status = ODB_OK;
+    if (!report->only_outputs || !report->outputs_diverge)
+        return ODB_OK;
+    if (!samples->ranked && !samples->given) {
+        status = odb_call__samples_of(call, samples, ODB_CALL_RANKED, &why);
+        samples->given = false; /* one was searched */
+        if (status == ODB_OK)
+            status = odb_call__rank(call, &samples->found, options, &samples->ranked, &why);
+    }
+    if (status == ODB_CANCELLED)
+        *err = why;
+    else if (status != ODB_OK)
+        odb_report_note(report, "the nodes could not be ranked: %.300s", why.what);
+    return status == ODB_CANCELLED ? status : ODB_OK;
+}
+
 /* A report also where the reference failed, so that an older one is not taken for this search's. */
 static enum odb_status bisect_search(struct odb_command_call *call,
                                      const struct odb_call_against *against,
+                                     const struct odb_call_samples *samples,
                                      struct odb_bisect_options *options, struct odb_report **report,
                                      struct odb_error *err)
 {
     const struct odb_feeds *feeds = call->session->feeds;
+    if (samples->ranked && samples->ranked->stopped) {
+        *report = odb_bisect_report(call->model, feeds, options);
+        (*report)->outputs_diverge = samples->ranked->n_differ > 0;
+        return odb_call__rank_stopped(samples->ranked, err);
+    }
     enum odb_status status = odb_session_trace(call->session, &options->trace, options, err);
     if (status != ODB_OK) {
         *report = odb_bisect_report(call->model, feeds, options);
@@ -340,9 +373,15 @@ static enum odb_status bisect_command(struct odb_command_call *call,
     bisect_recall(call);
     options.hooks = odb_watch_begin(&watch, call);
     watch.cuts = true;
-    status = bisect_search(call, against, &options, &report, err);
+    status = bisect_search(call, against, samples, &options, &report, err);
     if (report && samples->given && status != ODB_E_USAGE)
         odb_call__samples_confirm(samples, report, &options);
+    if (report && status == ODB_OK && !against->model)
+        status = bisect_rank(call, samples, &options, report, err);
+    if (report && samples->ranked)
+        odb_suspects_report(samples->ranked, &samples->found, report);
+    if (status == ODB_OK && samples->ranked && samples->ranked->stopped)
+        status = odb_call__rank_stopped(samples->ranked, err);
     odb_watch_end(&watch);
     if (!report || status == ODB_E_USAGE) {
         odb_report_free(report);

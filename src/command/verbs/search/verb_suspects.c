@@ -4,15 +4,13 @@
 #include "bisect/bisect_options.h"
 #include "command/call/call.h"
 #include "command/call/call_print.h"
-#include "command/call/watch.h"
 #include "command/table/command.h"
 #include "command/table/verbs.h"
 #include "command/value/search_options.h"
+#include "command/verbs/search/ranking.h"
 #include "command/verbs/search/samples_option.h"
 #include "executor/executor.h"
 #include "suspects/suspects.h"
-
-#define SUSPECTS_SAMPLES 20
 
 static enum odb_status suspects_options(struct odb_command_call *call,
                                         struct odb_bisect_options *search, struct odb_error *err)
@@ -43,13 +41,15 @@ static enum odb_status suspects_publish(struct odb_command_call *call,
     return status;
 }
 
-/* Samples without a verdict leave none, unless another diverges. */
+/* Samples without a verdict leave none, unless another diverges; so does the user. */
 static enum odb_status suspects_end(const struct odb_suspects *found,
                                     const struct odb_samples *samples, struct odb_error *err)
 {
-    if (found->n_differ || !found->n_unknown)
+    if (found->stopped)
+        return odb_call__rank_stopped(found, err);
+    if (found->n_differ)
         return ODB_OK;
-    for (size_t i = 0; i < samples->items.n; i++)
+    for (size_t i = 0; i < found->n_run; i++)
         if (odb_sample_unknown(&samples->items.items[i])) {
             const struct odb_sample *one = &samples->items.items[i];
             odb_fail(err, one->failed == ODB_OK ? ODB_UNSUPPORTED : one->failed,
@@ -57,6 +57,9 @@ static enum odb_status suspects_end(const struct odb_suspects *found,
                      found->n_samples, one->why ? one->why : odb_verdict_name(one->verdict));
             return err->code;
         }
+    if (found->n_run < found->n_samples)
+        return odb_fail(err, ODB_E_EXECUTOR, "the budget was spent after %zu of %zu inputs",
+                        found->n_run, found->n_samples);
     return ODB_OK;
 }
 
@@ -65,18 +68,10 @@ enum odb_status odb_command__suspects(struct odb_command_call *call, struct odb_
     struct odb_call_samples samples = {0};
     struct odb_bisect_options search;
     struct odb_suspects *found = NULL;
-    struct odb_watch watch;
     ODB_TRY(suspects_options(call, &search, err));
-    enum odb_status status = odb_call__samples_of(call, &samples, SUSPECTS_SAMPLES, err);
-    if (status == ODB_OK) {
-        const struct odb_suspects_options options = {
-            .search = &search, .seconds = (double)odb_call_int(call, ODB_OPTION_BUDGET, 0)};
-        search.hooks = odb_watch_begin(&watch, call);
-        struct odb_budget own = {.memory = call->budget.memory}; /* the time it counts itself */
-        search.hooks.budget = &own;
-        status = odb_suspects(&found, call->model, &samples.found, &options, err);
-        odb_watch_end(&watch);
-    }
+    enum odb_status status = odb_call__samples_of(call, &samples, ODB_CALL_RANKED, err);
+    if (status == ODB_OK)
+        status = odb_call__rank(call, &samples.found, &search, &found, err);
     if (status == ODB_OK) {
         call->found = found->n_differ > 0;
         status = suspects_publish(call, &samples, found, err);
