@@ -177,7 +177,7 @@ static void groups_unknown(struct odb_groups *out, size_t *unknown, const char *
     odb_buf_put_shown(&line, whose);
     odb_buf_puts(&line, " names '");
     odb_buf_put_shown(&line, name);
-    odb_buf_printf(&line, "', which is %s of the model", what);
+    odb_buf_printf(&line, "', which is no %s of the model", what);
     odb_push(&out->warnings, odb_xstrdup(odb_buf_text(&line)));
     odb_buf_dispose(&line);
 }
@@ -200,7 +200,7 @@ static void groups_read_kernel(struct odb_groups *out, const json_t *json,
         if (odb_graph_find_node(graph, text, &index, NULL) == ODB_OK)
             kernel.nodes[kernel.n++] = index;
         else
-            groups_unknown(out, unknown, whose, text, "no node, and no value that a node makes,");
+            groups_unknown(out, unknown, whose, text, "node and no result of one");
     }
     free(whose);
     if (kernel.n)
@@ -223,7 +223,7 @@ static enum odb_status groups_read_value(struct odb_groups *out, const char *nam
     struct odb_layout layout;
     struct odb_buf how = ODB_BUF_INIT;
     if (!value) {
-        groups_unknown(out, unknown, "values", name, "no value");
+        groups_unknown(out, unknown, "values", name, "value");
         return ODB_OK;
     }
     enum odb_status status = odb_layout_read(&layout, json, err);
