@@ -298,23 +298,24 @@ static enum odb_status exchange_undo(const struct odb_exchange *exchange,
     const json_t *groups, *held;
     struct odb_layout layout;
     struct odb_tensor *plain = NULL;
+    struct odb_error why = ODB_ERROR_INIT;
     ODB_TRY(exchange_groups(exchange, &groups, err));
     json_t *name = exchange_name(output->name);
     held = json_object_get(json_object_get(groups, "values"), json_string_value(name));
     json_decref(name);
     if (!held)
         return ODB_OK;
-    enum odb_status status = odb_layout_read(&layout, held, err);
+    enum odb_status status = odb_layout_read(&layout, held, &why);
     if (status == ODB_OK)
-        status = odb_layout_plain(&plain, &layout, *t, &want, err);
+        status = odb_layout_plain(&plain, &layout, *t, &want, &why);
     odb_layout_dispose(&layout);
     if (status == ODB_OK) {
         odb_tensor_unref(*t);
         *t = plain;
         return ODB_OK;
     }
-    odb_error_at(err, ODB_GROUPS_FILE ": '%.150s'", output->name);
-    return exchange_wrong(err);
+    return odb_fail(err, ODB_E_EXECUTOR, "what " ODB_GROUPS_FILE " says of '%.200s' is wrong: %s",
+                    output->name, why.what);
 }
 
 enum odb_status odb_exchange_account(const struct odb_exchange *exchange,
