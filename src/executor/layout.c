@@ -158,17 +158,22 @@ static enum odb_status layout_misfit(const struct odb_tensor *t, const char *wha
                     odb_dtype_info(t->dtype)->name, odb_shape_text(t, shape, sizeof shape));
 }
 
-/* How many channels the value has, of those that are stored. */
+/* How many channels the value has, of those that are stored. Padding that nobody speaks of is not
+ * taken for channels: the shape would be another one, and a node would be accused of it. */
 static enum odb_status layout_channels(int64_t *out, const struct odb_layout *layout,
                                        int64_t stored, const struct odb_layout_want *want,
                                        struct odb_error *err)
 {
+    bool blocked = layout->order == ODB_LAYOUT_BLOCKED;
     bool known = want->rank > 1 && want->dims[1] >= 0;
-    int64_t most = layout->order == ODB_LAYOUT_BLOCKED ? layout->block : 1;
     *out = stored;
     if (layout->padding >= 0)
         *out = stored - layout->padding;
-    else if (known && want->dims[1] <= stored && stored - want->dims[1] < most)
+    else if (blocked && !known)
+        return odb_fail(err, ODB_E_FORMAT,
+                        "the model does not say how many channels there are, and no padding is "
+                        "given");
+    else if (blocked && want->dims[1] <= stored && stored - want->dims[1] < layout->block)
         *out = want->dims[1];
     if (*out < 0 || (stored && !*out))
         return odb_fail(err, ODB_E_FORMAT,
