@@ -79,6 +79,27 @@ static bool groups_copies(const struct odb_node *node)
            (!strcmp(node->op_type, "Cast") && !strncmp(node->name, "Inserted", 8));
 }
 
+/* Others, such as Concat, stay what they are when their values are put into blocks. */
+static int groups_same_node(const struct ort_groups *g, const struct odb_node *node, int slot)
+{
+    int index;
+    if (!node->name[0] || odb_graph_find_node(g->model, node->name, &index, NULL) != ODB_OK)
+        return ODB_NO_VALUE;
+    const struct odb_node *same = &g->model->nodes[index];
+    return !strcmp(same->name, node->name) && !strcmp(same->op_type, node->op_type) &&
+                   slot < same->n_out
+               ? same->out[slot]
+               : ODB_NO_VALUE;
+}
+
+static int groups_origin(const struct ort_groups *g, const struct odb_node *node, int slot)
+{
+    if (groups_copies(node))
+        return slot == 0 && node->n_in && node->in[0] >= 0 ? g->origin[node->in[0]] : ODB_NO_VALUE;
+    int value = slot == 0 ? groups_blocked(g, node) : ODB_NO_VALUE;
+    return value >= 0 ? value : groups_same_node(g, node, slot);
+}
+
 /* In topological order, so that what is copied is known before its copy. */
 static void groups_origins(struct ort_groups *g)
 {
@@ -86,11 +107,9 @@ static void groups_origins(struct ort_groups *g)
         g->origin[v] = groups_named(g, g->made->values[v].name);
     for (size_t n = 0; n < g->made->n_nodes; n++) {
         const struct odb_node *node = &g->made->nodes[n];
-        if (!node->n_out || node->out[0] < 0 || g->origin[node->out[0]] >= 0)
-            continue;
-        g->origin[node->out[0]] = groups_copies(node) && node->n_in && node->in[0] >= 0
-                                      ? g->origin[node->in[0]]
-                                      : groups_blocked(g, node);
+        for (int i = 0; i < node->n_out; i++)
+            if (node->out[i] >= 0 && g->origin[node->out[i]] < 0)
+                g->origin[node->out[i]] = groups_origin(g, node, i);
     }
     for (size_t v = 0; v < g->made->n_values; v++)
         if (g->origin[v] >= 0)
@@ -139,23 +158,39 @@ static void groups_join(struct ort_groups *g)
     }
 }
 
-/* Marks the nodes of the model from a value back to what other optimised nodes make. */
-static void groups_walk(const struct ort_groups *g, int value, bool *marks, int *stack)
+/* A walk from what a kernel makes to what it reads. */
+struct groups_walk {
+    bool *marks;      /* owned: [model->n_nodes] met */
+    int *stack;       /* owned: values to go on from */
+    const bool *ends; /* [model->n_values] */
+};
+
+/* Marks the nodes from a value back to where the walk ends. False: it came to an input of the
+ * model, so that what it met cannot all be the kernel's. */
+static bool groups_walk(const struct ort_groups *g, struct groups_walk *walk, int value)
 {
     size_t n = 0;
-    stack[n++] = value;
+    bool inside = true;
+    walk->stack[n++] = value;
     while (n) {
-        int at = stack[--n], maker = g->model->values[at].producer;
-        if (maker == ODB_NO_NODE || marks[maker] || (g->constant[at] && at != value))
+        int at = walk->stack[--n], maker = g->model->values[at].producer;
+        if (g->constant[at] && at != value)
+            continue;
+        if (maker == ODB_NO_NODE) {
+            inside = false;
+            continue;
+        }
+        if (walk->marks[maker])
             continue;
         const struct odb_node *node = &g->model->nodes[maker];
-        marks[maker] = true;
+        walk->marks[maker] = true;
         for (size_t i = 0; i < odb_node_n_reads(node); i++) {
             int read = odb_node_reads(node, i);
-            if (read >= 0 && !g->stands[read])
-                stack[n++] = read;
+            if (read >= 0 && !walk->ends[read])
+                walk->stack[n++] = read;
         }
     }
+    return inside;
 }
 
 /* Whether a node only moves what is there, as others do for it. */
@@ -207,21 +242,51 @@ static void groups_put_node(const struct odb_graph *graph, const struct odb_node
     }
 }
 
-/* The nodes behind all that a kernel makes; empty for what only copies. */
-static json_t *groups_nodes(const struct ort_groups *g, size_t root, bool *marks, int *stack)
+/* Marks the values that a kernel reads, in reads, or takes the marks away. */
+static void groups_mark_reads(const struct ort_groups *g, size_t root, bool *reads, bool mark)
 {
-    json_t *nodes = json_array();
-    memset(marks, 0, g->model->n_nodes * sizeof *marks);
+    for (size_t n = root; n < g->made->n_nodes; n++) {
+        const struct odb_node *node = &g->made->nodes[n];
+        for (size_t i = 0; groups_root(g, (int)n) == (int)root && i < odb_node_n_reads(node); i++) {
+            int read = odb_node_reads(node, i);
+            if (read >= 0 && g->origin[read] >= 0)
+                reads[g->origin[read]] = mark;
+        }
+    }
+}
+
+/* Marks the nodes behind all that a kernel makes; none for what only copies. */
+static bool groups_mark(const struct ort_groups *g, size_t root, struct groups_walk *walk)
+{
+    bool inside = true;
+    memset(walk->marks, 0, g->model->n_nodes * sizeof *walk->marks);
     for (size_t n = root; n < g->made->n_nodes; n++) {
         const struct odb_node *node = &g->made->nodes[n];
         if (groups_root(g, (int)n) != (int)root || groups_copies(node))
             continue;
         for (int i = 0; i < node->n_out; i++)
             if (node->out[i] >= 0 && g->origin[node->out[i]] >= 0)
-                groups_walk(g, g->origin[node->out[i]], marks, stack);
+                inside &= groups_walk(g, walk, g->origin[node->out[i]]);
     }
+    return inside;
+}
+
+/* A kernel computes what lies between what it reads and what it makes. Where nodes that compute the
+ * same have been made one, there is more before it: then it begins behind what other kernels make.
+ */
+static json_t *groups_nodes(const struct ort_groups *g, size_t root, bool *reads,
+                            struct groups_walk *walk)
+{
+    json_t *nodes = json_array();
+    groups_mark_reads(g, root, reads, true);
+    walk->ends = reads;
+    if (!groups_mark(g, root, walk)) {
+        walk->ends = g->stands;
+        groups_mark(g, root, walk);
+    }
+    groups_mark_reads(g, root, reads, false);
     for (size_t i = 0; i < g->model->n_nodes; i++)
-        if (marks[i])
+        if (walk->marks[i])
             groups_put_node(g->model, &g->model->nodes[i], nodes);
     return nodes;
 }
@@ -229,21 +294,22 @@ static json_t *groups_nodes(const struct ort_groups *g, size_t root, bool *marks
 static void groups_tell(const struct ort_groups *g, struct odb_account *account)
 {
     json_t *kernels = json_array();
-    bool *marks = odb_new_n(bool, g->model->n_nodes + 1);
-    size_t reads = 1;
+    bool *reads = odb_new_n(bool, g->model->n_values + 1);
+    size_t most = 1; /* values on the stack: a node's are put there once */
     for (size_t n = 0; n < g->model->n_nodes; n++)
-        reads += odb_node_n_reads(&g->model->nodes[n]);
-    int *stack = odb_new_n(int, reads); /* a node's inputs are put there once */
+        most += odb_node_n_reads(&g->model->nodes[n]);
+    struct groups_walk walk = {odb_new_n(bool, g->model->n_nodes + 1), odb_new_n(int, most), NULL};
     for (size_t n = 0; n < g->made->n_nodes; n++) {
-        json_t *nodes = g->group[n] == (int)n ? groups_nodes(g, n, marks, stack) : NULL;
+        json_t *nodes = g->group[n] == (int)n ? groups_nodes(g, n, reads, &walk) : NULL;
         if (json_array_size(nodes))
             json_array_append_new(
                 kernels, json_pack("{s:o,s:o}", "kernel", groups_name(g, n), "nodes", nodes));
         else
             json_decref(nodes);
     }
-    free(marks);
-    free(stack);
+    free(walk.marks);
+    free(walk.stack);
+    free(reads);
     json_t *all = json_pack("{s:i,s:o}", "schema", 1, "groups", kernels);
     char *text = json_dumps(all, JSON_COMPACT);
     odb_account_groups(account, text, strlen(text));

@@ -58,13 +58,17 @@ static void groups_put_kernels(const struct groups_told *told, struct odb_buf *o
         const struct odb_kernel *kernel = &told->groups.kernels.items[i];
         odb_buf_puts(out, "  ");
         odb_buf_put_shown(out, kernel->name);
-        odb_buf_printf(out, ": %zu node%s", kernel->n, kernel->n == 1 ? "" : "s");
         if (kernel->made_by) {
             odb_buf_puts(out, ", by ");
             odb_buf_put_shown(out, kernel->made_by);
         }
+        odb_buf_puts(out, ": ");
+        if (kernel->n == 1)
+            odb_node_put(told->graph, kernel->nodes[0], out);
+        else
+            odb_buf_printf(out, "%zu nodes", kernel->n);
         odb_buf_putc(out, '\n');
-        if (kernel->n)
+        if (kernel->n > 1)
             groups_put_nodes(told->graph, kernel->nodes, kernel->n, out);
     }
 }
