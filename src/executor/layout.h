@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * How a target holds a value: with its channels in blocks or last, or as integers with a scale.
- * What was read is made the value that the model means before anybody compares it.
+ * What was read is made the value that the model means before it is compares it.
  */
 #ifndef ODB_EXECUTOR_LAYOUT_H
 #define ODB_EXECUTOR_LAYOUT_H

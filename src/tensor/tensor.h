@@ -52,8 +52,8 @@ struct odb_tensor {
     struct odb_storage *storage; /* ref; NULL with data NULL */
     struct odb_tensor **items;   /* owned array of refs */
     size_t n_items;
-    char *read_as; /* owned: how a target held it that it was read from, where that was undone; NULL:
-                      as it is */
+    char *read_as; /* owned: how the target that it is of held it, where that was undone; NULL: as
+                      it is */
 };
 
 struct odb_storage *odb_storage_ref(struct odb_storage *storage);
