@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "executor/layout.h"
+#include "executor/value_layout.h"
 #include "system/file.h"
 
 #define GROUPS_MOST ((size_t)64 << 20) /* bytes of a file */

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "executor/groups.h"
-#include "executor/layout.h"
+#include "executor/value_layout.h"
 #include "model/model.h"
 #include "model/read/load.h"
 #include "model/read/pb.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * How a target holds a value: with its channels in blocks or last, or as integers with a scale.
- * What was read is made the value that the model means before it is compares it.
+ * What was read is made the value that the model means before it is compared.
  */
-#ifndef ODB_EXECUTOR_LAYOUT_H
-#define ODB_EXECUTOR_LAYOUT_H
+#ifndef ODB_EXECUTOR_VALUE_LAYOUT_H
+#define ODB_EXECUTOR_VALUE_LAYOUT_H
 
 #include <jansson.h>
 #include <stdint.h>

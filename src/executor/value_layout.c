@@ -3,7 +3,7 @@
  * Both orders are one: channels that come last are a single block of all of them. So what is stored
  * is N, B, places, b, where the channel is B * block + b, and the value is N, channel, places.
  */
-#include "executor/layout.h"
+#include "executor/value_layout.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -158,8 +158,8 @@ static enum odb_status layout_misfit(const struct odb_tensor *t, const char *wha
                     odb_dtype_info(t->dtype)->name, odb_shape_text(t, shape, sizeof shape));
 }
 
-/* How many channels the value has, of those that are stored. Padding that nobody speaks of is not
- * taken for channels: the shape would be another one, and a node would be accused of it. */
+/* How many channels the value has, of those that are stored. Padding that the target does not speak
+ * of is not taken for channels: the shape would be another one, and a node accused of it. */
 static enum odb_status layout_channels(int64_t *out, const struct odb_layout *layout,
                                        int64_t stored, const struct odb_layout_want *want,
                                        struct odb_error *err)

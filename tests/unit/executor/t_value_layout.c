@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "executor/layout.h"
+#include "executor/value_layout.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
