@@ -426,7 +426,7 @@ static enum odb_status serve_tell(struct serve *serve, struct odb_error *err)
     struct odb_parcel parcel = {0};
     Odb__Wire__Reply reply = ODB__WIRE__REPLY__INIT;
     Odb__Wire__Account message = ODB__WIRE__ACCOUNT__INIT;
-    Odb__Wire__Blob text;
+    Odb__Wire__Blob text, groups;
     enum odb_status status = odb_executor_account(serve->executor, &account, &why);
     size_t n = account.places.n;
     Odb__Wire__Placement *places = odb_new_n(Odb__Wire__Placement, n + 1);
@@ -438,7 +438,9 @@ static enum odb_status serve_tell(struct serve *serve, struct odb_error *err)
         places[i].where = account.places.items[i].where;
     }
     odb_parcel_add(&parcel, &text, odb_buf_text(&account.text), account.text.len);
+    odb_parcel_add(&parcel, &groups, odb_buf_text(&account.groups), account.groups.len);
     message.text = &text;
+    message.groups = &groups;
     message.places = list;
     message.n_places = n;
     message.notes = account.notes.items;

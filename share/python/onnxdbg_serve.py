@@ -11,6 +11,7 @@ import faulthandler
 import fcntl
 import importlib.util
 import inspect
+import json
 import os
 import platform
 import shutil
@@ -292,6 +293,7 @@ class Server:
         self.executor = self.tensors = None
         self.inputs = {}   # of the run before, which the debugger may refer to
         self.ports = {}, {}, set()  # outline() of the loaded model
+        self.node_index = []        # of its nodes, in the debugged model
 
     def call(self, name, *args):
         """A method of the user's, None where there is none of that name."""
@@ -346,6 +348,7 @@ class Server:
             os.chdir(directory)
             self.ports = onnxdbg_model.outline(data)
             path = write_model(self.root, data, directory, self.copies)
+            self.node_index = list(request.load.node_index)
         except OSError as error:
             raise Refusal(E_IO, error.strerror or str(error), str(error.filename or "")) from error
         except (wire.WireError, self.tensors.types.Refused) as error:
@@ -418,8 +421,32 @@ class Server:
         places = [Message(node=str(n), op_type=str(o), where=str(w))
                   for n, o, w in told.get("placements", ())]
         notes = [" ".join(str(n).split()) for n in told.get("notes", ())]
-        account = Message(text=parcel.add(text), places=places, notes=notes)
+        groups = self.groups()
+        account = Message(text=parcel.add(text), places=places, notes=notes,
+                          groups=parcel.add(groups))
         return Message(account=account), parcel
+
+    def groups(self):
+        """What groups() says of the kernels, with the indices of the debugged model."""
+        told = self.call("groups")
+        if told is None:
+            return b""
+        if isinstance(told, list):
+            told = {"groups": told}
+        try:
+            for kernel in told.get("groups", ()):
+                kernel["nodes"] = [self.node_name(str(n)) for n in kernel["nodes"]]
+            return json.dumps({"schema": 1, **told}).encode()
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise refusal_of(error, self.path) from error
+
+    def node_name(self, name):
+        """#K, of the file that was loaded, with the node's index in the debugged model."""
+        if not name.startswith("#") or not self.node_index:
+            return name
+        at = name[1:]
+        known = at.isdecimal() and int(at) < len(self.node_index)
+        return "#%d" % self.node_index[int(at)] if known else name + " of the file"
 
     def answer(self):
         """Answers one request; False when there is to be no other."""

@@ -190,7 +190,8 @@ REQUEST = {1: ("hello", {}), 2: ("load", LOAD), 3: ("execute", EXECUTE), 4: ("sh
            5: ("tell", {}), 15: ("id", "uint")}
 READY = {1: ("version", "text"), 2: ("description", "text")}
 PLACEMENT = {1: ("node", "text"), 2: ("op_type", "text"), 3: ("where", "text")}
-ACCOUNT = {1: ("text", BLOB), 2: ("places", [PLACEMENT]), 3: ("notes", ["text"])}
+ACCOUNT = {1: ("text", BLOB), 2: ("places", [PLACEMENT]), 3: ("notes", ["text"]),
+           4: ("groups", BLOB)}
 REPLY = {1: ("error", ERROR), 2: ("ready", READY), 3: ("done", {}),
          4: ("values", {1: ("outputs", [TENSOR])}), 5: ("account", ACCOUNT), 15: ("id", "uint")}
 

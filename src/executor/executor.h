@@ -49,11 +49,12 @@ struct odb_account {
     struct odb_buf text; /* the model in its own words: an optimised graph, an IR */
     ODB_VEC(struct odb_placement) places;
     ODB_VEC(char *) notes; /* owned: what its user should know, a line each */
+    struct odb_buf groups; /* JSON: what nodes became (groups.h); empty: it does not say */
 };
 
 #define ODB_ACCOUNT_INIT                                                                           \
     {                                                                                              \
-        .text = ODB_BUF_INIT                                                                       \
+        .text = ODB_BUF_INIT, .groups = ODB_BUF_INIT                                               \
     }
 
 /* What the argument of a spec is in a search for the files that it names. */

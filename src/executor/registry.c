@@ -273,6 +273,7 @@ void odb_account_dispose(struct odb_account *account)
     free(account->places.items);
     free(account->notes.items);
     odb_buf_dispose(&account->text);
+    odb_buf_dispose(&account->groups);
     *account = (struct odb_account)ODB_ACCOUNT_INIT;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/sha256.h"
+#include "executor/groups.h"
 
 void odb_answered_dispose(struct odb_answered *known)
 {
@@ -74,12 +75,12 @@ void odb_answers_digest(const struct odb_buf *text, char hex[65])
     answers_hex(&sha, hex);
 }
 
-/* The text, how many notes there are, these, and then node, operator and place of each placement.
- */
+/* The text, how many notes there are, these, then node, operator and place of each placement, and
+ * the kernels where there are any. */
 enum odb_status odb_answers_from_account(struct odb_tensor **out, const struct odb_account *account,
                                          struct odb_error *err)
 {
-    size_t n = 0, count = 2 + account->notes.n + 3 * account->places.n;
+    size_t n = 0, count = 2 + account->notes.n + 3 * account->places.n + (account->groups.len > 0);
     struct odb_str *strings = odb_new_n(struct odb_str, count);
     char notes[32];
     snprintf(notes, sizeof notes, "%zu", account->notes.n);
@@ -93,6 +94,8 @@ enum odb_status odb_answers_from_account(struct odb_tensor **out, const struct o
         for (size_t k = 0; k < ODB_COUNT(texts); k++)
             strings[n++] = (struct odb_str){texts[k], strlen(texts[k])};
     }
+    if (account->groups.len)
+        strings[n++] = (struct odb_str){account->groups.data, account->groups.len};
     enum odb_status status =
         odb_tensor_copy_of(out, ODB_STRING, 1, (int64_t[]){(int64_t)count}, strings, err);
     free(strings);
@@ -108,13 +111,16 @@ bool odb_answers_to_account(const struct odb_tensor *t, struct odb_account *acco
     for (size_t i = 0; i < t->count; i++)
         texts[i] = odb_xstrndup(strings[i].data ? strings[i].data : "", strings[i].len);
     size_t notes = strtoul(texts[1], NULL, 10), n = 2;
-    bool right = notes <= t->count - 2 && (t->count - 2 - notes) % 3 == 0;
+    bool right = notes <= t->count - 2 && (t->count - 2 - notes) % 3 < 2;
+    bool groups = right && (t->count - 2 - notes) % 3 == 1;
     if (right)
         odb_buf_puts(&account->text, texts[0]);
     for (; right && n < 2 + notes; n++)
         odb_account_note(account, "%s", texts[n]);
-    for (; right && n < t->count; n += 3)
+    for (; right && n + 2 < t->count; n += 3)
         odb_account_place(account, texts[n], texts[n + 1], texts[n + 2]);
+    if (groups)
+        odb_account_groups(account, texts[n], strlen(texts[n]));
     for (size_t i = 0; i < t->count; i++)
         free(texts[i]);
     free(texts);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "executor/groups.h"
 #include "base/utf8.h"
 #include "report/json.h"
 #include "run/value_report.h"
@@ -257,6 +258,21 @@ void odb_put_off(struct odb_number error, struct odb_number noise, struct odb_bu
         odb_buf_printf(out, " where rounding explains %.3g", noise.v);
 }
 
+void odb_culprit_put_kernel(const struct odb_culprit *culprit, const struct odb_graph *graph,
+                            const char *indent, struct odb_buf *out)
+{
+    if (culprit->kernel && culprit->kernel->n > 1) {
+        odb_buf_printf(out, "%sin the target's kernel ", indent);
+        odb_kernel_put(culprit->kernel, graph, out);
+        odb_buf_putc(out, '\n');
+    }
+    if (culprit->read_as) {
+        odb_buf_printf(out, "%sthe target holds the value as ", indent);
+        odb_buf_put_shown(out, culprit->read_as);
+        odb_buf_putc(out, '\n');
+    }
+}
+
 void odb_culprit_facts(const struct odb_culprit *culprit, struct odb_buf *out)
 {
     bool region = culprit->segment[0] != culprit->segment[1];
@@ -315,6 +331,8 @@ void odb_culprit_dispose(struct odb_culprit *culprit)
         free(inside->value);
     }
     free(inside);
+    odb_kernel_free(culprit->kernel);
+    free(culprit->read_as);
     free(culprit->histograms);
     free(culprit->third_by);
     free(culprit->own_by);

@@ -134,6 +134,8 @@ struct odb_stretch {
     size_t n;
 };
 
+struct odb_kernel;
+
 struct odb_culprit {
     int node;  /* index in the main graph */
     int value; /* the output that shows it; ODB_NO_VALUE for crash, hang */
@@ -160,6 +162,10 @@ struct odb_culprit {
     char *path; /* owned: into its bodies, "Loop_4[3]/Conv_1"; NULL: it was not entered */
     struct odb_culprit_inside *inside; /* owned; NULL: no node there could be named */
     char *within;                      /* owned: what the search in its bodies came to; or NULL */
+    struct odb_kernel *kernel; /* owned: of the target, that the node, or all of the region, is in;
+                                  NULL: none is known */
+    char *read_as;             /* owned: how the target held the value, where that was undone; NULL:
+                                  as it is */
     struct odb_histograms *histograms; /* owned; NULL: the values are not at hand */
     enum odb_checked checks[ODB_CHECK_COUNT];
     enum odb_checked spoils; /* of several: with the others pinned and it not, what follows it fails
@@ -359,6 +365,10 @@ void odb_culprit_facts(const struct odb_culprit *culprit, struct odb_buf *out);
 /* Its segment is what is accused; else a node is, and the segment is what it takes for it to be
  * wrong. */
 bool odb_culprit_is_region(const struct odb_culprit *culprit);
+/* "in the target's kernel conv_1: #3 Conv, #5 Relu", and how the value was read, a line each behind
+ * indent; nothing where nothing is known. A kernel of the node alone is none to speak of. */
+void odb_culprit_put_kernel(const struct odb_culprit *culprit, const struct odb_graph *graph,
+                            const char *indent, struct odb_buf *out);
 /* What to try next, in words; NULL: nothing in particular. */
 const char *odb_report_hint(const struct odb_report *report);
 

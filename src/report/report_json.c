@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "executor/groups.h"
 #include "run/feeds.h"
 #include "report/json.h"
 #include "report/report.h"
@@ -190,6 +191,17 @@ static json_t *report_held(const struct odb_report *report, const struct odb_hel
                      (json_int_t)held->n, "of", (json_int_t)held->of_all);
 }
 
+static json_t *report_kernel(const struct odb_kernel *kernel)
+{
+    if (!kernel)
+        return json_null();
+    json_t *nodes = json_array();
+    for (size_t i = 0; i < kernel->n; i++)
+        json_array_append_new(nodes, json_integer(kernel->nodes[i]));
+    return json_pack("{s:o,s:o,s:o}", "name", odb_json_text(kernel->name), "pass",
+                     odb_json_text(kernel->made_by), "nodes", nodes);
+}
+
 static json_t *report_culprit(const struct odb_report *report, const struct odb_culprit *culprit)
 {
     const struct odb_node *node = &report->model->graph->nodes[culprit->node];
@@ -202,6 +214,8 @@ static json_t *report_culprit(const struct odb_report *report, const struct odb_
     report_set(object, "reaches_output", json_boolean(culprit->reaches_output));
     report_set(object, "verified", json_boolean(culprit->verified));
     report_set(object, "segment", json_pack("[ii]", culprit->segment[0], culprit->segment[1]));
+    report_set(object, "kernel", report_kernel(culprit->kernel));
+    report_set(object, "read_as", odb_json_text(culprit->read_as));
     report_set(object, "passes", report_part(&culprit->passes));
     report_set(object, "holds", report_held(report, &culprit->held));
     report_set(object, "of_reference", json_boolean(culprit->of_reference));
@@ -238,6 +252,8 @@ static json_t *report_values(const struct odb_report *report)
         report_set(object, "boundary", json_boolean(numbers->boundary));
         report_set(object, "culprit", json_boolean(numbers->culprit));
         report_set(object, "reason", odb_json_text(numbers->reason));
+        report_set(object, "read_as",
+                   odb_json_text(report->given[i] ? report->given[i]->read_as : NULL));
         json_array_append_new(values, object);
     }
     return values;

@@ -10,6 +10,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "executor/groups.h"
 #include "report/json.h"
 #include "report/report.h"
 #include "run/value_report.h"
@@ -279,6 +280,22 @@ static void read_passes(const struct reading *r, const json_t *json, struct odb_
         *out = part;
 }
 
+/* A kernel of nodes that the model has. */
+static struct odb_kernel *read_kernel(const struct reading *r, const json_t *json)
+{
+    const json_t *nodes = json_object_get(json, "nodes"), *node;
+    size_t i;
+    struct odb_kernel kernel = {.name = NULL};
+    read_text(json_object_get(json, "name"), &kernel.name);
+    if (!kernel.name)
+        return NULL;
+    read_text(json_object_get(json, "pass"), &kernel.made_by);
+    kernel.nodes = odb_new_n(int, json_array_size(nodes) + 1);
+    json_array_foreach((json_t *)nodes, i, node)
+        kernel.n += read_node(r, node, &kernel.nodes[kernel.n]);
+    return odb_xmemdup(&kernel, sizeof kernel);
+}
+
 static void read_culprit(const struct reading *r, const json_t *json, struct odb_culprit *culprit)
 {
     static const struct read_row rows[] = {
@@ -289,11 +306,14 @@ static void read_culprit(const struct reading *r, const json_t *json, struct odb
         {"third_opinion_by", offsetof(struct odb_culprit, third_by), read_text},
         {"own_library_opinion", offsetof(struct odb_culprit, own_opinion), read_opinion},
         {"own_library", offsetof(struct odb_culprit, own_by), read_text},
+        {"read_as", offsetof(struct odb_culprit, read_as), read_text},
         {"spoils_by_itself", offsetof(struct odb_culprit, spoils), read_checked},
         {"confidence", offsetof(struct odb_culprit, confidence), read_confidence},
     };
     READ_ROWS(json, rows, culprit);
     READ_ROWS(json, read_value_rows, &culprit->numbers);
+    if (!culprit->kernel)
+        culprit->kernel = read_kernel(r, json_object_get(json, "kernel"));
     read_held(r, json_object_get(json, "holds"), &culprit->held);
     read_passes(r, json_object_get(json, "passes"), &culprit->passes);
     read_chars(json_object_get(json, "recorded_weight_off"), culprit->recorded_off,

@@ -92,6 +92,7 @@ static void session_drop_verdicts(struct odb_session *session)
     odb_report_free(session->report);
     session->report = NULL;
     session->stored = false;
+    odb_groups_dispose(&session->groups);
     odb_account_dispose(&session->account);
     session_index_culprits(session);
 }
@@ -408,8 +409,12 @@ enum odb_status odb_session_begin(struct odb_session *session, const char *comma
 static void session_keep_account(struct odb_session *session, struct odb_account *account)
 {
     odb_account_dispose(&session->account);
+    odb_groups_dispose(&session->groups);
     session->account = *account;
     *account = (struct odb_account)ODB_ACCOUNT_INIT;
+    if (odb_groups_read(&session->groups, odb_buf_text(&session->account.groups),
+                        session->model->graph, NULL) != ODB_OK)
+        odb_groups_dispose(&session->groups); /* a search has told of it */
 }
 
 void odb_session_account_take(struct odb_session *session, struct odb_account *account)
@@ -621,6 +626,11 @@ const char *odb_session_place(const struct odb_session *session, int node)
         if (!strcmp(session->account.places.items[i].node, name))
             return session->account.places.items[i].where;
     return NULL;
+}
+
+const struct odb_kernel *odb_session_kernel(const struct odb_session *session, int node)
+{
+    return odb_groups_kernel(&session->groups, node);
 }
 
 const struct odb_culprit *odb_session_culprit(const struct odb_session *session, int node)

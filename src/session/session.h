@@ -14,6 +14,7 @@
 #include <pthread.h>
 
 #include "bisect/plan/bisect.h"
+#include "executor/groups.h"
 #include "walk/inside.h"
 #include "reference/trace.h"
 #include "walk/walk.h"
@@ -199,6 +200,8 @@ double odb_report_error(const struct odb_value_report *report);
 /* Where the target runs a node; NULL: it says nothing of one of this name. Caller holds the lock.
  * Borrowed. */
 const char *odb_session_place(const struct odb_session *session, int node);
+/* The target's kernel that a node is in; NULL: none is known. Caller holds the lock. Borrowed. */
+const struct odb_kernel *odb_session_kernel(const struct odb_session *session, int node);
 /* How many values that nodes make have a verdict. Caller holds the lock. */
 size_t odb_session_judged(const struct odb_session *session);
 /* The verdict that stands for a node: that of its worst output. Caller holds the lock. Borrowed,

@@ -23,6 +23,7 @@ struct odb_session {
     struct odb_tensor **given;       /* owned refs [lock]; [n_values]: the target's */
     struct odb_report *report;       /* owned [lock]; of the newest search; NULL: none */
     bool stored;                     /* the report is what the file says */
+    struct odb_groups groups;        /* [lock] what it said of its kernels, read */
     struct odb_account account;      /* [lock] what the target said of the model as it loaded it;
                                         empty: nothing */
     int *culprits; /* owned [lock]; [n_nodes] 1 + which culprit of the report a node is; 0: none */

@@ -393,7 +393,14 @@ void odb_tensor_unref(struct odb_tensor *t)
         return;
     odb_storage_unref(t->storage);
     tensor_free_items(t->items, t->n_items);
+    free(t->read_as);
     odb_blocks_give(t, sizeof *t);
+}
+
+void odb_tensor_set_read_as(struct odb_tensor *t, const char *text)
+{
+    free(t->read_as);
+    t->read_as = text && *text ? odb_xstrdup(text) : NULL;
 }
 
 /* --- looking at tensors ----------------------------------------------------------------------- */

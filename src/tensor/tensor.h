@@ -52,6 +52,8 @@ struct odb_tensor {
     struct odb_storage *storage; /* ref; NULL with data NULL */
     struct odb_tensor **items;   /* owned array of refs */
     size_t n_items;
+    char *read_as; /* owned: how the target that it is of held it, where that was undone; NULL: as
+                      it is */
 };
 
 struct odb_storage *odb_storage_ref(struct odb_storage *storage);
@@ -100,6 +102,9 @@ enum odb_status odb_tensor_densify(struct odb_tensor **out, const struct odb_ten
 /* Copies bytes into element i of a string tensor that is not shared yet. */
 enum odb_status odb_tensor_set_string(struct odb_tensor *t, size_t i, const char *data, size_t len,
                                       struct odb_error *err) ODB_MUST_USE;
+
+/* Copies a text into read_as of a tensor that is not shared yet; NULL or "": there is none. */
+void odb_tensor_set_read_as(struct odb_tensor *t, const char *text);
 
 struct odb_tensor *odb_tensor_ref(const struct odb_tensor *t); /* NULL stays NULL */
 void odb_tensor_unref(struct odb_tensor *t);                   /* NULL is fine */

@@ -130,7 +130,7 @@ bool ui_nodes_reveal(struct ui_view *view, int node)
 
 /* Columns for a width: what is fixed first, the rest is shared by the names. */
 struct nodes_columns {
-    int index, op, name, output, type, bar, number, local, noise;
+    int index, op, name, output, type, kernel, bar, number, local, noise;
 };
 
 /* In the order of ODB_COLUMNS. */
@@ -139,6 +139,7 @@ enum nodes_column {
     NODES_NAME,
     NODES_OUT,
     NODES_TYPE,
+    NODES_KERNEL,
     NODES_BAR,
     NODES_ERROR,
     NODES_LOCAL,
@@ -155,11 +156,13 @@ static void nodes_chosen(struct nodes_columns *c, unsigned wanted, int cols)
 {
     c->op = nodes_wants(wanted, NODES_OP) ? c->op : 0;
     c->type = nodes_wants(wanted, NODES_TYPE) ? c->type : 0;
+    c->kernel = nodes_wants(wanted, NODES_KERNEL) ? c->type ? 18 : 22 : 0;
     c->bar = nodes_wants(wanted, NODES_BAR) ? c->bar : 0;
     c->number = nodes_wants(wanted, NODES_ERROR) ? c->number : 0;
     c->local = nodes_wants(wanted, NODES_LOCAL) ? 8 : 0;
     c->noise = nodes_wants(wanted, NODES_NOISE) ? 8 : 0;
-    int rest = cols - (c->index + c->op + c->type + c->bar + c->number + c->local + c->noise + 8);
+    int rest = cols - (c->index + c->op + c->type + c->kernel + c->bar + c->number + c->local +
+                       c->noise + 8);
     bool name = nodes_wants(wanted, NODES_NAME), out = nodes_wants(wanted, NODES_OUT);
     c->output = out ? ODB_MAX(name ? rest / 2 : rest, 0) : 0;
     c->name = name ? ODB_MAX(rest - c->output, 0) : 0;
@@ -204,7 +207,7 @@ struct nodes_title {
     enum ui_sort sort;
     const char *text;
 };
-#define NODES_TITLES 8
+#define NODES_TITLES 9
 
 static int nodes_titles(const struct ui_view *view, int cols, struct nodes_title *out)
 {
@@ -216,6 +219,7 @@ static int nodes_titles(const struct ui_view *view, int cols, struct nodes_title
         {1, c.name, UI_SORT_NAME, "name"},
         {1, c.output, UI_SORT_OUTPUT, "output"},
         {0, c.type, UI_SORT_TYPE, "type"},
+        {0, c.kernel, UI_SORT_KERNEL, "kernel"},
         {1, c.bar + c.number, UI_SORT_ERROR, c.bar ? "error 1e-8 to 1" : "error"},
         {1, c.local, UI_SORT_LOCAL, "local"},
         {0, c.noise, UI_SORT_NOISE, "noise"},
@@ -307,6 +311,13 @@ static void nodes_draw_names(const struct ui_view *view, const struct odb_node *
         odb_session_put_type(session, value, &text);
     if (c->type)
         ui_draw_field(area, 0, col, c->type, UI_CUT_MIDDLE, UI_STYLE_TYPE, odb_buf_text(&text));
+    odb_buf_clear(&text);
+    const struct odb_kernel *kernel = odb_session_kernel(session, node->index);
+    if (c->kernel && kernel)
+        odb_buf_put_shown(&text, kernel->name);
+    if (c->kernel)
+        ui_draw_field(area, 0, col + c->type, c->kernel - 1, UI_CUT_MIDDLE, UI_STYLE_DIM,
+                      odb_buf_text(&text));
     odb_buf_dispose(&text);
 }
 
@@ -323,8 +334,8 @@ static void nodes_draw_scope(const struct ui_view *view, const struct ui_row *ro
     ui_draw_field(area, 0, col, c->op, UI_CUT_END, UI_STYLE_LABEL, text);
     free(text);
     text = odb_xasprintf("%.*s%c%s", row->scope, label, separator, dots);
-    ui_draw_field(area, 0, col + c->op + 1, c->name + 1 + c->output + c->type, UI_CUT_MIDDLE,
-                  UI_STYLE_NAME, text);
+    ui_draw_field(area, 0, col + c->op + 1, c->name + 1 + c->output + c->type + c->kernel,
+                  UI_CUT_MIDDLE, UI_STYLE_NAME, text);
     free(text);
 }
 
@@ -369,7 +380,7 @@ static void nodes_draw_row(const struct ui_view *view, size_t at, const struct u
         nodes_draw_scope(view, &row, &c, area, col);
     else
         nodes_draw_names(view, node, value, &c, area, col);
-    col += c.op + 1 + c.name + 1 + c.output + c.type + 1;
+    col += c.op + 1 + c.name + 1 + c.output + c.type + c.kernel + 1;
     ui_draw_error(area, 0, col, c.bar, report, ui_noise_factor(view->app->console));
     const char *error = isinf(odb_report_error(report))
                             ? odb_verdict_name(report->verdict)

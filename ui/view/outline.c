@@ -246,6 +246,7 @@ static void outline_key(const struct odb_session *session, enum ui_sort sort,
 {
     const struct odb_graph *graph = odb_session_model(session)->graph;
     const struct odb_node *node = &graph->nodes[key->row.worst];
+    const struct odb_kernel *kernel;
     int value;
     const struct odb_value_report *report = odb_session_node(session, key->row.worst, &value);
     switch (sort) {
@@ -266,6 +267,10 @@ static void outline_key(const struct odb_session *session, enum ui_sort sort,
         odb_buf_dispose(&type);
         break;
     }
+    case UI_SORT_KERNEL: /* in the order of the kernels' first nodes */
+        kernel = odb_session_kernel(session, key->row.worst);
+        key->number = kernel ? (double)kernel->nodes[0] : NAN;
+        break;
     case UI_SORT_ERROR:
         key->number = outline_error(session, key->row.worst);
         break;

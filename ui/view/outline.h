@@ -24,6 +24,7 @@ struct odb_session;
     X(NAME, "name")                                                                                \
     X(OUTPUT, "output")                                                                            \
     X(TYPE, "type")                                                                                \
+    X(KERNEL, "kernel")                                                                            \
     X(ERROR, "error")                                                                              \
     X(LOCAL, "local")                                                                              \
     X(NOISE, "noise")                                                                              \

@@ -367,9 +367,30 @@ static void node_put_place(struct node_view *v)
     if (where)
         node_row(v, UI_STYLE_NORMAL, 0, ODB_NO_NODE, ODB_NO_VALUE, "the target runs it on %s",
                  where);
-    else if (odb_session_account(session)->places.n)
+    else if (odb_session_account(session)->places.n && !odb_session_kernel(session, v->node))
         node_row(v, UI_STYLE_DIM, 0, ODB_NO_NODE, ODB_NO_VALUE, "%s",
                  "the target runs no node of this name: it is fused, folded or renamed");
+}
+
+/* The kernel that the target made of it, and the other nodes in it, which can be gone to. */
+static void node_put_kernel(struct node_view *v)
+{
+    const struct odb_session *session = v->text.view.app->session;
+    const struct odb_kernel *kernel = odb_session_kernel(session, v->node);
+    struct odb_buf line = ODB_BUF_INIT;
+    if (!kernel)
+        return;
+    odb_buf_put_shown(&line, kernel->name);
+    node_row(v, UI_STYLE_NORMAL, 0, ODB_NO_NODE, ODB_NO_VALUE, "in the target's kernel %s%s",
+             odb_buf_text(&line), kernel->n > 1 ? ", with" : ", alone");
+    for (size_t i = 0; i < kernel->n; i++) {
+        if (kernel->nodes[i] == v->node)
+            continue;
+        odb_buf_clear(&line);
+        odb_node_put(odb_session_model(session)->graph, kernel->nodes[i], &line);
+        node_row(v, UI_STYLE_NORMAL, 2, kernel->nodes[i], ODB_NO_VALUE, "%s", odb_buf_text(&line));
+    }
+    odb_buf_dispose(&line);
 }
 
 /* Opened, it shows where the target's own text speaks of the node. */
@@ -394,6 +415,7 @@ static void node_make(struct node_view *v)
     ui_text_clear(&v->text);
     node_put_head(v, node, op);
     node_put_place(v);
+    node_put_kernel(v);
     if (node->n_out)
         node_head(v, "outputs");
     v->first = v->text.lines.n;

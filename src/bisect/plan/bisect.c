@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "executor/groups.h"
 #include "base/utf8.h"
 #include "bisect/plan/evidence.h"
 #include "bisect/bisect_options.h"
@@ -294,16 +295,37 @@ static void bisect_histograms(const struct search_case *c, struct findings *f,
     free(seen);
 }
 
+/* The kernels that the culprits are in. What is wrong with what the target says of them was told
+ * when it said it. */
+static void bisect_kernels(const struct search_case *c, struct findings *f)
+{
+    struct odb_groups groups;
+    enum odb_status status =
+        odb_groups_read(&groups, odb_buf_text(&f->report->account.groups), c->model->graph, NULL);
+    for (size_t i = 0; i < f->report->culprits.n && status == ODB_OK; i++) {
+        struct odb_culprit *culprit = findings_culprit(f, i);
+        bool region = odb_culprit_is_region(culprit);
+        const struct odb_kernel *first =
+            odb_groups_kernel(&groups, region ? culprit->segment[0] : culprit->node);
+        if (!region || first == odb_groups_kernel(&groups, culprit->segment[1]))
+            culprit->kernel = odb_kernel_copy(first);
+    }
+    odb_groups_dispose(&groups);
+}
+
 static void bisect_finish(struct bisect *s)
 {
     const struct search_case *c = s->asked;
     struct findings *f = &s->found;
     for (size_t i = 0; i < f->report->culprits.n; i++) {
         struct odb_culprit *culprit = findings_culprit(f, i);
+        const struct odb_tensor *t = culprit->value < 0 ? NULL : f->shown[culprit->value];
         culprit->text = words_culprit(c, f, culprit);
+        culprit->read_as = t && t->read_as ? odb_xstrdup(t->read_as) : NULL;
         if (c->trace && i < BISECT_HISTOGRAMS)
             bisect_histograms(c, f, culprit);
     }
+    bisect_kernels(c, f);
     probed_forget(c, f);
     findings_unread(f, unread_count(c, f));
     findings_conclude(f);

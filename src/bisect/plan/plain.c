@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "executor/groups.h"
 #include "bisect/alone/held.h"
 #include "bisect/plan/own_file.h"
 #include "bisect/reading.h"
@@ -74,6 +75,24 @@ enum odb_status plain_run(const struct search_case *c, struct findings *f, struc
     return held_exchanged(c, f, err);
 }
 
+/* What it says of kernels must be said of this model. */
+static void plain_groups(const struct search_case *c, struct findings *f, struct odb_buf *out)
+{
+    struct odb_groups groups;
+    struct odb_error why = ODB_ERROR_INIT;
+    char text[600];
+    const char *said = odb_buf_text(&findings_account(f)->groups);
+    if (odb_groups_read(&groups, said, c->graph, &why) != ODB_OK)
+        findings_warn(f, "the target's account of its kernels cannot be read: %s",
+                      odb_error_text(&why, text, sizeof text));
+    for (size_t i = 0; i < groups.warnings.n; i++)
+        findings_warn(f, "%s", groups.warnings.items[i]);
+    if (groups.kernels.n)
+        odb_buf_printf(out, "%s%zu kernel%s", out->len ? ", in " : "", groups.kernels.n,
+                       groups.kernels.n == 1 ? "" : "s");
+    odb_groups_dispose(&groups);
+}
+
 enum odb_status plain_account(const struct search_case *c, struct findings *f,
                               struct odb_error *err)
 {
@@ -97,6 +116,7 @@ enum odb_status plain_account(const struct search_case *c, struct findings *f,
         findings_note(f, "target: %s", account->notes.items[i]);
     struct odb_buf places = ODB_BUF_INIT;
     odb_account_put_places(account, &places);
+    plain_groups(c, f, &places);
     findings_step_end(f, "account", "what the target made of the model%s%.300s",
                       places.len ? ": " : "", odb_buf_text(&places));
     odb_buf_dispose(&places);

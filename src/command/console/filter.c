@@ -142,6 +142,12 @@ static bool filter_runs(const struct filter_place *place, const struct filter_te
     return filter_try(term, where ? where : "");
 }
 
+static bool filter_kernel(const struct filter_place *place, const struct filter_term *term)
+{
+    const struct odb_kernel *kernel = odb_session_kernel(place->session, place->node->index);
+    return filter_try(term, kernel ? kernel->name : "");
+}
+
 static struct odb_number filter_error(const struct filter_place *place)
 {
     const struct odb_value_report *report = place->report;
@@ -179,6 +185,10 @@ static const struct filter_field filter_fields[] = {
     {.name = "type", .help = "of what it makes: float[1,64,56,56]", .text = filter_type},
     {.name = "verdict", .help = "pass, fail, …", .text = filter_verdict, .follows = true},
     {.name = "runs", .help = "where the target runs it", .text = filter_runs, .follows = true},
+    {.name = "kernel",
+     .help = "the target's kernel that it is in",
+     .text = filter_kernel,
+     .follows = true},
     {.name = "err", .help = "its error", .number = filter_error, .follows = true},
     {.name = "local",
      .help = "the part of it that is its own",

@@ -404,6 +404,22 @@ static const struct odb_command command_table[] = {
         .exec = odb_command__target,
     },
     {
+        .name = "groups",
+        .group = "run",
+        .args = args_model,
+        .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_TARGET, ODB_OPTION_JSON),
+        .help = "which kernels the target made of which nodes",
+        .text = "Loads the whole model on --target, runs it once, and prints what the target says "
+                "it made of it: each kernel with the nodes that became it, the nodes that are in "
+                "none, and the values that it holds otherwise than the model says, in blocks of "
+                "channels or as integers with a scale. A program says so in groups.json, a Python "
+                "class in groups(); of ONNX Runtime it is worked out from its optimised model. "
+                "Names that are not in the model are warned of.",
+        .example = "onnxdbg groups model.onnx --target ort",
+        .flags = ODB_COMMAND_LONG | BOTH,
+        .exec = odb_command__groups,
+    },
+    {
         .name = "tensor",
         .group = "run",
         .args = args_source,

@@ -219,6 +219,7 @@ enum odb_status ort_account(void *self, struct odb_account *account, struct odb_
     }
     if (status == ODB_OK && optimized) {
         ort_note_widened(optimized, account);
+        ort_groups(ort, optimized, account);
         odb_model_text(optimized, &account->text);
     }
     odb_model_free(optimized);

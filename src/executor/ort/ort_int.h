@@ -125,4 +125,11 @@ enum odb_status ort_value_out(struct ort *ort, struct ort_value *value_take,
 bool ort_log_places(const char *location);
 enum odb_status ort_account(void *self, struct odb_account *account, struct odb_error *err);
 
+/* --- ort_groups.c ----------------------------------------------------------------------------- */
+
+struct odb_model;
+
+/* Adds which nodes of the loaded model became which of the optimised one. */
+void ort_groups(struct ort *ort, const struct odb_model *optimized, struct odb_account *account);
+
 #endif

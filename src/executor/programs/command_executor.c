@@ -138,6 +138,13 @@ static enum odb_status command_execute(void *self, const struct odb_named *input
     return status;
 }
 
+static enum odb_status command_account(void *self, struct odb_account *account,
+                                       struct odb_error *err)
+{
+    const struct command *command = self;
+    return odb_exchange_account(&command->files, account, err);
+}
+
 const struct odb_executor_ops odb_executor_command = {
     .version = ODB_EXECUTOR_VERSION,
     .size = sizeof(struct odb_executor_ops),
@@ -152,4 +159,5 @@ const struct odb_executor_ops odb_executor_command = {
     .execute = command_execute,
     .release = command_release,
     .describe = command_describe,
+    .account = command_account,
 };

@@ -7,32 +7,66 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "executor/groups.h"
+#include "executor/value_layout.h"
 #include "model/model.h"
 #include "model/read/load.h"
 #include "model/read/pb.h"
 #include "model/write/pb_write.h"
 #include "tensor/format/npy.h"
 
+/* groups.json, as it was when it was looked at last. */
+struct exchange_groups {
+    struct stat stamp;
+    json_t *json; /* owned; NULL: there is none */
+};
+
+static void exchange_forget_groups(struct odb_exchange *exchange)
+{
+    if (exchange->groups)
+        json_decref(exchange->groups->json);
+    free(exchange->groups);
+    exchange->groups = NULL;
+}
+
 void odb_exchange_init(struct odb_exchange *exchange, const char *keep, const char *list)
 {
     *exchange =
         (struct odb_exchange){.place = odb_place_new(keep), .keep = keep != NULL, .list = list};
+    exchange->groups = odb_new(struct exchange_groups);
 }
 
 static void exchange_unload(struct odb_exchange *exchange)
 {
-    for (size_t i = 0; i < exchange->n_outputs; i++)
+    for (size_t i = 0; i < exchange->n_outputs; i++) {
         free(exchange->outputs[i].name);
+        free(exchange->outputs[i].dims);
+    }
     free(exchange->outputs);
+    free(exchange->node_index);
     exchange->outputs = NULL;
-    exchange->n_outputs = 0;
+    exchange->node_index = NULL;
+    exchange->n_outputs = exchange->n_nodes = 0;
 }
 
 void odb_exchange_dispose(struct odb_exchange *exchange)
 {
     exchange_unload(exchange);
+    exchange_forget_groups(exchange);
     odb_place_free(exchange->place);
     exchange->place = NULL;
+}
+
+static struct odb_exchange_output exchange_output(const struct odb_value *v)
+{
+    const struct odb_type *type = &v->type;
+    struct odb_exchange_output out = {
+        odb_xstrdup(v->name),          type->known, type->kind, type->dtype,
+        type->known ? type->rank : -1, NULL};
+    out.dims = odb_new_n(int64_t, ODB_MAX(out.rank, 0) + 1);
+    for (int i = 0; i < out.rank; i++)
+        out.dims[i] = type->dims[i].value;
+    return out;
 }
 
 enum odb_status odb_exchange_load(struct odb_exchange *exchange, const struct odb_load *load,
@@ -44,10 +78,12 @@ enum odb_status odb_exchange_load(struct odb_exchange *exchange, const struct od
     enum odb_status status = odb_place_put(exchange->place, load, model, err);
     exchange->n_outputs = model->graph->n_outputs;
     exchange->outputs = odb_new_n(struct odb_exchange_output, exchange->n_outputs + 1);
-    for (size_t i = 0; i < exchange->n_outputs; i++) {
-        const struct odb_value *v = &model->graph->values[model->graph->outputs[i]];
-        exchange->outputs[i] = (struct odb_exchange_output){odb_xstrdup(v->name), v->type.known,
-                                                            v->type.kind, v->type.dtype};
+    for (size_t i = 0; i < exchange->n_outputs; i++)
+        exchange->outputs[i] = exchange_output(&model->graph->values[model->graph->outputs[i]]);
+    if (load->node_index && load->n_nodes) {
+        exchange->node_index =
+            odb_xmemdup(load->node_index, load->n_nodes * sizeof *load->node_index);
+        exchange->n_nodes = load->n_nodes;
     }
     odb_model_free(model);
     return status;
@@ -210,6 +246,99 @@ static enum odb_status exchange_check_file(const struct odb_exchange *exchange, 
     return regular ? ODB_OK : ODB_E_EXECUTOR;
 }
 
+/* --- what the program says it made of the model ------------------------------------------------
+ */
+
+static bool exchange_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* What the program has written is the executor's doing, and no format of ours. */
+static enum odb_status exchange_wrong(struct odb_error *err)
+{
+    if (err)
+        err->code = ODB_E_EXECUTOR;
+    return ODB_E_EXECUTOR;
+}
+
+/* groups.json of the loaded model; *out is borrowed, and NULL where there is none. */
+static enum odb_status exchange_groups(const struct odb_exchange *exchange, const json_t **out,
+                                       struct odb_error *err)
+{
+    struct exchange_groups *had = exchange->groups;
+    struct stat stamp = {0};
+    enum odb_status status = ODB_OK;
+    char *path = odb_xasprintf("%s/" ODB_GROUPS_FILE, odb_place_dir(exchange->place));
+    if (stat(path, &stamp) < 0)
+        stamp = (struct stat){0};
+    if (!exchange_same(&stamp, &had->stamp)) {
+        json_decref(had->json);
+        had->json = NULL;
+        had->stamp = (struct stat){0};
+        status = odb_groups_load(&had->json, path, err);
+        if (status == ODB_OK)
+            had->stamp = stamp;
+        else
+            status = exchange_wrong(err);
+    }
+    free(path);
+    *out = had->json;
+    return status;
+}
+
+/* Makes of what was read the value that the model means, where the program says how it holds it. */
+static enum odb_status exchange_undo(const struct odb_exchange *exchange,
+                                     const struct odb_exchange_output *output,
+                                     struct odb_tensor **t, struct odb_error *err)
+{
+    const struct odb_layout_want want = {output->known ? output->dtype : ODB_UNDEFINED,
+                                         output->rank, output->dims};
+    const json_t *groups, *held;
+    struct odb_layout layout;
+    struct odb_tensor *plain = NULL;
+    struct odb_error why = ODB_ERROR_INIT;
+    ODB_TRY(exchange_groups(exchange, &groups, err));
+    json_t *name = exchange_name(output->name);
+    held = json_object_get(json_object_get(groups, "values"), json_string_value(name));
+    json_decref(name);
+    if (!held)
+        return ODB_OK;
+    enum odb_status status = odb_layout_read(&layout, held, &why);
+    if (status == ODB_OK)
+        status = odb_layout_plain(&plain, &layout, *t, &want, &why);
+    odb_layout_dispose(&layout);
+    if (status == ODB_OK) {
+        odb_tensor_unref(*t);
+        *t = plain;
+        return ODB_OK;
+    }
+    return odb_fail(err, ODB_E_EXECUTOR, "what " ODB_GROUPS_FILE " says of '%.200s' is wrong: %s",
+                    output->name, why.what);
+}
+
+enum odb_status odb_exchange_account(const struct odb_exchange *exchange,
+                                     struct odb_account *account, struct odb_error *err)
+{
+    const json_t *groups;
+    if (!odb_place_dir(exchange->place))
+        return odb_fail(err, ODB_E_EXECUTOR, "no model is loaded");
+    ODB_TRY(exchange_groups(exchange, &groups, err));
+    if (!groups)
+        return ODB_OK;
+    json_t *numbered = json_deep_copy(groups);
+    if (exchange->node_index)
+        odb_groups_number(numbered, exchange->node_index, exchange->n_nodes);
+    char *text = json_dumps(numbered, JSON_COMPACT);
+    odb_account_groups(account, text, strlen(text));
+    free(text);
+    json_decref(numbered);
+    return ODB_OK;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
 static enum odb_status exchange_read_file(const struct odb_exchange *exchange,
                                           const struct odb_exchange_output *output,
                                           const char *path, struct odb_tensor **out,
@@ -218,8 +347,15 @@ static enum odb_status exchange_read_file(const struct odb_exchange *exchange,
     const char *dot = strrchr(path, '.');
     ODB_TRY(exchange_check_file(exchange, path, output->name, err));
     if (dot && !strcmp(dot, ".pb"))
-        return odb_pb_read(out, output->known ? output->kind : ODB_TENSOR, path, err);
-    return odb_npy_read(out, path, err);
+        ODB_TRY(odb_pb_read(out, output->known ? output->kind : ODB_TENSOR, path, err));
+    else
+        ODB_TRY(odb_npy_read(out, path, err));
+    enum odb_status status = exchange_undo(exchange, output, out, err);
+    if (status != ODB_OK) {
+        odb_tensor_unref(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 enum odb_status odb_exchange_read(const struct odb_exchange *exchange, const char *name, size_t i,

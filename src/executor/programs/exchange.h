@@ -17,7 +17,11 @@ struct odb_exchange_output {
     bool known; /* the two below */
     enum odb_kind kind;
     enum odb_dtype dtype;
+    int rank;      /* -1: not known */
+    int64_t *dims; /* owned: [rank]; -1: not fixed */
 };
+
+struct exchange_groups;
 
 struct odb_exchange {
     struct odb_place *place;             /* owned */
@@ -25,6 +29,9 @@ struct odb_exchange {
     const char *list;                    /* borrowed: what tells the program its files */
     struct odb_exchange_output *outputs; /* owned: of the model loaded */
     size_t n_outputs;
+    struct exchange_groups *groups; /* owned: groups.json, as it was seen last */
+    int *node_index;                /* owned: as in struct odb_load; NULL: none was given */
+    size_t n_nodes;
 };
 
 /* keep: as in odb_place_new(). list: "io.json", for messages. */
@@ -43,7 +50,7 @@ enum odb_status odb_exchange_write(const struct odb_exchange *exchange,
                                    const char *const *names, size_t n_outputs, json_t **in,
                                    json_t **out, struct odb_error *err) ODB_MUST_USE;
 /* Reads what the program has written for the i-th of the outputs that were asked for; *out is owned
- * by the caller. */
+ * by the caller. Where groups.json beside the model says how the value is held, that is undone. */
 enum odb_status odb_exchange_read(const struct odb_exchange *exchange, const char *name, size_t i,
                                   struct odb_tensor **out, struct odb_error *err) ODB_MUST_USE;
 /* The same from a file that the program has named: one in the model's directory, with
@@ -51,6 +58,11 @@ enum odb_status odb_exchange_read(const struct odb_exchange *exchange, const cha
 enum odb_status odb_exchange_read_named(const struct odb_exchange *exchange, const char *name,
                                         const char *file, struct odb_tensor **out,
                                         struct odb_error *err) ODB_MUST_USE;
+/* What groups.json beside the model says of its nodes, with the indices of the debugged model;
+ * nothing where the program wrote none. ODB_E_EXECUTOR: it is not of that form. */
+enum odb_status odb_exchange_account(const struct odb_exchange *exchange,
+                                     struct odb_account *account,
+                                     struct odb_error *err) ODB_MUST_USE;
 /* Takes the files of a run away, unless they are kept. */
 void odb_exchange_clear(const struct odb_exchange *exchange, size_t n_inputs, size_t n_outputs);
 

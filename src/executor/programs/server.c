@@ -156,11 +156,10 @@ void odb_server_describe(void *self, char *text, size_t size)
 enum odb_status odb_server_account(void *self, struct odb_account *account, struct odb_error *err)
 {
     struct server *s = self;
-    (void)err;
     if (s->talk.noise && !s->told)
         odb_account_note(account, "%s", s->talk.noise);
     s->told = s->talk.noise != NULL;
-    return ODB_OK;
+    return odb_exchange_account(&s->files, account, err);
 }
 
 /* --- what it can do -------------------------------------------------------------------------- */

@@ -566,6 +566,7 @@ enum odb_status odb_wire_put(struct odb_wire_list *list, struct odb_parcel *parc
     item->n_dims = (size_t)t->rank;
     item->dims = odb_xmemdup(t->dims, sizeof t->dims);
     item->n_items = (uint32_t)t->n_items;
+    item->read_as = t->read_as ? t->read_as : item->read_as;
     if (t->kind == ODB_TENSOR) {
         if (!t->data && t->count > 0)
             return odb_fail(err, ODB_E_INPUT, "'%s' has a shape but no values", name);
@@ -711,7 +712,9 @@ static enum odb_status wire_get(struct odb_tensor **out, struct odb_frame *frame
                         item->dtype, item->n_dims);
     if (item->kind != ODB_TENSOR)
         return wire_get_container(out, frame, items, n, at, depth, err);
-    return wire_get_dense(out, frame, item, err);
+    ODB_TRY(wire_get_dense(out, frame, item, err));
+    odb_tensor_set_read_as(*out, item->read_as);
+    return ODB_OK;
 }
 
 enum odb_status odb_wire_get(struct odb_tensor **out, struct odb_frame *frame,

@@ -26,6 +26,7 @@
 #include "base/mem.h"
 #include "system/scratch.h"
 #include "base/utf8.h"
+#include "executor/groups.h"
 
 /* Long, because the first run of a large model on a slow target takes minutes and a hang wrongly
  * reported costs more than waiting: the user sees the time and can cancel. */
@@ -751,6 +752,9 @@ static enum odb_status target_read_account(const Odb__Wire__Account *message,
     if (message->text)
         ODB_TRY(odb_frame_blob(frame, message->text, &text, &size, err));
     odb_buf_add(&account->text, text, size);
+    ODB_TRY(odb_frame_blob(frame, message->groups, &text, &size, err));
+    if (size)
+        odb_account_groups(account, text, size);
     for (size_t i = 0; i < message->n_places; i++) {
         const Odb__Wire__Placement *place = message->places[i];
         odb_account_place(account, place->node, place->op_type, place->where);

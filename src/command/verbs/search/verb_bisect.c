@@ -95,6 +95,7 @@ void odb_call__put_culprit(const struct odb_graph *graph, const struct odb_culpr
     odb_buf_puts(out, "    ");
     odb_culprit_facts(culprit, out);
     odb_buf_putc(out, '\n');
+    odb_culprit_put_kernel(culprit, graph, "    ", out);
     bisect_put_inside(culprit, out);
     if (culprit->text && *culprit->text) {
         odb_buf_puts(out, "    ");
