@@ -186,7 +186,7 @@ static const struct odb_command command_table[] = {
                 "is named with its reason; if no other diverges, the exit status is 3 or 4. "
                 "Where the target says that it gives only outputs and takes no part of the model, "
                 "no node can be verified: the search ends with a region, and behind it stand the "
-                "nodes as `suspects` ranks them, by --samples inputs or 20. "
+                "nodes as `suspects` ranks them, by --samples inputs, or 20 within 30 s. "
                 "Exit status 1 means that something diverges: an output is off, or a node is that "
                 "fails by itself as well. Without either, a difference that no output shows and "
                 "that could not be verified is a note, and --strict makes it count. "

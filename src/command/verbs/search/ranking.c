@@ -11,6 +11,8 @@
 #include "executor/transport/target.h"
 #include "suspects/suspects.h"
 
+#define RANKING_UNASKED 30 /* seconds of a ranking for which no number of samples was given */
+
 /* The budget is the ranking's own matter: it ends with what is known by then. */
 static enum odb_status ranking_make(struct odb_command_call *call, struct odb_watch *watch,
                                     struct odb_samples *samples, struct odb_bisect_options search,
@@ -25,6 +27,8 @@ static enum odb_status ranking_make(struct odb_command_call *call, struct odb_wa
     search.answers = NULL;
     if (call->budget.deadline > 0)
         options.seconds = call->budget.deadline - odb_clock();
+    else if (!odb_call_has(call, ODB_OPTION_SAMPLES))
+        options.seconds = RANKING_UNASKED;
     if (call->budget.deadline > 0 && options.seconds <= 0)
         return odb_fail(err, ODB_E_EXECUTOR, "the budget was spent before");
     return odb_suspects(out, call->model, samples, &options, err);
