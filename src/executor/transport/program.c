@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -12,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "system/file.h"
 #include "executor/transport/child.h"
 
@@ -140,7 +142,10 @@ static enum odb_status program_spawn(const struct odb_program *program, pid_t *p
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files, to[1], STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&files, to[1], STDERR_FILENO);
+    if (program->apart)
+        posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    else
+        posix_spawn_file_actions_adddup2(&files, to[1], STDERR_FILENO);
     posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
     if (program->dir)
         posix_spawn_file_actions_addchdir_np(&files, program->dir);
@@ -189,14 +194,21 @@ static bool program_listen(struct odb_program *program, int from)
 static void program_wait(struct odb_program *program, pid_t pid, int from)
 {
     bool open = true;
-    struct pollfd fd = {.fd = from, .events = POLLIN};
+    double end = program->limit > 0 ? odb_clock() + program->limit : INFINITY;
     for (pid_t done = 0; done == 0;) {
-        done = waitpid(pid, &program->how, open ? WNOHANG : 0);
+        bool watch = open || isfinite(end);
+        struct pollfd fd = {.fd = open ? from : -1, .events = POLLIN};
+        done = waitpid(pid, &program->how, watch ? WNOHANG : 0);
         if (done < 0 && errno == EINTR)
             done = 0;
         else if (done == 0 && poll(&fd, 1, 20) > 0)
             open = program_listen(program, from);
+        if (done == 0 && odb_clock() > end) {
+            kill(pid, SIGKILL);
+            end = INFINITY;
+        }
     }
+    struct pollfd fd = {.fd = from, .events = POLLIN};
     for (int i = 0; i < PROGRAM_DRAIN && open && poll(&fd, 1, 0) > 0; i++)
         open = program_listen(program, from);
 }
