@@ -464,7 +464,8 @@ RUNTIME = $(wildcard vendor/node_modules/onnxruntime-node/bin/napi-v6/linux/$(RU
 RUNTIME_ARCH = $(if $(filter aarch64,$(shell uname -m)),arm64,x64)
 INSTALL_DIRS = $(addprefix $(DESTDIR)$(PREFIX)/,bin include/onnxdbg share/pkgconfig share/man/man1 \
                                                 share/man/man7 \
-                                                share/onnxdbg/python $(dir $(INSTALL_SHELLS)))
+                                                share/onnxdbg/python share/onnxdbg/node \
+                                                $(dir $(INSTALL_SHELLS)))
 
 define PKG_CONFIG
 prefix=$(PREFIX)
@@ -488,6 +489,7 @@ install: all
 	$(Q)set -- bash zsh fish; for file in $(INSTALL_SHELLS); do \
 	    $(abspath $(PROGRAM)) completion $$1 >$(DESTDIR)$(PREFIX)/$$file; shift; done
 	$(Q)install -m 644 share/python/*.py $(DESTDIR)$(PREFIX)/share/onnxdbg/python
+	$(Q)install -m 644 share/node/*.js $(DESTDIR)$(PREFIX)/share/onnxdbg/node
 	$(Q)[ -z "$(RUNTIME)" ] || \
 	    install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/onnxdbg $(RUNTIME)
 	$(Q)for name in $(DUMP_LINKS); do \

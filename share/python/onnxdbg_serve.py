@@ -100,8 +100,8 @@ def load_file(path):
         raise Refusal(E_USAGE, "there is no such file", path)
     sys.path.append(os.path.dirname(path))
     name = "onnxdbg_executor_" + os.path.splitext(os.path.basename(path))[0]
-    spec = importlib.util.spec_from_loader(
-        name, importlib.machinery.SourceFileLoader(name, path), origin=path)
+    spec = importlib.util.spec_from_file_location(
+        name, path, loader=importlib.machinery.SourceFileLoader(name, path))
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:

@@ -32,6 +32,7 @@ struct findings_step {
     double start;
     struct odb_target_stats stats;
     struct odb_target_stats inside; /* loads and runs of searches in bodies, and their seconds */
+    size_t inside_models;
     double inside_seconds;
 };
 
@@ -252,6 +253,7 @@ void findings_spent_inside(struct findings *f, const struct odb_report *inside)
 {
     struct findings_step *step = f->book->step;
     step->inside.loads += inside->target_loads;
+    step->inside_models += inside->target_models;
     step->inside.runs += inside->target_runs;
     step->inside_seconds += inside->target_seconds;
 }
@@ -537,6 +539,7 @@ static void findings_conclude_target(struct findings *f)
     struct odb_pool *pool = f->book->of->pool;
     odb_pool_stop(pool);
     struct odb_target_stats stats = odb_pool_stats(pool);
+    report->target_models = odb_probe_models(f->book->of->prober) + step->inside_models;
     report->target_loads = stats.loads + step->inside.loads;
     report->target_runs = stats.runs + step->inside.runs;
     report->target_seconds = stats.load_seconds + stats.run_seconds + step->inside_seconds;

@@ -177,8 +177,8 @@ enum odb_status odb_executor_open(struct odb_executor **out, const char *spec,
 void odb_executor_close(struct odb_executor *executor); /* NULL is fine */
 enum odb_status odb_executor_load(struct odb_executor *executor, const struct odb_load *load,
                                   struct odb_error *err) ODB_MUST_USE;
-/* As in the row; outputs are all set on success (those that a recording lacks are NULL) and all
- * NULL otherwise. */
+/* As in the row; outputs are all set on success (those that a recording lacks, or that cannot be
+ * read there, are NULL) and all NULL otherwise. */
 enum odb_status odb_executor_run(struct odb_executor *executor, const struct odb_named *inputs,
                                  size_t n_inputs, const char *const *names, size_t n_outputs,
                                  struct odb_tensor **outputs, struct odb_error *err) ODB_MUST_USE;

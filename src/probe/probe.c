@@ -88,6 +88,7 @@ void odb_prober_dispose(struct odb_prober *prober)
     free(prober->constant);
     if (prober->now) {
         odb_map_free(prober->now->asked);
+        odb_map_free(prober->now->models);
         free(prober->now->words);
     }
     free(prober->now);
@@ -494,6 +495,54 @@ static void probe_identify(struct odb_probe_cut *cut)
     odb_buf_dispose(&text);
 }
 
+/* What a compiler would be given: the same for any inputs of the same types and shapes. */
+static void probe_name_model(const struct odb_probe_cut *cut, char name[65])
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    for (size_t n = 0; n < cut->prober.model->graph->n_nodes; n++)
+        odb_buf_putc(&text, cut->nodes[n] ? '1' : '0');
+    odb_buf_puts(&text, cut->whole ? " file" : cut->fixed ? " fixed" : " open");
+    for (size_t o = 0; o < cut->n_out; o++)
+        odb_buf_printf(&text, " %d", cut->out[o].value);
+    for (size_t i = 0; i < cut->n_in; i++) {
+        const struct odb_tensor *like = cut->in[i].like;
+        odb_buf_printf(&text, "; %d", cut->in[i].value);
+        if (cut->in[i].constant)
+            odb_answers_put_tensor(&text, like);
+        for (int d = 0; like && cut->fixed && d < like->rank; d++)
+            odb_buf_printf(&text, " %lld", (long long)like->dims[d]);
+    }
+    odb_answers_digest(&text, name);
+    odb_buf_dispose(&text);
+}
+
+size_t odb_probe_models(const struct odb_prober *prober)
+{
+    return prober->now->n_models;
+}
+
+/* Whether the cut is a model that the target was not given before. */
+static bool probe_is_new(const struct odb_prober *prober, const struct odb_probe_cut *cut)
+{
+    char name[65];
+    probe_name_model(cut, name);
+    return !odb_map_has(prober->now->models, name);
+}
+
+static void probe_count_model(struct odb_prober *prober, const struct odb_probe_cut *cut)
+{
+    char name[65];
+    if (!cut->loads)
+        return;
+    probe_name_model(cut, name);
+    if (!prober->now->models)
+        prober->now->models = odb_map_new();
+    bool added = odb_map_add(prober->now->models, name, 1);
+    prober->now->n_models += added;
+    if (added && prober->hooks.budget)
+        prober->hooks.budget->compiled++;
+}
+
 /* How often the question was put in this search, with by added; 0: once at least. */
 static size_t probe_count(struct odb_prober *prober, const char *key, int by)
 {
@@ -728,6 +777,11 @@ static bool probe_charge(const struct odb_prober *prober, const struct odb_probe
         return true;
     if (odb_budget_spent(budget) && !budget->lifted)
         return false;
+    if (budget->compiles && budget->compiled >= budget->compiles && !budget->lifted &&
+        probe_is_new(prober, cut)) {
+        budget->refused = true;
+        return false;
+    }
     budget->asked += !probe->aside;
     return true;
 }
@@ -892,6 +946,7 @@ enum odb_status odb_probe__part(struct odb_prober *prober, struct odb_probe *par
         probe_ask(cut, odb_pool_target(prober->pool));
         probe_spill(prober, cut);
     }
+    probe_count_model(prober, cut);
     probe_remember(prober, cut);
     probe_collect(prober, part, cut);
     enum odb_status status = cut->status;
@@ -922,6 +977,7 @@ static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *pro
     if (!allowed) /* whatever a worker has made of it by now */
         cut->status = odb_fail(&cut->err, ODB_CANCELLED, "the budget is used up");
     prober->now->loads += cut->loads;
+    probe_count_model(prober, cut);
     probe_remember(prober, cut);
     probe_collect(prober, probe, cut);
     enum odb_status status = cut->status;

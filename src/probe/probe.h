@@ -21,11 +21,13 @@ struct odb_probing {
     char asked_last[65];          /* the cut that was asked for last; "": not kept */
     struct odb_all_seen compared; /* since the probe that was begun last */
     char *words; /* owned: the last of the child that died of what was asked last; NULL: it lives */
-    char failure[400];  /* why that has no answer; "": it has one */
-    char loaded[65];    /* the cut that the target has loaded; "": not known */
-    size_t pieces;      /* that the cut which was asked for last ran in */
-    size_t loads;       /* of what was run; those of what was begun come with its run */
-    size_t max_outputs; /* odb_probe_set_max_outputs() */
+    char failure[400];      /* why that has no answer; "": it has one */
+    char loaded[65];        /* the cut that the target has loaded; "": not known */
+    size_t pieces;          /* that the cut which was asked for last ran in */
+    size_t loads;           /* of what was run; those of what was begun come with its run */
+    size_t max_outputs;     /* odb_probe_set_max_outputs() */
+    struct odb_map *models; /* owned: those that were loaded; NULL: none was */
+    size_t n_models;        /* odb_probe_models() */
 };
 
 struct odb_prober {
@@ -95,6 +97,10 @@ bool odb_probe_taps(const struct odb_prober *prober, int value);
 enum odb_cuts odb_probe_cuts(const struct odb_prober *prober);
 /* It was found to take no more than this. */
 void odb_probe_set_max_outputs(struct odb_prober *prober, size_t most);
+
+/* How many distinct models the target was given: the same nodes with the same inputs and outputs
+ * are one, however often they were loaded and whatever they were fed. */
+size_t odb_probe_models(const struct odb_prober *prober);
 
 /* Whether the model is more than the target may hold at once: then what is too large of it runs in
  * pieces, one after the other, each fed with what the target made before. */

@@ -288,6 +288,7 @@ struct odb_report {
     struct odb_firsts reference_firsts, target_firsts;
     size_t n_unsupported; /* nodes without a reference kernel */
     size_t values_unread; /* that nodes make and others read, and the target never gave */
+    size_t target_models; /* distinct ones among the loads: what a compiler has to compile */
     size_t target_loads, target_runs;
     struct odb_pieces pieces;
     bool plain_given;           /* the target was given the model for a plain run; instead is set */

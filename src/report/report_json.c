@@ -401,6 +401,7 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "forecast", report_forecast(&report->forecast));
     report_set(root, "proof", report_proof(&report->proof));
     report_set(root, "observer", report_observer(report));
+    report_set(root, "target_models", json_integer((json_int_t)report->target_models));
     report_set(root, "target_loads", json_integer((json_int_t)report->target_loads));
     report_set(root, "target_runs", json_integer((json_int_t)report->target_runs));
     report_set(root, "seconds", odb_json_real(report->seconds));

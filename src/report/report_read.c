@@ -501,6 +501,7 @@ static void read_head(struct odb_report *report, const json_t *json)
         {"failure", offsetof(struct odb_report, failure), read_text},
         {"outputs_diverge", offsetof(struct odb_report, outputs_diverge), read_bool},
         {"signature", offsetof(struct odb_report, signature), read_text},
+        {"target_models", offsetof(struct odb_report, target_models), read_size},
         {"target_loads", offsetof(struct odb_report, target_loads), read_size},
         {"target_runs", offsetof(struct odb_report, target_runs), read_size},
         {"seconds", offsetof(struct odb_report, seconds), read_real},

@@ -6,5 +6,5 @@
 bool odb_budget_spent(const struct odb_budget *budget)
 {
     return budget && ((budget->deadline > 0 && odb_clock() >= budget->deadline) ||
-                      (budget->probes && budget->asked >= budget->probes));
+                      (budget->probes && budget->asked >= budget->probes) || budget->refused);
 }

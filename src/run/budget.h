@@ -15,6 +15,9 @@ struct odb_budget {
     double deadline; /* of odb_clock(); 0: none */
     size_t probes;   /* questions at most; 0: any number */
     size_t asked;    /* so far */
+    size_t compiles; /* distinct models for the target at most; 0: any number */
+    size_t compiled; /* so far */
+    bool refused;    /* a question was not put for that */
     bool lifted;     /* it is spent, and what is left to do is to be done all the same */
     uint64_t memory; /* bytes that the debugger and its target may hold together; 0: what the
                         machine has free. Never spent: memory_budget.h shares it */

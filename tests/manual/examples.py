@@ -32,6 +32,7 @@ ENDS = [
     ("libortextensions", "ONNX Runtime's extensions", [2]),
     ("plugin:./chain.so", "a model that it has all operators of", [4]),
     ("retry.sh", "an OpenCV that runs all of it", [0, 1, 4]),
+    ("--target web", "ONNX Runtime Web", [0, 1, 4]),
     ("--inputs-from torch.npz", "PyTorch, which makes it", [3]),
     ("compare onnx_values", "PyTorch, which makes it", [3]),
 ]
@@ -144,6 +145,9 @@ def prepare(page, folder, environ):
         write("chain.c", "#include")
     elif name == "onnxdbg-kernel.7":
         write("clamp.c", "#include")
+    elif name == "onnxdbg-server.7":
+        make(f"{environ['GEN']} chain 12 model.onnx")
+        write("server.py", "import json")
     elif name == "onnxdbg-python.7":
         make("onnxdbg extract model.onnx --inputs /attn/flat/Transpose_output_0 "
              "--outputs /attn/score/Mul_output_0 -o attention.onnx && mv attention.onnx model.onnx")

@@ -12,7 +12,7 @@ import time
 
 # What goes by time, and what was asked this time alone.
 VARIES = {'seconds', 'reference_seconds', 'target_seconds', 'forecast', 'loads', 'runs',
-          'target_loads', 'target_runs'}
+          'target_models', 'target_loads', 'target_runs'}
 GOES_ON = 'goes on from a search that did not end'
 
 

@@ -179,8 +179,9 @@ static void report_cost(struct report_view *v, const struct odb_report *report)
     struct odb_buf line = ODB_BUF_INIT;
     odb_buf_puts(&line, "the search");
     if (report->target_description)
-        odb_buf_printf(&line, ": %zu loads and %zu runs of %s in %.2f s", report->target_loads,
-                       report->target_runs, report->target_description,
+        odb_buf_printf(&line, ": %zu model%s, %zu loads and %zu runs of %s in %.2f s",
+                       report->target_models, report->target_models == 1 ? "" : "s",
+                       report->target_loads, report->target_runs, report->target_description,
                        ui_app_seconds(v->text.view.app, report->seconds));
     if (report->steps.n || report->target_description)
         report_heading(v, REPORT_STEPS, UI_STYLE_LABEL, ODB_NO_NODE, odb_buf_text(&line));

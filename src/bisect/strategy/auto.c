@@ -69,8 +69,13 @@ enum odb_status strategy_auto(const struct search_case *c, struct findings *f,
         ODB_TRY(hunt_outputs(c, f, taps_hunt, err));
         return f->diverge ? auto_cuts(c, f, err) : look_at_all(c, f, err); /* they were excused */
     }
-    if (!reading_taps(c) && f->diverge) /* it says that it gives nothing but outputs */
+    if (!reading_taps(c) && f->diverge) { /* it says that it gives nothing but outputs */
+        if (odb_probe_cuts(c->prober) == ODB_CUTS_NONE)
+            findings_warn(f,
+                          "the target gives nothing but its outputs, and takes no part of the "
+                          "model: `onnxdbg suspects` ranks the nodes by what would explain them");
         return auto_cuts(c, f, err);
+    }
     if (batches == 1) {
         forecast_turn(f, odb_strategy_name(ODB_STRATEGY_BLAME), forecast_reads(c, f, 1),
                       "all values at once are %.3g MiB", mib);

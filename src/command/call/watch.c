@@ -129,6 +129,7 @@ struct odb_search_hooks odb_watch_begin(struct odb_watch *watch, struct odb_comm
     if (seconds > 0 && !call->budget.deadline)
         call->budget.deadline = watch->start + seconds;
     call->budget.memory = odb_call_size(call, ODB_OPTION_MEM);
+    call->budget.compiles = (size_t)odb_call_int(call, ODB_OPTION_COMPILES, 0);
     call->budget.probes = (size_t)odb_call_int(call, ODB_OPTION_PROBES, 0);
     if (!call->console)
         watch_catch(true);

@@ -33,13 +33,14 @@ static const struct {
     {"ONNXDBG_KERNELS", "libraries of kernels, parted by colons, as --kernels."},
     {"ONNXDBG_MODEL_TYPE", "the type that compilers are to make of the model; see "
                            "onnxdbg-dump-tools(7)."},
+    {"ONNXDBG_NODE_MODULES", "where the packages of web and onnxjs are; see onnxdbg-server(7)."},
     {"ONNXDBG_ORT", "the library of ONNX Runtime; see onnxdbg-ort(7)."},
     {"ONNXDBG_PASSED_PATH", "configuration of their passes, likewise."},
     {"ONNXDBG_PYTHON", "the Python that runs python:, numpy, opencv and torch targets; see "
                        "onnxdbg-python(7)."},
     {"ONNXDBG_REMOTE_SERVE", "onnxdbg-serve on the other machine; see onnxdbg-ssh(7)."},
     {"ONNXDBG_SERVE", "the child program that targets run in; else the one beside onnxdbg."},
-    {"ONNXDBG_SHARE", "where the Python files of onnxdbg lie."},
+    {"ONNXDBG_SHARE", "where the Python and JavaScript files of onnxdbg lie."},
     {"ONNXDBG_SSH", "the program in place of ssh."},
     {"ONNX_MLIR_FLAGS", "more options for the compiler; see onnxdbg-onnx-mlir(7)."},
     {"ONNX_MLIR_HOME", "the parent of bin and lib of onnx-mlir."},

@@ -199,7 +199,7 @@ static enum odb_status command_init(void **self, const struct odb_spec *spec, st
     command->says = odb_xstrdup("");
     odb_argv_split(&command->words, spec->arg ? spec->arg : "");
     odb_argv_find_files(&command->words);
-    odb_exchange_init(&command->files, odb_spec_option(spec, "keep"));
+    odb_exchange_init(&command->files, odb_spec_option(spec, "keep"), "io.json");
     enum odb_status status = command_check(command, spec, err);
     if (status == ODB_OK)
         status = odb_compiled_init(&command->compiled, odb_spec_option(spec, "cache"), err);
@@ -308,8 +308,8 @@ static enum odb_status command_execute(void *self, const struct odb_named *input
     json_decref(out);
     if (status == ODB_OK)
         status = command_start(command, command->runs ? "run" : NULL, "", err);
-    if (status == ODB_OK)
-        status = odb_exchange_read(&command->files, names, n_outputs, outputs, err);
+    for (size_t i = 0; i < n_outputs && status == ODB_OK; i++)
+        status = odb_exchange_read(&command->files, names[i], i, &outputs[i], err);
     odb_exchange_clear(&command->files, n_inputs, n_outputs);
     return status;
 }

@@ -13,9 +13,10 @@
 #include "model/write/pb_write.h"
 #include "tensor/format/npy.h"
 
-void odb_exchange_init(struct odb_exchange *exchange, const char *keep)
+void odb_exchange_init(struct odb_exchange *exchange, const char *keep, const char *list)
 {
-    *exchange = (struct odb_exchange){.place = odb_place_new(keep), .keep = keep != NULL};
+    *exchange =
+        (struct odb_exchange){.place = odb_place_new(keep), .keep = keep != NULL, .list = list};
 }
 
 static void exchange_unload(struct odb_exchange *exchange)
@@ -179,52 +180,93 @@ enum odb_status odb_exchange_write(const struct odb_exchange *exchange,
     return status;
 }
 
-/* What the program is to have written: .npy or, where the type was not known, .pb if it saw fit. */
-static enum odb_status exchange_check_file(char *path, bool known, const char *name,
-                                           struct odb_error *err)
+/* Where the type was not known, .pb is as good as .npy, if the program saw fit. */
+static void exchange_prefer_pb(char *path)
 {
-    struct stat st;
     char *dot = strrchr(path, '.');
-    int found = stat(path, &st);
-    if (found < 0 && !known) {
-        memcpy(dot, ".pb", sizeof ".pb");
-        found = stat(path, &st);
-        if (found < 0)
-            memcpy(dot, ".npy", sizeof ".npy");
-    }
-    if (found < 0) {
-        odb_fail(err, ODB_E_EXECUTOR, "the program wrote no %s for the output '%s'",
-                 strrchr(path, '/') + 1, name);
-        return odb_error_remedy(err, "io.json names the file of each output");
-    }
-    if (!S_ISREG(st.st_mode))
-        return odb_fail(err, ODB_E_EXECUTOR, "%s, for the output '%s', is no regular file",
-                        strrchr(path, '/') + 1, name);
-    return ODB_OK;
+    if (access(path, F_OK) == 0)
+        return;
+    memcpy(dot, ".pb", sizeof ".pb");
+    if (access(path, F_OK) != 0)
+        memcpy(dot, ".npy", sizeof ".npy");
 }
 
-static enum odb_status exchange_read_output(const struct odb_exchange *exchange, const char *name,
-                                            size_t i, struct odb_tensor **out,
-                                            struct odb_error *err)
+static enum odb_status exchange_check_file(const struct odb_exchange *exchange, const char *path,
+                                           const char *name, struct odb_error *err)
+{
+    struct stat st;
+    struct odb_buf file = ODB_BUF_INIT;
+    bool found = stat(path, &st) == 0, regular = found && S_ISREG(st.st_mode);
+    odb_buf_put_shown(&file, strrchr(path, '/') + 1);
+    if (!found) {
+        odb_fail(err, ODB_E_EXECUTOR, "the program wrote no %s for the output '%s'",
+                 odb_buf_text(&file), name);
+        odb_error_remedy(err, "%s names the file of each output", exchange->list);
+    } else if (!regular) {
+        odb_fail(err, ODB_E_EXECUTOR, "%s, for the output '%s', is no regular file",
+                 odb_buf_text(&file), name);
+    }
+    odb_buf_dispose(&file);
+    return regular ? ODB_OK : ODB_E_EXECUTOR;
+}
+
+static enum odb_status exchange_read_file(const struct odb_exchange *exchange,
+                                          const struct odb_exchange_output *output,
+                                          const char *path, struct odb_tensor **out,
+                                          struct odb_error *err)
+{
+    const char *dot = strrchr(path, '.');
+    ODB_TRY(exchange_check_file(exchange, path, output->name, err));
+    if (dot && !strcmp(dot, ".pb"))
+        return odb_pb_read(out, output->known ? output->kind : ODB_TENSOR, path, err);
+    return odb_npy_read(out, path, err);
+}
+
+enum odb_status odb_exchange_read(const struct odb_exchange *exchange, const char *name, size_t i,
+                                  struct odb_tensor **out, struct odb_error *err)
 {
     const struct odb_exchange_output *output = exchange_find_output(exchange, name);
     char *path = exchange_output_path(exchange, output, i);
-    enum odb_status status = exchange_check_file(path, output->known, name, err);
-    if (status == ODB_OK)
-        status = !strcmp(strrchr(path, '.'), ".npy")
-                     ? odb_npy_read(out, path, err)
-                     : odb_pb_read(out, output->known ? output->kind : ODB_TENSOR, path, err);
+    if (!output->known)
+        exchange_prefer_pb(path);
+    enum odb_status status = exchange_read_file(exchange, output, path, out, err);
     free(path);
     return status;
 }
 
-enum odb_status odb_exchange_read(const struct odb_exchange *exchange, const char *const *names,
-                                  size_t n_outputs, struct odb_tensor **outputs,
-                                  struct odb_error *err)
+/* The name alone of a file in the model's directory; NULL: it is elsewhere, or no file's. */
+static const char *exchange_inside(const struct odb_exchange *exchange, const char *file)
 {
-    enum odb_status status = ODB_OK;
-    for (size_t i = 0; i < n_outputs && status == ODB_OK; i++)
-        status = exchange_read_output(exchange, names[i], i, &outputs[i], err);
+    const char *dir = odb_place_dir(exchange->place);
+    size_t n = strlen(dir);
+    if (!strncmp(file, dir, n) && file[n] == '/')
+        file += n + 1;
+    return file[0] && !strchr(file, '/') && strcmp(file, ".") != 0 && strcmp(file, "..") != 0
+               ? file
+               : NULL;
+}
+
+enum odb_status odb_exchange_read_named(const struct odb_exchange *exchange, const char *name,
+                                        const char *file, struct odb_tensor **out,
+                                        struct odb_error *err)
+{
+    const char *inside = exchange_inside(exchange, file);
+    if (!inside) {
+        struct odb_buf shown = ODB_BUF_INIT;
+        odb_buf_put_shown(&shown, file);
+        odb_fail(err, ODB_E_EXECUTOR,
+                 "'%.200s', for the output '%s', is no file in the model's "
+                 "directory",
+                 odb_buf_text(&shown), name);
+        odb_buf_dispose(&shown);
+        return ODB_E_EXECUTOR;
+    }
+    char *path = odb_xasprintf("%s/%s", odb_place_dir(exchange->place), inside);
+    enum odb_status status =
+        exchange_read_file(exchange, exchange_find_output(exchange, name), path, out, err);
+    if (!exchange->keep)
+        unlink(path);
+    free(path);
     return status;
 }
 

@@ -22,12 +22,13 @@ struct odb_exchange_output {
 struct odb_exchange {
     struct odb_place *place;             /* owned */
     bool keep;                           /* its files stay */
+    const char *list;                    /* borrowed: what tells the program its files */
     struct odb_exchange_output *outputs; /* owned: of the model loaded */
     size_t n_outputs;
 };
 
-/* keep: as in odb_place_new(). */
-void odb_exchange_init(struct odb_exchange *exchange, const char *keep);
+/* keep: as in odb_place_new(). list: "io.json", for messages. */
+void odb_exchange_init(struct odb_exchange *exchange, const char *keep, const char *list);
 void odb_exchange_dispose(struct odb_exchange *exchange);
 
 /* Puts the model into a directory of its own: odb_place_dir(). */
@@ -41,11 +42,15 @@ enum odb_status odb_exchange_write(const struct odb_exchange *exchange,
                                    const struct odb_named *inputs, size_t n_inputs,
                                    const char *const *names, size_t n_outputs, json_t **in,
                                    json_t **out, struct odb_error *err) ODB_MUST_USE;
-/* Reads what the program has written; outputs[i] is owned by the caller, those had before a failure
- * too. */
-enum odb_status odb_exchange_read(const struct odb_exchange *exchange, const char *const *names,
-                                  size_t n_outputs, struct odb_tensor **outputs,
-                                  struct odb_error *err) ODB_MUST_USE;
+/* Reads what the program has written for the i-th of the outputs that were asked for; *out is owned
+ * by the caller. */
+enum odb_status odb_exchange_read(const struct odb_exchange *exchange, const char *name, size_t i,
+                                  struct odb_tensor **out, struct odb_error *err) ODB_MUST_USE;
+/* The same from a file that the program has named: one in the model's directory, with
+ * or without the path of that. The file goes, unless all are kept. */
+enum odb_status odb_exchange_read_named(const struct odb_exchange *exchange, const char *name,
+                                        const char *file, struct odb_tensor **out,
+                                        struct odb_error *err) ODB_MUST_USE;
 /* Takes the files of a run away, unless they are kept. */
 void odb_exchange_clear(const struct odb_exchange *exchange, size_t n_inputs, size_t n_outputs);
 

@@ -16,10 +16,10 @@
 #include "system/file.h"
 #include "base/mem.h"
 #include "executor/executor.h"
+#include "executor/programs/share.h"
 #include "executor/transport/relay.h"
 
 #define PYTHON_ENV "ONNXDBG_PYTHON"
-#define PYTHON_SHARE_ENV "ONNXDBG_SHARE"
 #define PYTHON_SERVER "onnxdbg_serve.py"
 
 struct python_kind {
@@ -69,40 +69,6 @@ static const struct python_kind *python_kind(const char *kind)
 }
 
 /* --- where things are ------------------------------------------------------------------------ */
-
-static char *python_try(const char *dir, const char *below, const char *file)
-{
-    char *path = odb_xasprintf("%s%s/%s", dir, below, file);
-    if (access(path, R_OK) == 0)
-        return path;
-    free(path);
-    return NULL;
-}
-
-/* A file of share/python beside a program, where it was built or installed. */
-static char *python_beside(const char *program, const char *file)
-{
-    static const char *const below[] = {"/../share/onnxdbg/python", "/share/python"};
-    char *dir = odb_xstrdup(program), *slash = strrchr(dir, '/'), *path = NULL;
-    if (slash)
-        *slash = '\0';
-    for (size_t i = 0; slash && i < ODB_COUNT(below) && !path; i++)
-        path = python_try(dir, below[i], file);
-    free(dir);
-    return path;
-}
-
-/* A file of share/python: in $ONNXDBG_SHARE, else beside this program or the child's. NULL: in none
- * of them. */
-static char *python_share(const char *file)
-{
-    const char *env = getenv(PYTHON_SHARE_ENV), *serve = getenv("ONNXDBG_SERVE");
-    if (env && env[0])
-        return python_try(env, "/python", file);
-    char *self = odb_file_self(), *path = self ? python_beside(self, file) : NULL;
-    free(self);
-    return path || !serve ? path : python_beside(serve, file);
-}
 
 enum python_has { PYTHON_HAS, PYTHON_LACKS, PYTHON_IS_NONE };
 
@@ -169,11 +135,11 @@ static const char *python_program(const struct python_kind *kind, enum python_ha
 static void python_available(const struct python_kind *kind, char *why, size_t size)
 {
     struct odb_buf lacks = ODB_BUF_INIT;
-    char *server = python_share(PYTHON_SERVER);
+    char *server = odb_share_find("python", PYTHON_SERVER);
     enum python_has has = PYTHON_HAS;
     why[0] = '\0';
     if (!server) {
-        snprintf(why, size, "%s is not found; name the folder share in " PYTHON_SHARE_ENV,
+        snprintf(why, size, "%s is not found; name the folder share in " ODB_SHARE_ENV,
                  PYTHON_SERVER);
         return;
     }
@@ -215,7 +181,7 @@ static void python_where(const struct odb_spec *spec, char **file, char **class_
     const char *colon = spec->arg ? strrchr(spec->arg, ':') : NULL;
     bool named = colon && colon > spec->arg && python_is_name(colon + 1);
     if (kind->file) {
-        *file = python_share(kind->file);
+        *file = odb_share_find("python", kind->file);
         *class_ = odb_xstrdup(kind->class_);
         return;
     }
@@ -235,7 +201,7 @@ enum odb_status odb_python_args(struct odb_argv *out, const char *text, int fd, 
     struct odb_spec *spec;
     struct odb_buf word = ODB_BUF_INIT, lacks = ODB_BUF_INIT;
     enum python_has has; /* what it has not, it says itself when it runs */
-    char *file = NULL, *class_ = NULL, *server = python_share(PYTHON_SERVER);
+    char *file = NULL, *class_ = NULL, *server = odb_share_find("python", PYTHON_SERVER);
     enum odb_status status = odb_spec_parse(&spec, text, err);
     if (status != ODB_OK) {
         free(server);
@@ -245,7 +211,7 @@ enum odb_status odb_python_args(struct odb_argv *out, const char *text, int fd, 
     python_where(spec, &file, &class_);
     if (!server || !file) {
         status = odb_fail(err, ODB_E_EXECUTOR, "%s is not found", PYTHON_SERVER);
-        odb_error_remedy(err, "name the folder that holds python/%s in " PYTHON_SHARE_ENV,
+        odb_error_remedy(err, "name the folder that holds python/%s in " ODB_SHARE_ENV,
                          PYTHON_SERVER);
         goto out;
     }

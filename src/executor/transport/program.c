@@ -119,48 +119,6 @@ void odb_argv_show(const struct odb_argv *argv, struct odb_buf *out)
 
 /* --- running --------------------------------------------------------------------------------- */
 
-/* Default signals, no input, all output into a pipe. The process group stays ours: so it ends with
- * us, whatever it does. */
-static enum odb_status program_spawn(const struct odb_program *program, pid_t *pid, int *from,
-                                     struct odb_error *err)
-{
-    int to[2];
-    sigset_t all, none;
-    posix_spawnattr_t attr;
-    posix_spawn_file_actions_t files;
-    size_t n = program->argv->list.n;
-    if (pipe2(to, O_CLOEXEC) < 0)
-        return odb_fail(err, ODB_E_IO, "pipe: %s", strerror(errno));
-    char **argv = odb_new_n(char *, n + 1);
-    memcpy(argv, program->argv->list.items, n * sizeof *argv);
-    sigfillset(&all);
-    sigemptyset(&none);
-    posix_spawnattr_init(&attr);
-    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    posix_spawnattr_setsigdefault(&attr, &all);
-    posix_spawnattr_setsigmask(&attr, &none);
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&files, to[1], STDOUT_FILENO);
-    if (program->apart)
-        posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    else
-        posix_spawn_file_actions_adddup2(&files, to[1], STDERR_FILENO);
-    posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
-    if (program->dir)
-        posix_spawn_file_actions_addchdir_np(&files, program->dir);
-    int error = posix_spawnp(pid, argv[0], &files, &attr, argv, environ);
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&attr);
-    free(argv);
-    close(to[1]);
-    *from = to[0];
-    if (!error)
-        return ODB_OK;
-    close(to[0]);
-    return program_not_started(ODB_E_EXECUTOR, program->argv->list.items[0], error, err);
-}
-
 void odb_program_say(const char *text, size_t n)
 {
     while (n > 0) {
@@ -172,21 +130,80 @@ void odb_program_say(const char *text, size_t n)
     }
 }
 
-/* One piece of what it prints; false when there will be no more. */
-static bool program_listen(struct odb_program *program, int from)
+bool odb_program_verbose(void)
+{
+    const char *verbose = getenv("VERBOSE");
+    return verbose && verbose[0];
+}
+
+static void program_announce(const struct odb_program *program)
+{
+    struct odb_buf line = ODB_BUF_INIT;
+    if (program->quiet || !odb_program_verbose())
+        return;
+    odb_argv_show(program->argv, &line);
+    odb_buf_putc(&line, '\n');
+    odb_program_say(line.data, line.len);
+    odb_buf_dispose(&line);
+}
+
+/* The process group stays ours: so it ends with us, whatever it does. */
+enum odb_status odb_program_spawn(const struct odb_program *program, const int fds[3], pid_t *pid,
+                                  struct odb_error *err)
+{
+    sigset_t all, none;
+    posix_spawnattr_t attr;
+    posix_spawn_file_actions_t files;
+    size_t n = program->argv->list.n;
+    program_announce(program);
+    char **argv = odb_new_n(char *, n + 1);
+    memcpy(argv, program->argv->list.items, n * sizeof *argv);
+    sigfillset(&all);
+    sigemptyset(&none);
+    posix_spawnattr_init(&attr);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigdefault(&attr, &all);
+    posix_spawnattr_setsigmask(&attr, &none);
+    posix_spawn_file_actions_init(&files);
+    if (fds[0] < 0)
+        posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    for (int i = fds[0] < 0; i < 3; i++)
+        posix_spawn_file_actions_adddup2(&files, fds[i], i);
+    posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+    if (program->dir)
+        posix_spawn_file_actions_addchdir_np(&files, program->dir);
+    int error = posix_spawnp(pid, argv[0], &files, &attr, argv, environ);
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attr);
+    free(argv);
+    if (!error)
+        return ODB_OK;
+    return program_not_started(ODB_E_EXECUTOR, program->argv->list.items[0], error, err);
+}
+
+void odb_program_heard(struct odb_program *program, const char *text, size_t n)
+{
+    struct odb_buf *said = &program->said;
+    if (!program->quiet)
+        odb_program_say(text, n);
+    odb_buf_add(said, text, n);
+    for (size_t i = said->len - n; i < said->len; i++)
+        said->data[i] = said->data[i] ? said->data[i] : ' ';
+    if (said->len > 2 * ODB_PROGRAM_WORDS) {
+        size_t drop = said->len - ODB_PROGRAM_WORDS;
+        memmove(said->data, said->data + drop, ODB_PROGRAM_WORDS);
+        said->len = ODB_PROGRAM_WORDS;
+        said->data[said->len] = '\0';
+    }
+}
+
+bool odb_program_listen(struct odb_program *program, int from)
 {
     char piece[4096];
     ssize_t n = read(from, piece, sizeof piece);
     if (n <= 0)
         return n < 0 && errno == EINTR;
-    if (!program->quiet)
-        odb_program_say(piece, (size_t)n);
-    odb_buf_add(&program->said, piece, (size_t)n);
-    if (program->said.len > 2 * ODB_PROGRAM_WORDS) {
-        size_t drop = program->said.len - ODB_PROGRAM_WORDS;
-        memmove(program->said.data, program->said.data + drop, ODB_PROGRAM_WORDS);
-        program->said.len = ODB_PROGRAM_WORDS;
-    }
+    odb_program_heard(program, piece, (size_t)n);
     return true;
 }
 
@@ -202,7 +219,7 @@ static void program_wait(struct odb_program *program, pid_t pid, int from)
         if (done < 0 && errno == EINTR)
             done = 0;
         else if (done == 0 && poll(&fd, 1, 20) > 0)
-            open = program_listen(program, from);
+            open = odb_program_listen(program, from);
         if (done == 0 && odb_clock() > end) {
             kill(pid, SIGKILL);
             end = INFINITY;
@@ -210,43 +227,27 @@ static void program_wait(struct odb_program *program, pid_t pid, int from)
     }
     struct pollfd fd = {.fd = from, .events = POLLIN};
     for (int i = 0; i < PROGRAM_DRAIN && open && poll(&fd, 1, 0) > 0; i++)
-        open = program_listen(program, from);
-}
-
-bool odb_program_verbose(void)
-{
-    const char *verbose = getenv("VERBOSE");
-    return verbose && verbose[0];
-}
-
-static void program_announce(const struct odb_program *program)
-{
-    struct odb_buf line = ODB_BUF_INIT;
-    if (!odb_program_verbose())
-        return;
-    odb_argv_show(program->argv, &line);
-    odb_buf_putc(&line, '\n');
-    odb_program_say(line.data, line.len);
-    odb_buf_dispose(&line);
+        open = odb_program_listen(program, from);
 }
 
 enum odb_status odb_program_run(struct odb_program *program, struct odb_error *err)
 {
     pid_t pid = 0;
-    int from = -1;
-    if (!program->quiet)
-        program_announce(program);
+    int pipes[2];
     program->said = (struct odb_buf)ODB_BUF_INIT;
     program->how = 0;
-    ODB_TRY(program_spawn(program, &pid, &from, err));
-    program_wait(program, pid, from);
-    close(from);
-    for (size_t i = 0; i < program->said.len; i++)
-        if (program->said.data[i] == '\0')
-            program->said.data[i] = ' ';
-    if (program->said.data)
-        program->said.data[program->said.len] = '\0';
-    return ODB_OK;
+    if (pipe2(pipes, O_CLOEXEC) < 0)
+        return odb_fail(err, ODB_E_IO, "pipe: %s", strerror(errno));
+    int words = program->apart ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+    const int fds[] = {-1, pipes[1], words < 0 ? pipes[1] : words};
+    enum odb_status status = odb_program_spawn(program, fds, &pid, err);
+    if (words >= 0)
+        close(words);
+    close(pipes[1]);
+    if (status == ODB_OK)
+        program_wait(program, pid, pipes[0]);
+    close(pipes[0]);
+    return status;
 }
 
 void odb_program_dispose(struct odb_program *program)

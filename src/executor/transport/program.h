@@ -7,6 +7,7 @@
 #define ODB_EXECUTOR_TRANSPORT_PROGRAM_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -45,6 +46,16 @@ struct odb_program {
 bool odb_program_verbose(void);
 /* Writes to standard error, which may be closed. */
 void odb_program_say(const char *text, size_t n);
+
+/* Starts it in our process group, with default signals; fds are its standard input (-1: it has
+ * none), output and error, and all that it has open. *pid is the caller's to wait for. */
+enum odb_status odb_program_spawn(const struct odb_program *program, const int fds[3], pid_t *pid,
+                                  struct odb_error *err) ODB_MUST_USE;
+/* Reads a piece of what it prints from a pipe; false when there will be no more, or, of one that
+ * does not block, when there is none yet. */
+bool odb_program_listen(struct odb_program *program, int from);
+/* Keeps the end of what it has printed, zeros as blanks, and passes it on unless it is quiet. */
+void odb_program_heard(struct odb_program *program, const char *text, size_t n);
 
 /* Runs it to its end, in our process group, with no input; processes that it leaves behind are not
  * waited for. An error means that it could not be started. */

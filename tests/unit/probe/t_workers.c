@@ -324,7 +324,8 @@ static struct odb_model *workers_model(void)
     return models_take(b);
 }
 
-/* A worker's time, until it is let go; or 5 s, where whoever would do that waits for it. */
+/* A worker's time, until it is let go; or 60 s, where whoever would do that waits for it. It is
+ * long so that a machine that stands still for seconds is not taken for one that waits. */
 struct held {
     atomic_bool go, gave_up;
 };
@@ -332,7 +333,7 @@ struct held {
 static void held_work(void *arg, struct odb_target *target)
 {
     struct held *held = arg;
-    int looks = 5000;
+    int looks = 60000;
     while (!atomic_load(&held->go) && looks-- > 0)
         usleep(1000);
     if (looks <= 0)

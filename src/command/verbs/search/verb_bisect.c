@@ -65,12 +65,24 @@ static void bisect_put_inside(const struct odb_culprit *culprit, struct odb_buf 
     bisect_put_numbers(&inside->numbers, out);
 }
 
+/* What is accused: a node, or a region that could not be narrowed. */
+static void bisect_put_accused(const struct odb_graph *graph, const struct odb_culprit *culprit,
+                               struct odb_buf *out)
+{
+    bool region = odb_culprit_is_region(culprit);
+    odb_node_put(graph, region ? culprit->segment[0] : culprit->node, out);
+    if (region) {
+        odb_buf_puts(out, " to ");
+        odb_node_put(graph, culprit->segment[1], out);
+    }
+    odb_buf_printf(out, ": %s", odb_diagnosis_name(culprit->kind));
+}
+
 void odb_call__put_culprit(const struct odb_graph *graph, const struct odb_culprit *culprit,
                            struct odb_buf *out)
 {
     char key[512];
-    odb_node_put(graph, culprit->node, out);
-    odb_buf_printf(out, ": %s", odb_diagnosis_name(culprit->kind));
+    bisect_put_accused(graph, culprit, out);
     if (culprit->value != ODB_NO_VALUE) {
         odb_buf_puts(out, ", seen at ");
         odb_buf_put_shown(out,
@@ -93,8 +105,7 @@ static void bisect_put_short(const struct odb_graph *graph, const struct odb_cul
                              struct odb_buf *out)
 {
     odb_buf_puts(out, "    ");
-    odb_node_put(graph, culprit->node, out);
-    odb_buf_printf(out, ": %s", odb_diagnosis_name(culprit->kind));
+    bisect_put_accused(graph, culprit, out);
     bisect_put_number(out, "error", culprit->numbers.error);
     bisect_put_number(out, "local error", culprit->numbers.local_error);
     bisect_put_number(out, "local noise", culprit->numbers.local_noise);
@@ -149,8 +160,9 @@ static void bisect_put_headline(const struct odb_report *report, struct odb_buf 
 
 static void bisect_put_cost(const struct odb_report *report, struct odb_buf *out)
 {
-    odb_buf_printf(out, "\n%zu loads and %zu runs of the target", report->target_loads,
-                   report->target_runs);
+    odb_buf_printf(out, "\n%zu model%s, %zu loads and %zu runs of the target",
+                   report->target_models, report->target_models == 1 ? "" : "s",
+                   report->target_loads, report->target_runs);
     if (report->target_description && *report->target_description) {
         odb_buf_puts(out, " (");
         odb_buf_put_shown(out, report->target_description);
@@ -246,8 +258,11 @@ static enum odb_status bisect_spent(struct odb_command_call *call, struct odb_re
     char suspects[64] = "";
     if (left)
         snprintf(suspects, sizeof suspects, ", %zu suspects are left", left);
-    odb_fail(err, ODB_E_EXECUTOR, "the budget of %s s is spent after %zu probes%s",
-             odb_call_option(call, ODB_OPTION_BUDGET), call->budget.asked, suspects);
+    const char *seconds = odb_call_option(call, ODB_OPTION_BUDGET);
+    bool compiles = call->budget.refused || !seconds;
+    odb_fail(err, ODB_E_EXECUTOR, "the budget of %s %s is spent after %zu probes%s",
+             compiles ? odb_call_option(call, ODB_OPTION_COMPILES) : seconds,
+             compiles ? "models" : "s", call->budget.asked, suspects);
     odb_error_remedy(err, session->store ? "the same command goes on from there"
                                          : "with --session FILE a search can be gone on with");
     if (!report)

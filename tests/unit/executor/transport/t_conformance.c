@@ -16,6 +16,7 @@
 #include <math.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <jansson.h>
 
@@ -34,6 +35,7 @@
 #define TYPES_NUMPY                                                                                \
     (T(F32) | T(U8) | T(I8) | T(U16) | T(I16) | T(I32) | T(I64) | T(BOOL) | T(F16) | T(F64) |      \
      T(U32) | T(U64) | T(STRING))
+#define TYPES_WEB TYPES_NUMPY
 #define TYPES_TORCH                                                                                \
     (T(F32) | T(U8) | T(I8) | T(I16) | T(I32) | T(I64) | T(BOOL) | T(F16) | T(F64) | T(BF16))
 
@@ -958,7 +960,8 @@ static void case_release(struct bench *bench)
     assert_int_equal(count_files(bench->tmp), 0);
 }
 
-/* --- command: as a row ------------------------------------------------------------------------ */
+/* --- command: and server: as rows
+ * ------------------------------------------------------------------------ */
 
 /* This very program as one that command: runs: the model and io.json are in the directory where it
  * is started. */
@@ -976,7 +979,7 @@ static enum odb_status program_value(json_t *item, struct odb_tensor **t, bool r
     return npy ? odb_npy_write(*t, file, err) : odb_pb_write(*t, "", file, err);
 }
 
-static enum odb_status program_run(struct odb_error *err)
+static enum odb_status program_run(const json_t *io, struct odb_error *err)
 {
     enum { MOST = 128 };
     static struct odb_named in[MOST];
@@ -984,7 +987,7 @@ static enum odb_status program_run(struct odb_error *err)
     static struct odb_tensor *out[MOST];
     static char bytes[16 << 20];
     struct odb_executor *cpu;
-    json_t *io = json_load_file("io.json", 0, NULL), *item;
+    json_t *item;
     json_t *inputs = json_object_get(io, "inputs"), *outputs = json_object_get(io, "outputs");
     FILE *f = fopen("model.onnx", "rb");
     size_t i;
@@ -1011,10 +1014,52 @@ static int program_main(void)
 {
     struct odb_error err = ODB_ERROR_INIT;
     char text[2048];
-    if (program_run(&err) == ODB_OK)
+    if (program_run(json_load_file("io.json", 0, NULL), &err) == ODB_OK)
         return 0;
     fprintf(stderr, "%s\n", odb_error_text(&err, text, sizeof text));
     return 1;
+}
+
+/* The same as one that server: keeps: each run in a process of its own, which answers. */
+static void server_run(const json_t *request)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    char text[2048];
+    enum odb_status status = program_run(request, &err);
+    const char *kind = status == ODB_UNSUPPORTED ? "unsupported" : "failed";
+    json_t *answer = json_pack("{s:b,s:s,s:s}", "ok", status == ODB_OK, "kind", kind, "error",
+                               odb_error_text(&err, text, sizeof text));
+    json_dumpf(answer, stdout, JSON_COMPACT);
+    putchar('\n');
+    fflush(stdout);
+    _exit(0);
+}
+
+static int server_main(void)
+{
+    char *line = NULL;
+    size_t size = 0;
+    while (getline(&line, &size, stdin) > 0) {
+        json_t *request = json_loads(line, 0, NULL);
+        const char *what = json_string_value(json_object_get(request, "do"));
+        char *model = odb_xstrdup(json_string_length(json_object_get(request, "model"))
+                                      ? json_string_value(json_object_get(request, "model"))
+                                      : "");
+        if (model[0])
+            *strrchr(model, '/') = '\0';
+        if (!strcmp(what, "run")) {
+            if (fork() == 0)
+                server_run(request);
+            wait(NULL);
+        } else {
+            puts(!model[0] || chdir(model) == 0 ? "{\"ok\":true}" : "{\"ok\":false}");
+            fflush(stdout);
+        }
+        free(model);
+        json_decref(request);
+    }
+    free(line);
+    return 0;
 }
 
 /* --- the tables ------------------------------------------------------------------------------ */
@@ -1085,6 +1130,8 @@ static const struct row rows[] = {
     {"ort", "ort", TYPES_NUMPY | T(BF16), "empty-sequences"},
     {"ort,opt=disabled", "ort,opt=disabled", TYPES_NUMPY | T(BF16), "empty-sequences"},
     {"command", "command:$SELF --program", TYPES_ALL},
+    {"server", "server:$SELF --server", TYPES_ALL},
+    {"web", "web", TYPES_WEB, "many-dims sequences empty-sequences optionals"},
     {"python", "python:$TOP/tests/python/conform.py", TYPES_ALL},
     {"python, wrapped", "fault:scale,amount=0,node=cut@python:$TOP/tests/python/conform.py",
      TYPES_ALL},
@@ -1185,6 +1232,8 @@ int main(int argc, char **argv)
     size_t n = 0;
     if (argc > 1 && !strcmp(argv[1], "--program"))
         _exit(program_main()); /* with all that it has taken */
+    if (argc > 1 && !strcmp(argv[1], "--server"))
+        _exit(server_main());
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
     help_find_serve();
