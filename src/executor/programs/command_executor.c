@@ -18,7 +18,7 @@
 #include "executor/executor.h"
 #include "executor/place.h"
 #include "executor/programs/can.h"
-#include "executor/programs/compiled.h"
+#include "executor/programs/made.h"
 #include "executor/programs/exchange.h"
 #include "executor/transport/program.h"
 #include "system/scratch.h"
@@ -30,7 +30,7 @@
 struct command {
     struct odb_argv words; /* the program and its arguments */
     struct odb_exchange files;
-    struct odb_compiled compiled;
+    struct odb_made made;
     json_t *can;   /* owned: what it says that it can do; NULL: nothing */
     char *says;    /* owned: the same as text; "" */
     bool compiles; /* it is called with the verb */
@@ -42,7 +42,7 @@ static void command_release(void *self)
 {
     struct command *command = self;
     odb_exchange_dispose(&command->files);
-    odb_compiled_dispose(&command->compiled);
+    odb_made_dispose(&command->made);
     odb_argv_dispose(&command->words);
     json_decref(command->can);
     free(command->says);
@@ -52,7 +52,7 @@ static void command_release(void *self)
 static const struct odb_executor_option command_options[] = {
     {":", "PROGRAM", NULL, "what to start, split at blanks, with further arguments", true},
     {"keep", "DIR", NULL, "leave the files of every model and of its last run there", false},
-    {"cache", "DIR", NULL, "keep there what the program compiles, for other searches too", false},
+    ODB_MADE_OPTION,
     {"ask", "yes|no", "yes", "whether the program is asked what it can do", false},
     {NULL, NULL, NULL, NULL, false},
 };
@@ -202,7 +202,7 @@ static enum odb_status command_init(void **self, const struct odb_spec *spec, st
     odb_exchange_init(&command->files, odb_spec_option(spec, "keep"), "io.json");
     enum odb_status status = command_check(command, spec, err);
     if (status == ODB_OK)
-        status = odb_compiled_init(&command->compiled, odb_spec_option(spec, "cache"), err);
+        status = odb_made_init(&command->made, odb_spec_option(spec, "cache"), err);
     if (status == ODB_OK)
         status = command_ask_first(command, spec, err);
     if (status == ODB_OK)
@@ -231,18 +231,6 @@ static void command_describe(void *self, char *text, size_t size)
 
 /* --- models ---------------------------------------------------------------------------------- */
 
-/* What cannot be kept is compiled again: that is no failure of the model. */
-static void command_keep(struct command *command)
-{
-    struct odb_error why = ODB_ERROR_INIT;
-    if (odb_compiled_keep(&command->compiled, odb_place_dir(command->files.place), &why) == ODB_OK)
-        return;
-    char *text =
-        odb_xasprintf("what was compiled could not be kept: %s: %s\n", why.where, why.what);
-    odb_program_say(text, strlen(text));
-    free(text);
-}
-
 /* Makes the model's directory, with what was compiled of it before, where that is known. */
 static enum odb_status command_place(struct command *command, const struct odb_load *load,
                                      bool *found, struct odb_error *err)
@@ -253,13 +241,13 @@ static enum odb_status command_place(struct command *command, const struct odb_l
     if (!command->compiles)
         return ODB_OK;
     const char *dir = odb_place_dir(command->files.place);
-    ODB_TRY(odb_compiled_begin(&command->compiled, dir, &command->words, command->says, err));
-    if (odb_compiled_find(&command->compiled, dir, found, &ignored) == ODB_OK)
+    ODB_TRY(odb_made_begin(&command->made, dir, load, &command->words, command->says, err));
+    if (odb_made_find(&command->made, dir, found, &ignored) == ODB_OK)
         return ODB_OK;
     /* It went as we read it: a directory without the pieces. */
     ODB_TRY(odb_exchange_load(&command->files, load, err));
     dir = odb_place_dir(command->files.place);
-    return odb_compiled_begin(&command->compiled, dir, &command->words, command->says, err);
+    return odb_made_begin(&command->made, dir, load, &command->words, command->says, err);
 }
 
 static enum odb_status command_load(void *self, const struct odb_load *load, struct odb_error *err)
@@ -270,7 +258,7 @@ static enum odb_status command_load(void *self, const struct odb_load *load, str
     ODB_TRY(command_place(command, load, &found, err));
     if (command->compiles && !found) {
         ODB_TRY(command_start(command, "compile", " while it compiled the model", err));
-        command_keep(command);
+        odb_made_keep(&command->made, odb_place_dir(command->files.place));
     }
     command->loaded = true;
     return ODB_OK;
