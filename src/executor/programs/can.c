@@ -39,3 +39,19 @@ void odb_can_put(const json_t *can, struct odb_buf *options)
         can_put_value(options, value);
     }
 }
+
+bool odb_can_verb(const json_t *can, const char *verb)
+{
+    size_t i;
+    const json_t *item;
+    json_array_foreach(json_object_get(can, "verbs"), i, item)
+        if (json_is_string(item) && !strcmp(json_string_value(item), verb))
+            return true;
+    return false;
+}
+
+char *odb_can_text(const json_t *can)
+{
+    char *text = can ? json_dumps(can, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    return text ? text : odb_xstrdup("");
+}

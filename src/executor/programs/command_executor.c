@@ -112,16 +112,6 @@ static json_t *command_answer(const char *said)
     return can;
 }
 
-static bool command_has_verb(const json_t *can, const char *verb)
-{
-    size_t i;
-    const json_t *item;
-    json_array_foreach(json_object_get(can, "verbs"), i, item)
-        if (json_is_string(item) && !strcmp(json_string_value(item), verb))
-            return true;
-    return false;
-}
-
 /* Takes the answer, if it is one: an older program may print anything. */
 static void command_take_answer(struct command *command, json_t *can)
 {
@@ -131,10 +121,10 @@ static void command_take_answer(struct command *command, json_t *can)
         return;
     }
     command->can = can;
-    command->compiles = command_has_verb(can, "compile");
-    command->runs = command_has_verb(can, "run");
+    command->compiles = odb_can_verb(can, "compile");
+    command->runs = odb_can_verb(can, "run");
     free(command->says);
-    command->says = json_dumps(can, JSON_COMPACT | JSON_SORT_KEYS);
+    command->says = odb_can_text(can);
 }
 
 /* Asks it, in an empty directory that goes: one that knows no such question takes the word for the
@@ -202,9 +192,9 @@ static enum odb_status command_init(void **self, const struct odb_spec *spec, st
     odb_exchange_init(&command->files, odb_spec_option(spec, "keep"), "io.json");
     enum odb_status status = command_check(command, spec, err);
     if (status == ODB_OK)
-        status = odb_made_init(&command->made, odb_spec_option(spec, "cache"), err);
-    if (status == ODB_OK)
         status = command_ask_first(command, spec, err);
+    if (status == ODB_OK && command->compiles)
+        status = odb_made_init(&command->made, odb_spec_option(spec, "cache"), err);
     if (status == ODB_OK)
         *self = command;
     else
@@ -231,35 +221,28 @@ static void command_describe(void *self, char *text, size_t size)
 
 /* --- models ---------------------------------------------------------------------------------- */
 
-/* Makes the model's directory, with what was compiled of it before, where that is known. */
-static enum odb_status command_place(struct command *command, const struct odb_load *load,
-                                     bool *found, struct odb_error *err)
+/* Its directory, compiled: by the program, or as it is kept. */
+static enum odb_status command_compile(struct command *command, const struct odb_load *load,
+                                       struct odb_error *err)
 {
-    struct odb_error ignored = ODB_ERROR_INIT;
-    *found = false;
-    ODB_TRY(odb_exchange_load(&command->files, load, err));
-    if (!command->compiles)
+    bool found;
+    ODB_TRY(odb_made_place(&command->made, &command->files, load, &command->words, command->says,
+                           &found, err));
+    if (found)
         return ODB_OK;
-    const char *dir = odb_place_dir(command->files.place);
-    ODB_TRY(odb_made_begin(&command->made, dir, load, &command->words, command->says, err));
-    if (odb_made_find(&command->made, dir, found, &ignored) == ODB_OK)
-        return ODB_OK;
-    /* It went as we read it: a directory without the pieces. */
-    ODB_TRY(odb_exchange_load(&command->files, load, err));
-    dir = odb_place_dir(command->files.place);
-    return odb_made_begin(&command->made, dir, load, &command->words, command->says, err);
+    ODB_TRY(command_start(command, "compile", " while it compiled the model", err));
+    odb_made_keep(&command->made, &command->files);
+    return ODB_OK;
 }
 
 static enum odb_status command_load(void *self, const struct odb_load *load, struct odb_error *err)
 {
     struct command *command = self;
-    bool found;
     command->loaded = false;
-    ODB_TRY(command_place(command, load, &found, err));
-    if (command->compiles && !found) {
-        ODB_TRY(command_start(command, "compile", " while it compiled the model", err));
-        odb_made_keep(&command->made, odb_place_dir(command->files.place));
-    }
+    if (command->compiles)
+        ODB_TRY(command_compile(command, load, err));
+    else
+        ODB_TRY(odb_exchange_load(&command->files, load, err));
     command->loaded = true;
     return ODB_OK;
 }

@@ -82,9 +82,10 @@ static enum odb_status made_note(struct odb_made *made, const char *dir, struct 
     return ODB_OK;
 }
 
-enum odb_status odb_made_begin(struct odb_made *made, const char *dir, const struct odb_load *load,
-                               const struct odb_argv *words, const char *says,
-                               struct odb_error *err)
+/* A model lies in dir, not yet compiled. */
+static enum odb_status made_begin(struct odb_made *made, const char *dir,
+                                  const struct odb_load *load, const struct odb_argv *words,
+                                  const char *says, struct odb_error *err)
 {
     struct odb_buf by = ODB_BUF_INIT;
     made_forget(made);
@@ -187,8 +188,10 @@ static enum odb_status made_copy(const struct odb_made *made, const char *from, 
 
 /* --- what is kept ---------------------------------------------------------------------------- */
 
-enum odb_status odb_made_find(struct odb_made *made, const char *dir, bool *found,
-                              struct odb_error *err)
+/* Copies what was made of it before into dir, if that is kept. After an error dir holds half of
+ * it. */
+static enum odb_status made_find(const struct odb_made *made, const char *dir, bool *found,
+                                 struct odb_error *err)
 {
     struct odb_compiled_use use;
     *found = odb_compiled_find(made->compiled, made->key, &use);
@@ -198,6 +201,21 @@ enum odb_status odb_made_find(struct odb_made *made, const char *dir, bool *foun
     odb_compiled_leave(&use);
     *found = status == ODB_OK;
     return status;
+}
+
+enum odb_status odb_made_place(struct odb_made *made, struct odb_exchange *files,
+                               const struct odb_load *load, const struct odb_argv *words,
+                               const char *says, bool *found, struct odb_error *err)
+{
+    struct odb_error ignored = ODB_ERROR_INIT;
+    *found = false;
+    ODB_TRY(odb_exchange_load(files, load, err));
+    ODB_TRY(made_begin(made, odb_place_dir(files->place), load, words, says, err));
+    if (made_find(made, odb_place_dir(files->place), found, &ignored) == ODB_OK)
+        return ODB_OK;
+    /* It could not be read, or there is no room: a directory without the pieces. */
+    ODB_TRY(odb_exchange_load(files, load, err));
+    return made_begin(made, odb_place_dir(files->place), load, words, says, err);
 }
 
 struct made_fill {
@@ -211,10 +229,10 @@ static enum odb_status made_fill(void *from, const char *to, struct odb_error *e
     return made_copy(fill->made, fill->dir, to, err);
 }
 
-void odb_made_keep(struct odb_made *made, const char *dir)
+void odb_made_keep(struct odb_made *made, const struct odb_exchange *files)
 {
     struct odb_error why = ODB_ERROR_INIT;
-    struct made_fill fill = {made, dir};
+    struct made_fill fill = {made, odb_place_dir(files->place)};
     char line[2048];
     json_object_set_new(made->about, "seconds", json_real(odb_clock() - made->since));
     if (odb_compiled_keep_take(made->compiled, made->key, made_fill, &fill,

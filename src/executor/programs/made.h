@@ -10,6 +10,7 @@
 
 #include "executor/compiled.h"
 #include "executor/compiled_key.h"
+#include "executor/programs/exchange.h"
 #include "executor/transport/program.h"
 
 /* The row of an executor's options. */
@@ -35,17 +36,14 @@ enum odb_status odb_made_init(struct odb_made *made, const char *cache,
                               struct odb_error *err) ODB_MUST_USE;
 void odb_made_dispose(struct odb_made *made);
 
-/* A model lies in dir, not yet compiled. words: the compiler's command line; says: what else tells
- * one compiler from another. */
-enum odb_status odb_made_begin(struct odb_made *made, const char *dir, const struct odb_load *load,
-                               const struct odb_argv *words, const char *says,
-                               struct odb_error *err) ODB_MUST_USE;
-/* Copies what was made of it before into dir, if that is kept. After an error dir holds half of
- * it. */
-enum odb_status odb_made_find(struct odb_made *made, const char *dir, bool *found,
-                              struct odb_error *err) ODB_MUST_USE;
-/* Keeps what is in dir now and was not before. What cannot be kept is made again, which is told on
+/* Puts a model into a directory of its own, odb_exchange_load(), and with it what was made of it
+ * before, if that is kept. words: the compiler's command line; says: what else tells one compiler
+ * from another. */
+enum odb_status odb_made_place(struct odb_made *made, struct odb_exchange *files,
+                               const struct odb_load *load, const struct odb_argv *words,
+                               const char *says, bool *found, struct odb_error *err) ODB_MUST_USE;
+/* Keeps what is there now and was not before. What cannot be kept is made again, which is told on
  * standard error. */
-void odb_made_keep(struct odb_made *made, const char *dir);
+void odb_made_keep(struct odb_made *made, const struct odb_exchange *files);
 
 #endif

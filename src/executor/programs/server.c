@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "executor/programs/can.h"
 #include "executor/programs/exchange.h"
+#include "executor/programs/made.h"
 #include "executor/programs/talk.h"
 
 #define SERVER_SHOWN 600 /* bytes of the program's own words in a message */
@@ -23,9 +24,10 @@ struct server {
     char *dir;             /* owned: where it runs */
     struct odb_exchange files;
     struct odb_talk talk;
-    json_t *can; /* owned: its answer to "capabilities"; NULL: it has none to give */
-    bool loaded; /* it runs, and has the last model */
-    bool told;   /* that it prints what is no answer */
+    struct odb_made made; /* zero: it does not compile */
+    json_t *can;          /* owned: its answer to "capabilities"; NULL: it has none to give */
+    bool loaded;          /* it runs, and has the last model */
+    bool told;            /* that it prints what is no answer */
 };
 
 /* --- questions and answers ------------------------------------------------------------------- */
@@ -109,7 +111,7 @@ static enum odb_status server_start(struct server *s, struct odb_error *err)
 }
 
 enum odb_status odb_server_open_take(void **out, struct odb_argv *take, const char *keep,
-                                     struct odb_error *err)
+                                     const char *cache, struct odb_error *err)
 {
     struct server *s = odb_new(struct server);
     s->words = *take;
@@ -118,6 +120,8 @@ enum odb_status odb_server_open_take(void **out, struct odb_argv *take, const ch
     odb_exchange_init(&s->files, keep, "the request");
     odb_talk_init(&s->talk, &s->words, s->dir);
     enum odb_status status = server_start(s, err);
+    if (status == ODB_OK && odb_can_verb(s->can, "compile"))
+        status = odb_made_init(&s->made, cache, err);
     if (status == ODB_OK)
         *out = s;
     else
@@ -130,6 +134,7 @@ void odb_server_release(void *self)
     struct server *s = self;
     odb_talk_dispose(&s->talk, "{\"do\":\"end\"}");
     odb_exchange_dispose(&s->files);
+    odb_made_dispose(&s->made);
     odb_argv_dispose(&s->words);
     json_decref(s->can);
     free(s->dir);
@@ -178,25 +183,47 @@ static char *server_path(const struct server *s, const char *file)
     return odb_xasprintf("%s/%s", odb_place_dir(s->files.place), file);
 }
 
+/* Puts the model into its directory. *compiled, what the program is told of that: true, false, or
+ * NULL for one that does not compile; the caller's. */
+static enum odb_status server_place_model(struct server *s, const struct odb_load *load,
+                                          json_t **compiled, struct odb_error *err)
+{
+    bool found;
+    *compiled = NULL;
+    if (!s->made.compiled)
+        return odb_exchange_load(&s->files, load, err);
+    char *says = odb_can_text(s->can);
+    enum odb_status status =
+        odb_made_place(&s->made, &s->files, load, &s->words, says, &found, err);
+    free(says);
+    if (status == ODB_OK)
+        *compiled = json_boolean(found);
+    return status;
+}
+
 enum odb_status odb_server_load(void *self, const struct odb_load *load, struct odb_error *err)
 {
     struct server *s = self;
-    json_t *answer;
+    json_t *answer, *compiled;
     s->loaded = false;
-    ODB_TRY(odb_exchange_load(&s->files, load, err));
     if (!odb_talk_running(&s->talk))
         ODB_TRY(server_start(s, err));
+    ODB_TRY(server_place_model(s, load, &compiled, err));
+    bool make = json_is_false(compiled);
     char *path = server_path(s, "model.onnx");
-    json_t *request = json_pack("{s:s,s:s}", "do", "load", "model", path);
+    json_t *request =
+        json_pack("{s:s,s:s,s:o*}", "do", "load", "model", path, "compiled", compiled);
     free(path);
     ODB_TRY(server_ask_take(s, request, "it loaded the model", &answer, err));
     json_decref(answer);
+    if (make)
+        odb_made_keep(&s->made, &s->files);
     s->loaded = true;
     return ODB_OK;
 }
 
 /* Files by their paths from anywhere. */
-static void server_place(const struct server *s, json_t *list)
+static void server_put_paths(const struct server *s, json_t *list)
 {
     size_t i;
     json_t *item;
@@ -263,8 +290,8 @@ enum odb_status odb_server_execute(void *self, const struct odb_named *inputs, s
     if (!s->loaded)
         return odb_fail(err, ODB_E_EXECUTOR, "no model is loaded");
     ODB_TRY(odb_exchange_write(&s->files, inputs, n_inputs, names, n_outputs, &in, &out, err));
-    server_place(s, in);
-    server_place(s, out);
+    server_put_paths(s, in);
+    server_put_paths(s, out);
     json_t *request =
         json_pack("{s:s,s:n,s:o,s:O}", "do", "run", "step", "inputs", in, "outputs", out);
     enum odb_status status = server_ask_take(s, request, "it ran the model", &answer, err);
