@@ -6,7 +6,8 @@ Usage: compile_run.py ONNXDBG SPEC MODE [capabilities | compile DIR | run DIR | 
 Writes every call to $CALLS, "VERB DIGEST" with the digest of the model. Compiling makes two files, one
 in a folder, without which nothing runs. MODE says what goes wrong: "fails", "crashes" or "hangs"
 while compiling; "garbage", "status", "silent" or "slow" when asked what it can do; "noisy": it
-prints more than the answer; "old": it knows no verbs; "none": nothing.
+prints more than the answer; "old": it knows no verbs; "none": nothing. With $SLEEP compiling takes so
+many seconds.
 """
 import hashlib
 import json
@@ -62,6 +63,7 @@ def compile_model():
     for name in 'engine', 'code/text':
         with open(name, 'w', encoding='utf-8') as file:
             file.write(digest())
+    time.sleep(float(os.environ.get('SLEEP', 0)))
     os.chmod('engine', 0o755)
     os.symlink('engine', 'latest')
 
