@@ -7,7 +7,7 @@ Writes every call to $CALLS, "VERB DIGEST" with the digest of the model. Compili
 in a folder, without which nothing runs. MODE says what goes wrong: "fails", "crashes" or "hangs"
 while compiling; "garbage", "status", "silent" or "slow" when asked what it can do; "noisy": it
 prints more than the answer; "old": it knows no verbs; "none": nothing. With $SLEEP compiling takes so
-many seconds.
+many seconds, and $VERSION is what it says of itself.
 """
 import hashlib
 import json
@@ -47,7 +47,7 @@ def capabilities():
             print('warning: loading the library')
             print('{ warning: no such device }', file=sys.stderr)
         print(json.dumps({'schema': 1, 'verbs': ['compile', 'run'], 'max_outputs': 16,
-                          'compile': 5, 'run': 0.1}))
+                          'version': os.environ.get('VERSION'), 'compile': 5, 'run': 0.1}))
     sys.exit(2 if mode == 'status' else 0)
 
 
