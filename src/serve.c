@@ -25,7 +25,7 @@
 #include "base/mem.h"
 #include "system/scratch.h"
 #include "system/thread.h"
-#include "executor/cache.h"
+#include "executor/kept/cache.h"
 #include "executor/executor.h"
 #include "executor/transport/protocol.h"
 #include "executor/programs/python.h"

@@ -10,6 +10,7 @@ ONNXDBG_SERVE=${ONNXDBG_SERVE:-$(cd "$(dirname "$program")" && pwd)/onnxdbg-serv
 export ONNXDBG_SERVE
 scratch=$(mktemp -d)
 export XDG_STATE_HOME="$scratch/state" # nobody's own
+export ONNXDBG_CACHE="$scratch/cache"  # the same
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
 tap_n=0

@@ -125,6 +125,7 @@ def prepare(page, folder, environ):
              "mv stem.onnx model.onnx")
         write("run.py", "#!/usr/bin/python3")
         write("retry.sh", "#!/bin/sh")
+        write("compile.py", "#!/usr/bin/python3\nimport json\nimport shutil")
     elif name == "onnxdbg-dump.7":
         nodes = json.loads(run("onnxdbg nodes model.onnx --json", folder, environ).stdout)["nodes"]
         values = ",".join(node["outputs"][0] for node in nodes[2::5])

@@ -26,9 +26,9 @@ static const struct {
     {"COLORFGBG", "light or dark, as some terminals tell it; `theme` overrules it."},
     {"NO_COLOR", "no colours, if it is set and not empty."},
     {"ONNXDBG_ASCII", "draw with ASCII alone, also where the locale says UTF-8."},
-    {"ONNXDBG_CACHE", "the folder of files that were sent to another machine, and its own of those "
-                      "that came; empty for ~/.cache/onnxdbg/files."},
-    {"ONNXDBG_CACHE_SIZE", "how large that folder may grow, as 10G."},
+    {"ONNXDBG_CACHE", "the folder of files that other machines sent, with compiled models below "
+                      "it; empty for files and compiled in ~/.cache/onnxdbg."},
+    {"ONNXDBG_CACHE_SIZE", "how large each of the two may grow, as 10G."},
     {"ONNXDBG_FROZEN_CLOCK", "every clock on the screen shows 0, for tests."},
     {"ONNXDBG_KERNELS", "libraries of kernels, parted by colons, as --kernels."},
     {"ONNXDBG_MODEL_TYPE", "the type that compilers are to make of the model; see "

@@ -679,6 +679,22 @@ static const struct odb_command command_table[] = {
         .exec = odb_command__executors,
     },
     {
+        .name = "cache",
+        .group = "help",
+        .args = args_folder,
+        .options = OPTIONS(ODB_OPTION_CLEAR, ODB_OPTION_OLDER, ODB_OPTION_JSON),
+        .help = "list the compiled models that are kept, or remove them",
+        .text = "Targets that compile (command:, server:, onnx-mlir) keep what they compiled for "
+                "the next search, in DIR where their spec says cache=DIR. Lists them with their "
+                "size and last use (UTC), how long each took to compile, the model and what "
+                "compiled it, and says how much is kept of files that other machines sent. With "
+                "--clear, removes the compiled models, or those that --older leaves; one that a "
+                "process works with stays.",
+        .example = "onnxdbg cache --clear --older 30",
+        .flags = ODB_COMMAND_SHELL,
+        .exec = odb_command__cache,
+    },
+    {
         .name = "help",
         .group = "help",
         .args = args_topic,

@@ -9,39 +9,38 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "system/file.h"
 #include "base/mem.h"
-#include "base/sha256.h"
-#include "executor/cache.h"
+#include "executor/kept/compiled.h"
+#include "executor/kept/compiled_key.h"
 #include "executor/executor.h"
 #include "executor/onnx_mlir/onnx_mlir_int.h"
 #include "executor/place.h"
 #include "executor/transport/program.h"
 #include "model/read/load.h"
-#include "model/write/external.h"
 
 #define MLIR_TEXT_MAX ((size_t)8 << 20) /* bytes of the compiler's IR that are shown */
 
 struct mlir {
     char *compiler; /* owned: path */
     char *version;  /* owned: its own line */
-    struct stat compiler_stat;
     struct odb_argv flags;
     char *entry;    /* owned; NULL: the usual one */
     const char *ir; /* the flag that makes the compiler write its IR; NULL: not wanted */
-    struct odb_mlir_cache cache;
-    struct odb_place *place; /* owned */
+    struct odb_compiled *compiled;  /* owned; NULL: nothing is kept */
+    struct odb_compiled_keys *keys; /* owned */
+    struct odb_place *place;        /* owned */
     /* of the model loaded */
     struct odb_load load; /* bytes and dir, owned: for the IR, should it be asked for */
     bool placed;          /* it is in the place */
     struct odb_mlir_library *library;
-    char *made;    /* owned: a line that says how its library came to be */
-    char *problem; /* owned: why it could not be kept; NULL: it was */
+    struct odb_compiled_use use; /* what is kept of it, as long as the library is open */
+    char *made;                  /* owned: a line that says how its library came to be */
+    char *problem;               /* owned: why it could not be kept; NULL: it was */
 };
 
 /* --- the compiler ---------------------------------------------------------------------------- */
@@ -111,8 +110,6 @@ static enum odb_status mlir_ask_version(struct mlir *mlir, struct odb_error *err
         mlir->version = odb_xstrdup(best ? best + strspn(best, " \t") : "onnx-mlir");
         free(text);
     }
-    if (status == ODB_OK && stat(mlir->compiler, &mlir->compiler_stat) < 0)
-        status = odb_fail(err, ODB_E_IO, "%s: %s", mlir->compiler, strerror(errno));
     odb_program_dispose(&program);
     odb_argv_dispose(&argv);
     return status;
@@ -146,6 +143,7 @@ static void mlir_unload(struct mlir *mlir)
 {
     odb_mlir_library_close(mlir->library);
     mlir->library = NULL;
+    odb_compiled_leave(&mlir->use);
     free((void *)mlir->load.bytes);
     free((char *)mlir->load.dir);
     mlir->load = (struct odb_load){0};
@@ -161,7 +159,8 @@ static void mlir_release(void *self)
     struct mlir *mlir = self;
     mlir_unload(mlir);
     odb_place_free(mlir->place);
-    odb_mlir_cache_dispose(&mlir->cache);
+    odb_compiled_close(mlir->compiled);
+    odb_compiled_keys_free(mlir->keys);
     odb_argv_dispose(&mlir->flags);
     free(mlir->entry);
     free(mlir->version);
@@ -173,8 +172,9 @@ static const struct odb_executor_option mlir_options[] = {
     {":", "FLAGS", NULL, "for the compiler, split at blanks: -O3 --march=native", false},
     {"entry", "NAME", "run_main_graph", "the entry point of the library", false},
     {"home", "DIR", "$ONNX_MLIR_HOME", "the parent of the compiler's bin/ and lib/", false},
-    {"cache", "DIR|off", "~/.cache/onnxdbg/onnx-mlir", "where libraries are kept", false},
-    {"cache-size", "SIZE", "4G", "how much is kept; what was not used for longest goes", false},
+    {"cache", "DIR|off", "~/.cache/onnxdbg/compiled", "where libraries are kept", false},
+    {"cache-size", "SIZE", "20G", "how much is kept there; what was not used for longest goes",
+     false},
     {"ir", "onnx|mlir|off", "onnx", "which IR is shown when it is asked for", false},
     {NULL, NULL, NULL, NULL, false},
 };
@@ -184,6 +184,18 @@ static const char *mlir_ir_flag(const char *ir)
     if (ir && !strcmp(ir, "off"))
         return NULL;
     return ir && !strcmp(ir, "mlir") ? "--EmitMLIR" : "--EmitONNXIR";
+}
+
+static enum odb_status mlir_open_compiled(struct mlir *mlir, const struct odb_spec *spec,
+                                          struct odb_error *err)
+{
+    const char *cache = odb_spec_option(spec, "cache");
+    size_t limit = 0;
+    ODB_TRY(odb_spec_size(spec, "cache-size", &limit, err));
+    mlir->keys = odb_compiled_keys_new();
+    if (cache && !strcmp(cache, "off"))
+        return ODB_OK;
+    return odb_compiled_open(&mlir->compiled, cache, limit, err);
 }
 
 static enum odb_status mlir_init(void **self, const struct odb_spec *spec, struct odb_error *err)
@@ -197,8 +209,7 @@ static enum odb_status mlir_init(void **self, const struct odb_spec *spec, struc
     odb_argv_split(&mlir->flags, spec->arg ? spec->arg : "");
     odb_argv_find_files(&mlir->flags);
     mlir->entry = entry ? odb_xstrdup(entry) : NULL;
-    odb_mlir_cache_init(&mlir->cache, odb_spec_option(spec, "cache"));
-    ODB_TRY_OUT(odb_spec_size(spec, "cache-size", &mlir->cache.limit, err));
+    ODB_TRY_OUT(mlir_open_compiled(mlir, spec, err));
     ODB_TRY_OUT(mlir_find_compiler(odb_spec_option(spec, "home"), &mlir->compiler, err));
     ODB_TRY_OUT(mlir_ask_version(mlir, err));
     *self = mlir;
@@ -221,63 +232,20 @@ static void mlir_describe(void *self, char *text, size_t size)
 
 /* --- the key --------------------------------------------------------------------------------- */
 
-static void mlir_hash(SHA2_CTX *sha, const void *data, size_t size)
-{
-    uint64_t n = size; /* so that no two lists of pieces read the same */
-    odb_sha256_update(sha, (const uint8_t *)&n, sizeof n);
-    odb_sha256_update(sha, data, size);
-}
-
-static void mlir_hash_text(SHA2_CTX *sha, const char *text)
-{
-    mlir_hash(sha, text ? text : "", text ? strlen(text) : 0);
-}
-
-/* A file by what changes with its content. */
-static void mlir_hash_stat(SHA2_CTX *sha, const struct stat *st)
-{
-    int64_t what[] = {(int64_t)st->st_ino, (int64_t)st->st_size, (int64_t)st->st_mtim.tv_sec,
-                      (int64_t)st->st_mtim.tv_nsec};
-    mlir_hash(sha, what, sizeof what);
-}
-
-static void mlir_hash_file(SHA2_CTX *sha, const char *path)
-{
-    struct stat st;
-    if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
-        mlir_hash_stat(sha, &st);
-}
-
 /* Compiler, flags, files named in them, the model, and its weights. */
-static void mlir_key(const struct mlir *mlir, const struct odb_load *load,
-                     const struct odb_model *model, char key[ODB_CACHE_KEY + 1])
+static enum odb_status mlir_key(struct mlir *mlir, const struct odb_load *load,
+                                char key[ODB_CACHE_KEY + 1], struct odb_error *err)
 {
-    SHA2_CTX sha;
-    uint8_t digest[SHA256_DIGEST_LENGTH];
-    size_t n;
-    const char **files = odb_model_external_files(model, &n);
-    SHA256Init(&sha);
-    mlir_hash_text(&sha, mlir->compiler);
-    mlir_hash_text(&sha, mlir->version);
-    mlir_hash_stat(&sha, &mlir->compiler_stat);
-    mlir_hash_text(&sha, getenv("ONNX_MLIR_FLAGS"));
-    for (size_t i = 0; i < mlir->flags.list.n; i++) {
-        const char *flag = mlir->flags.list.items[i], *equals = strchr(flag, '=');
-        mlir_hash_text(&sha, flag);
-        mlir_hash_file(&sha, flag);
-        if (equals)
-            mlir_hash_file(&sha, equals + 1);
-    }
-    mlir_hash(&sha, load->bytes, load->size);
-    for (size_t i = 0; i < n; i++) {
-        char *path = odb_xasprintf("%s/%s", load->dir[0] ? load->dir : ".", files[i]);
-        mlir_hash_text(&sha, path);
-        mlir_hash_file(&sha, path);
-        free(path);
-    }
-    free(files);
-    SHA256Final(digest, &sha);
-    odb_hex(digest, sizeof digest, key);
+    odb_compiled_key_begin(mlir->keys);
+    odb_compiled_key_text(mlir->keys, "onnx-mlir");
+    odb_compiled_key_text(mlir->keys, mlir->version);
+    odb_compiled_key_word(mlir->keys, mlir->compiler, false);
+    odb_compiled_key_text(mlir->keys, getenv("ONNX_MLIR_FLAGS"));
+    for (size_t i = 0; i < mlir->flags.list.n; i++)
+        odb_compiled_key_word(mlir->keys, mlir->flags.list.items[i], false);
+    ODB_TRY(odb_compiled_key_model(mlir->keys, load, err));
+    odb_compiled_key_end(mlir->keys, key);
+    return ODB_OK;
 }
 
 /* --- loading --------------------------------------------------------------------------------- */
@@ -306,6 +274,7 @@ static enum odb_status mlir_remember(struct mlir *mlir, const struct odb_load *l
     memcpy(bytes, load->bytes, load->size);
     mlir->load.bytes = bytes;
     mlir->load.size = load->size;
+    mlir->load.n_nodes = load->n_nodes;
     mlir->load.dir = odb_xstrdup(load->dir);
     return ODB_OK;
 }
@@ -319,15 +288,51 @@ static enum odb_status mlir_place(struct mlir *mlir, struct odb_model *model, st
     return ODB_OK;
 }
 
-/* Compiles what is in the place, and keeps it; *dir is where the library is then. */
-static enum odb_status mlir_compile(struct mlir *mlir, const char *key, char **dir,
-                                    struct odb_error *err)
+/* The library, and its constants if it has them. */
+static enum odb_status mlir_fill(void *from, const char *to, struct odb_error *err)
+{
+    static const char *const files[] = {ODB_MLIR_LIBRARY, ODB_MLIR_CONSTANTS};
+    const struct mlir *mlir = from;
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < ODB_COUNT(files) && status == ODB_OK; i++) {
+        char *source = odb_xasprintf("%s/%s", odb_place_dir(mlir->place), files[i]);
+        char *copy = odb_xasprintf("%s/%s", to, files[i]);
+        if (i == 0 || access(source, F_OK) == 0)
+            status = odb_place_copy(source, copy, err);
+        free(source);
+        free(copy);
+    }
+    return status;
+}
+
+/* Keeps what was compiled in so many seconds; mlir->use has it then, unless it could not be kept.
+ */
+static void mlir_keep(struct mlir *mlir, const char *key, double seconds)
 {
     struct odb_error why = ODB_ERROR_INIT;
+    struct odb_buf by = ODB_BUF_INIT;
     char text[2048];
+    if (!mlir->compiled)
+        return;
+    odb_buf_puts(&by, "onnx-mlir");
+    odb_buf_puts(&by, mlir->flags.list.n ? " " : "");
+    odb_argv_show(&mlir->flags, &by);
+    json_t *about = odb_compiled_key_about(mlir->keys, &mlir->load, odb_buf_text(&by));
+    json_object_set_new(about, "seconds", json_real(seconds));
+    odb_buf_dispose(&by);
+    if (odb_compiled_keep_take(mlir->compiled, key, mlir_fill, mlir, about, &why) == ODB_OK)
+        odb_compiled_find(mlir->compiled, key, &mlir->use);
+    else
+        mlir->problem = odb_xstrdup(odb_error_text(&why, text, sizeof text));
+}
+
+/* Compiles what is in the place, and keeps it. */
+static enum odb_status mlir_compile(struct mlir *mlir, const char *key, struct odb_error *err)
+{
     double begin = odb_clock();
     ODB_TRY(mlir_run_compiler(mlir, NULL, err));
-    mlir->made = odb_xasprintf("compiled in %.1f s", odb_clock() - begin);
+    double seconds = odb_clock() - begin;
+    mlir->made = odb_xasprintf("compiled in %.1f s", seconds);
     char *library = odb_xasprintf("%s/" ODB_MLIR_LIBRARY, odb_place_dir(mlir->place));
     bool there = odb_file_is_regular(library);
     free(library);
@@ -336,36 +341,44 @@ static enum odb_status mlir_compile(struct mlir *mlir, const char *key, char **d
         return odb_error_remedy(err, "give it no flags that end it sooner, such as --EmitONNXIR, "
                                      "or that name another output");
     }
-    *dir = odb_mlir_cache_keep(&mlir->cache, key, odb_place_dir(mlir->place), &why);
-    if (!*dir && mlir->cache.dir)
-        mlir->problem = odb_xstrdup(odb_error_text(&why, text, sizeof text));
-    if (!*dir)
-        *dir = odb_xstrdup(odb_place_dir(mlir->place));
+    mlir_keep(mlir, key, seconds);
     return ODB_OK;
 }
 
-/* From what is kept if it is there and can be loaded, else by the compiler. */
+/* From what is kept if it is there and can be loaded. ODB_E_IO: it is not. */
+static enum odb_status mlir_take_kept(struct mlir *mlir, const char *key,
+                                      const struct odb_model *model, struct odb_error *err)
+{
+    if (!mlir->compiled || !odb_compiled_find(mlir->compiled, key, &mlir->use))
+        return ODB_E_IO;
+    enum odb_status status =
+        odb_mlir_library_open(&mlir->library, mlir->use.files, mlir->entry, model->graph, err);
+    if (status == ODB_E_IO) {
+        odb_compiled_leave(&mlir->use);
+        odb_compiled_drop(mlir->compiled, key);
+    } else {
+        mlir->made = odb_xasprintf("compiled before, and taken from %s", mlir->use.files);
+    }
+    return status;
+}
+
+/* From what is kept, else by the compiler. */
 static enum odb_status mlir_make(struct mlir *mlir, struct odb_model *model, struct odb_error *err)
 {
     char key[ODB_CACHE_KEY + 1];
-    mlir_key(mlir, &mlir->load, model, key);
-    char *dir = odb_mlir_cache_find(&mlir->cache, key);
-    enum odb_status status = ODB_E_IO;
-    if (dir) {
-        status = odb_mlir_library_open(&mlir->library, dir, mlir->entry, model->graph, err);
-        mlir->made = odb_xasprintf("compiled before, and taken from %s", dir);
-        free(dir);
-        if (status != ODB_E_IO)
-            return status;
-        odb_mlir_cache_drop(&mlir->cache, key);
-        free(mlir->made);
-        mlir->made = NULL;
+    struct odb_error ignored = ODB_ERROR_INIT;
+    ODB_TRY(mlir_key(mlir, &mlir->load, key, err));
+    enum odb_status status = mlir_take_kept(mlir, key, model, &ignored);
+    if (status != ODB_E_IO) {
+        if (status != ODB_OK)
+            *err = ignored;
+        return status;
     }
     ODB_TRY(mlir_place(mlir, model, err));
-    ODB_TRY(mlir_compile(mlir, key, &dir, err));
-    status = odb_mlir_library_open(&mlir->library, dir, mlir->entry, model->graph, err);
-    free(dir);
-    return status;
+    ODB_TRY(mlir_compile(mlir, key, err));
+    return odb_mlir_library_open(&mlir->library,
+                                 mlir->use.files ? mlir->use.files : odb_place_dir(mlir->place),
+                                 mlir->entry, model->graph, err);
 }
 
 static enum odb_status mlir_load(void *self, const struct odb_load *load, struct odb_error *err)

@@ -53,22 +53,4 @@ enum odb_status odb_mlir_library_run(const struct odb_mlir_library *library,
 /* "run_main_graph, inputs and outputs by name"; into buf; returns buf. */
 const char *odb_mlir_library_text(const struct odb_mlir_library *library, char *buf, size_t size);
 
-/* --- compiled models that are kept (onnx_mlir_cache.c) ---------------------------------------- */
-
-struct odb_mlir_cache {
-    char *dir;    /* owned; NULL: nothing is kept */
-    size_t limit; /* bytes kept */
-};
-
-/* where: a directory, "off", or NULL for onnxdbg/onnx-mlir below $XDG_CACHE_HOME, else ~/.cache. */
-void odb_mlir_cache_init(struct odb_mlir_cache *cache, const char *where);
-void odb_mlir_cache_dispose(struct odb_mlir_cache *cache);
-/* The directory with the library of that key, the caller's to free; NULL: there is none. */
-char *odb_mlir_cache_find(const struct odb_mlir_cache *cache, const char *key);
-/* Keeps what was compiled in dir, at the cost of what was not used for longest. Returns its new
- * directory, as above; NULL: it could not be kept, and err says why. */
-char *odb_mlir_cache_keep(const struct odb_mlir_cache *cache, const char *key, const char *dir,
-                          struct odb_error *err);
-void odb_mlir_cache_drop(const struct odb_mlir_cache *cache, const char *key);
-
 #endif

@@ -169,7 +169,7 @@ static enum odb_status node_init(const struct node_kind *kind,
         return way ? odb_error_remedy(err, "%s", way + 2) : ODB_E_EXECUTOR;
     }
     node_words(kind, spec, &words);
-    return odb_server_open_take(self, &words, NULL, err);
+    return odb_server_open_take(self, &words, NULL, "no", err);
 }
 
 #define NODE_CALLS(name)                                                                           \

@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "executor/programs/can.h"
 #include "executor/programs/exchange.h"
+#include "executor/programs/made.h"
 #include "executor/programs/talk.h"
 
 #define SERVER_SHOWN 600 /* bytes of the program's own words in a message */
@@ -22,9 +24,10 @@ struct server {
     char *dir;             /* owned: where it runs */
     struct odb_exchange files;
     struct odb_talk talk;
-    json_t *can; /* owned: its answer to "capabilities"; NULL: it has none to give */
-    bool loaded; /* it runs, and has the last model */
-    bool told;   /* that it prints what is no answer */
+    struct odb_made made; /* zero: it does not compile */
+    json_t *can;          /* owned: its answer to "capabilities"; NULL: it has none to give */
+    bool loaded;          /* it runs, and has the last model */
+    bool told;            /* that it prints what is no answer */
 };
 
 /* --- questions and answers ------------------------------------------------------------------- */
@@ -108,7 +111,7 @@ static enum odb_status server_start(struct server *s, struct odb_error *err)
 }
 
 enum odb_status odb_server_open_take(void **out, struct odb_argv *take, const char *keep,
-                                     struct odb_error *err)
+                                     const char *cache, struct odb_error *err)
 {
     struct server *s = odb_new(struct server);
     s->words = *take;
@@ -117,6 +120,8 @@ enum odb_status odb_server_open_take(void **out, struct odb_argv *take, const ch
     odb_exchange_init(&s->files, keep, "the request");
     odb_talk_init(&s->talk, &s->words, s->dir);
     enum odb_status status = server_start(s, err);
+    if (status == ODB_OK && odb_can_verb(s->can, "compile"))
+        status = odb_made_init(&s->made, cache, err);
     if (status == ODB_OK)
         *out = s;
     else
@@ -129,6 +134,7 @@ void odb_server_release(void *self)
     struct server *s = self;
     odb_talk_dispose(&s->talk, "{\"do\":\"end\"}");
     odb_exchange_dispose(&s->files);
+    odb_made_dispose(&s->made);
     odb_argv_dispose(&s->words);
     json_decref(s->can);
     free(s->dir);
@@ -153,6 +159,12 @@ void odb_server_describe(void *self, char *text, size_t size)
     odb_buf_dispose(&version);
 }
 
+void odb_server_capabilities(void *self, struct odb_buf *options)
+{
+    const struct server *s = self;
+    odb_can_put(s->can, options);
+}
+
 enum odb_status odb_server_account(void *self, struct odb_account *account, struct odb_error *err)
 {
     struct server *s = self;
@@ -160,44 +172,6 @@ enum odb_status odb_server_account(void *self, struct odb_account *account, stru
         odb_account_note(account, "%s", s->talk.noise);
     s->told = s->talk.noise != NULL;
     return odb_exchange_account(&s->files, account, err);
-}
-
-/* --- what it can do -------------------------------------------------------------------------- */
-
-static void server_put_escaped(struct odb_buf *out, const char *text)
-{
-    for (const char *p = text; *p; p++)
-        odb_buf_printf(out, "%s%c", strchr(",=@\\", *p) ? "\\" : "", *p);
-}
-
-/* A value as an option has it: a list of names has ';' between them. */
-static void server_put_value(struct odb_buf *out, const json_t *value)
-{
-    size_t i;
-    const json_t *item;
-    if (json_is_string(value))
-        server_put_escaped(out, json_string_value(value));
-    else if (json_is_integer(value))
-        odb_buf_printf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    else if (json_is_real(value))
-        odb_buf_printf(out, "%.17g", json_real_value(value));
-    json_array_foreach(value, i, item) {
-        odb_buf_puts(out, i ? ";" : "");
-        server_put_value(out, json_is_string(item) ? item : NULL);
-    }
-}
-
-void odb_server_capabilities(void *self, struct odb_buf *options)
-{
-    static const char *const keys[] = {"max_outputs", "taps", "cut", "compile", "run"};
-    const struct server *s = self;
-    for (size_t i = 0; i < ODB_COUNT(keys); i++) {
-        const json_t *value = json_object_get(s->can, keys[i]);
-        if (!json_is_string(value) && !json_is_number(value) && !json_is_array(value))
-            continue;
-        odb_buf_printf(options, "%s%s=", options->len ? "," : "", keys[i]);
-        server_put_value(options, value);
-    }
 }
 
 /* --- models ---------------------------------------------------------------------------------- */
@@ -208,25 +182,47 @@ static char *server_path(const struct server *s, const char *file)
     return odb_xasprintf("%s/%s", odb_place_dir(s->files.place), file);
 }
 
+/* Puts the model into its directory. *compiled, what the program is told of that: true, false, or
+ * NULL for one that does not compile; the caller's. */
+static enum odb_status server_place_model(struct server *s, const struct odb_load *load,
+                                          json_t **compiled, struct odb_error *err)
+{
+    bool found;
+    *compiled = NULL;
+    if (!s->made.compiled)
+        return odb_exchange_load(&s->files, load, err);
+    char *says = odb_can_text(s->can);
+    enum odb_status status =
+        odb_made_place(&s->made, &s->files, load, &s->words, says, &found, err);
+    free(says);
+    if (status == ODB_OK)
+        *compiled = json_boolean(found);
+    return status;
+}
+
 enum odb_status odb_server_load(void *self, const struct odb_load *load, struct odb_error *err)
 {
     struct server *s = self;
-    json_t *answer;
+    json_t *answer, *compiled;
     s->loaded = false;
-    ODB_TRY(odb_exchange_load(&s->files, load, err));
     if (!odb_talk_running(&s->talk))
         ODB_TRY(server_start(s, err));
+    ODB_TRY(server_place_model(s, load, &compiled, err));
+    bool make = json_is_false(compiled);
     char *path = server_path(s, "model.onnx");
-    json_t *request = json_pack("{s:s,s:s}", "do", "load", "model", path);
+    json_t *request =
+        json_pack("{s:s,s:s,s:o*}", "do", "load", "model", path, "compiled", compiled);
     free(path);
     ODB_TRY(server_ask_take(s, request, "it loaded the model", &answer, err));
     json_decref(answer);
+    if (make)
+        odb_made_keep(&s->made, &s->files);
     s->loaded = true;
     return ODB_OK;
 }
 
 /* Files by their paths from anywhere. */
-static void server_place(const struct server *s, json_t *list)
+static void server_put_paths(const struct server *s, json_t *list)
 {
     size_t i;
     json_t *item;
@@ -293,8 +289,8 @@ enum odb_status odb_server_execute(void *self, const struct odb_named *inputs, s
     if (!s->loaded)
         return odb_fail(err, ODB_E_EXECUTOR, "no model is loaded");
     ODB_TRY(odb_exchange_write(&s->files, inputs, n_inputs, names, n_outputs, &in, &out, err));
-    server_place(s, in);
-    server_place(s, out);
+    server_put_paths(s, in);
+    server_put_paths(s, out);
     json_t *request =
         json_pack("{s:s,s:n,s:o,s:O}", "do", "run", "step", "inputs", in, "outputs", out);
     enum odb_status status = server_ask_take(s, request, "it ran the model", &answer, err);

@@ -9,10 +9,10 @@
 #include "executor/executor.h"
 #include "executor/transport/program.h"
 
-/* Starts the program and asks what it can do. keep: as in odb_place_new(). *out is the self of the
- * calls below. */
+/* Starts the program and asks what it can do. keep: as in odb_place_new(); cache: as in
+ * odb_compiled_open(), for programs that compile. *out is the self of the calls below. */
 enum odb_status odb_server_open_take(void **out, struct odb_argv *take, const char *keep,
-                                     struct odb_error *err) ODB_MUST_USE;
+                                     const char *cache, struct odb_error *err) ODB_MUST_USE;
 
 /* The calls of a row. */
 enum odb_status odb_server_load(void *self, const struct odb_load *load,

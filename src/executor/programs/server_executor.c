@@ -3,11 +3,13 @@
  * server:PROGRAM: a program of the user's that stays.
  */
 #include "base/mem.h"
+#include "executor/programs/made.h"
 #include "executor/programs/server.h"
 
 static const struct odb_executor_option server_options[] = {
     {":", "PROGRAM", NULL, "what to start, split at blanks, with further arguments", true},
     {"keep", "DIR", NULL, "leave the files of every model and of its last run there", false},
+    ODB_MADE_OPTION,
     {NULL, NULL, NULL, NULL, false},
 };
 
@@ -20,13 +22,13 @@ static void server_words(const struct odb_spec *spec, struct odb_argv *words)
 static enum odb_status server_init(void **self, const struct odb_spec *spec, struct odb_error *err)
 {
     struct odb_argv words = {0};
-    const char *keep = odb_spec_option(spec, "keep");
+    const char *keep = odb_spec_option(spec, "keep"), *cache = odb_spec_option(spec, "cache");
     ODB_TRY(odb_spec_check(spec, server_options, err));
     server_words(spec, &words);
-    if (words.list.n > 0 && (!keep || keep[0]))
-        return odb_server_open_take(self, &words, keep, err);
+    if (words.list.n > 0 && (!keep || keep[0]) && (!cache || cache[0]))
+        return odb_server_open_take(self, &words, keep, cache, err);
     odb_fail(err, ODB_E_USAGE, "no %s is named", words.list.n > 0 ? "directory" : "program");
-    odb_error_remedy(err, "write server:PROGRAM[,keep=DIR]");
+    odb_error_remedy(err, "write server:PROGRAM[,keep=DIR][,cache=DIR]");
     odb_argv_dispose(&words);
     return odb_error_at(err, "%s", spec->text);
 }

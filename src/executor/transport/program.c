@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -12,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "system/file.h"
 #include "executor/transport/child.h"
 
@@ -209,14 +211,21 @@ bool odb_program_listen(struct odb_program *program, int from)
 static void program_wait(struct odb_program *program, pid_t pid, int from)
 {
     bool open = true;
-    struct pollfd fd = {.fd = from, .events = POLLIN};
+    double end = program->limit > 0 ? odb_clock() + program->limit : INFINITY;
     for (pid_t done = 0; done == 0;) {
-        done = waitpid(pid, &program->how, open ? WNOHANG : 0);
+        bool watch = open || isfinite(end);
+        struct pollfd fd = {.fd = open ? from : -1, .events = POLLIN};
+        done = waitpid(pid, &program->how, watch ? WNOHANG : 0);
         if (done < 0 && errno == EINTR)
             done = 0;
         else if (done == 0 && poll(&fd, 1, 20) > 0)
             open = odb_program_listen(program, from);
+        if (done == 0 && odb_clock() > end) {
+            kill(pid, SIGKILL);
+            end = INFINITY;
+        }
     }
+    struct pollfd fd = {.fd = from, .events = POLLIN};
     for (int i = 0; i < PROGRAM_DRAIN && open && poll(&fd, 1, 0) > 0; i++)
         open = odb_program_listen(program, from);
 }
@@ -229,8 +238,11 @@ enum odb_status odb_program_run(struct odb_program *program, struct odb_error *e
     program->how = 0;
     if (pipe2(pipes, O_CLOEXEC) < 0)
         return odb_fail(err, ODB_E_IO, "pipe: %s", strerror(errno));
-    enum odb_status status =
-        odb_program_spawn(program, (const int[]){-1, pipes[1], pipes[1]}, &pid, err);
+    int words = program->apart ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+    const int fds[] = {-1, pipes[1], words < 0 ? pipes[1] : words};
+    enum odb_status status = odb_program_spawn(program, fds, &pid, err);
+    if (words >= 0)
+        close(words);
     close(pipes[1]);
     if (status == ODB_OK)
         program_wait(program, pid, pipes[0]);

@@ -35,6 +35,8 @@ struct odb_program {
     const struct odb_argv *argv; /* borrowed; the first is looked for in PATH */
     const char *dir;             /* it runs there; NULL: where we are */
     bool quiet;                  /* what it prints is kept, and not passed on */
+    bool apart;                  /* only standard output is heard; standard error goes nowhere */
+    double limit;                /* seconds, after which it is killed; 0: as long as it takes */
     /* out */
     struct odb_buf said; /* owned: the last ODB_PROGRAM_WORDS bytes of what it printed */
     int how;             /* as waitpid() says */

@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/sha256.h"
-#include "executor/cache.h"
+#include "executor/kept/cache.h"
 #include "executor/transport/target_int.h"
 #include "model/model.h"
 #include "model/files.h"

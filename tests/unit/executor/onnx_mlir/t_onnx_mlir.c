@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 
 #include "system/file.h"
-#include "executor/cache.h"
+#include "executor/kept/cache.h"
 #include "executor/onnx_mlir/onnx_mlir_int.h"
 #include "tests/help/executor_help.h"
 #include "model/read/load.h"
@@ -530,11 +530,16 @@ static void test_onnx_mlir__not_kept(void **state)
     help_ok(run_chain(executor, &err), &err); /* the IR took nothing away */
     odb_executor_close(executor);
     assert_int_equal(calls(place), 3);
-    write_file(place->kept, "in the way", 0644);
     executor = open_mlir(place, "", "");
+    assert_int_equal(rmdir(place->kept), 0); /* while it works */
+    write_file(place->kept, "in the way", 0644);
     load_and_run(executor);
     expect_account(executor, "note: not kept for the next time: ");
     odb_executor_close(executor);
+    char *spec = odb_xasprintf("onnx-mlir,cache=%s", place->kept);
+    assert_int_equal(odb_executor_open(&executor, spec, &err), ODB_E_IO);
+    help_has_text(&err, place->kept);
+    free(spec);
 }
 
 /* A broken library in the cache is made anew. */
@@ -543,12 +548,12 @@ static void test_onnx_mlir__kept_badly(void **state)
     const struct place *place = *state;
     char command[300];
     assert_int_equal(cost(place, "", ""), 1);
-    snprintf(command, sizeof command, "for f in %s/*/model.so; do echo junk >$f; done",
+    snprintf(command, sizeof command, "for f in %s/*/files/model.so; do echo junk >$f; done",
              place->kept);
     assert_int_equal(system(command), 0);
     assert_int_equal(cost(place, "", ""), 1);
     assert_int_equal(cost(place, "", ""), 0);
-    snprintf(command, sizeof command, "rm %s/*/model.so", place->kept);
+    snprintf(command, sizeof command, "rm %s/*/files/model.so", place->kept);
     assert_int_equal(system(command), 0);
     assert_int_equal(cost(place, "", ""), 1);
     assert_int_equal(entries(place->kept), 1);
@@ -577,90 +582,6 @@ static void test_onnx_mlir__kept_by_many(void **state)
     }
     assert_int_equal(entries(place->kept), 1);
     assert_int_equal(cost(place, "", ""), 0);
-}
-
-static void keep(const struct odb_mlir_cache *cache, const char *dir, char letter)
-{
-    struct odb_error err = ODB_ERROR_INIT;
-    char key[ODB_CACHE_KEY + 1];
-    memset(key, letter, ODB_CACHE_KEY);
-    key[ODB_CACHE_KEY] = '\0';
-    char *made = odb_mlir_cache_keep(cache, key, dir, &err);
-    assert_non_null(made);
-    free(made);
-    usleep(20 * 1000);
-}
-
-static bool is_kept(const struct odb_mlir_cache *cache, char letter)
-{
-    char key[ODB_CACHE_KEY + 1];
-    memset(key, letter, ODB_CACHE_KEY);
-    key[ODB_CACHE_KEY] = '\0';
-    char *dir = odb_mlir_cache_find(cache, key);
-    free(dir);
-    usleep(20 * 1000);
-    return dir != NULL;
-}
-
-/* What was not used for longest goes, and nothing that is not ours. */
-static void test_onnx_mlir__kept_within_bounds(void **state)
-{
-    const struct place *place = *state;
-    struct odb_mlir_cache cache;
-    struct odb_error err = ODB_ERROR_INIT;
-    char made[100], path[200], killed[200];
-    static char library[300000];
-    snprintf(made, sizeof made, "%s/made", place->dir);
-    mkdir(made, 0700);
-    snprintf(path, sizeof path, "%s/model.so", made);
-    help_ok(odb_file_write(path, library, sizeof library, &err), &err);
-    odb_mlir_cache_init(&cache, place->kept);
-    cache.limit = 700000; /* two of them */
-    snprintf(path, sizeof path, "%s/mine", place->kept);
-    help_ok(odb_file_mkdir(path, &err), &err);
-    keep(&cache, made, 'a');
-    keep(&cache, made, 'b');
-    assert_true(is_kept(&cache, 'a')); /* used since */
-    keep(&cache, made, 'c');
-    assert_true(is_kept(&cache, 'a'));
-    assert_false(is_kept(&cache, 'b'));
-    assert_true(is_kept(&cache, 'c'));
-    cache.limit = 1;
-    snprintf(killed, sizeof killed, "%s/.new-killed", place->kept);
-    help_ok(odb_file_mkdir(killed, &err), &err);
-    const struct timespec long_ago[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
-    assert_int_equal(utimensat(AT_FDCWD, killed, long_ago, 0), 0);
-    keep(&cache, made, 'd');
-    assert_int_equal(access(killed, F_OK), -1); /* nobody has it locked */
-    assert_true(is_kept(&cache, 'd'));          /* what is needed now stays */
-    assert_false(is_kept(&cache, 'a'));
-    assert_int_equal(entries(place->kept), 2);
-    assert_int_equal(access(path, F_OK), 0);
-    odb_mlir_cache_dispose(&cache);
-}
-
-static void test_onnx_mlir__where_kept(void **state)
-{
-    struct odb_mlir_cache cache;
-    char *home = getenv("HOME") ? odb_xstrdup(getenv("HOME")) : NULL;
-    unsetenv("XDG_CACHE_HOME");
-    setenv("HOME", "/home/me", 1);
-    odb_mlir_cache_init(&cache, NULL);
-    assert_string_equal(cache.dir, "/home/me/.cache/onnxdbg/onnx-mlir");
-    odb_mlir_cache_dispose(&cache);
-    setenv("XDG_CACHE_HOME", "/var/x", 1);
-    odb_mlir_cache_init(&cache, NULL);
-    assert_string_equal(cache.dir, "/var/x/onnxdbg/onnx-mlir");
-    odb_mlir_cache_dispose(&cache);
-    unsetenv("XDG_CACHE_HOME");
-    unsetenv("HOME");
-    odb_mlir_cache_init(&cache, NULL);
-    assert_null(cache.dir);
-    odb_mlir_cache_init(&cache, "off");
-    assert_null(cache.dir);
-    if (home)
-        setenv("HOME", home, 1);
-    free(home);
 }
 
 /* --- weights --------------------------------------------------------------------------------- */
@@ -786,26 +707,12 @@ static void test_onnx_mlir__verbose(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(home),
-        CASE(broken_compiler),
-        CASE(interfaces),
-        CASE(habits),
-        CASE(entry),
-        CASE(inputs),
-        CASE(only_numbers),
-        CASE(names),
-        CASE(compiler_fails),
-        CASE(compiler_hangs),
-        CASE(library_crashes),
-        CASE(kept),
-        CASE(kept_for_files),
-        CASE(not_kept),
-        CASE(kept_badly),
-        CASE(kept_by_many),
-        CASE(kept_within_bounds),
-        CASE(where_kept),
-        CASE(weights),
-        CASE(ir),
+        CASE(home),           CASE(broken_compiler), CASE(interfaces),
+        CASE(habits),         CASE(entry),           CASE(inputs),
+        CASE(only_numbers),   CASE(names),           CASE(compiler_fails),
+        CASE(compiler_hangs), CASE(library_crashes), CASE(kept),
+        CASE(kept_for_files), CASE(not_kept),        CASE(kept_badly),
+        CASE(kept_by_many),   CASE(weights),         CASE(ir),
         CASE(verbose),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

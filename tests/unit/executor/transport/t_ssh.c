@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "system/scratch.h"
-#include "executor/cache.h"
+#include "executor/kept/cache.h"
 #include "executor/executor.h"
 #include "executor/transport/target_pool.h"
 #include "executor/transport/protocol.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "executor/cache.h"
+#include "executor/kept/cache.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -6,8 +6,8 @@
  * $ONNXDBG_CACHE_SIZE bytes of them (20G) are kept, those used last; several processes may share
  * the directory.
  */
-#ifndef ODB_EXECUTOR_CACHE_H
-#define ODB_EXECUTOR_CACHE_H
+#ifndef ODB_EXECUTOR_KEPT_CACHE_H
+#define ODB_EXECUTOR_KEPT_CACHE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +39,16 @@ enum odb_status odb_cache_place(struct odb_cache *cache, const char *key, const 
 
 /* Whether a name has the form of a key. */
 bool odb_cache_is_key(const char *name);
+
+/* --- what all that lasts has in common ----------------------------------------------------------
+ */
+
+/* $ONNXDBG_CACHE with below behind it, else the user's onnxdbg/NAME. Owned by the caller; NULL: he
+ * has no home. */
+char *odb_cache_home(const char *below, const char *name);
+/* How many bytes may be kept: $ONNXDBG_CACHE_SIZE, else 20G. ODB_E_USAGE. */
+enum odb_status odb_cache_limit(size_t *limit, struct odb_error *err) ODB_MUST_USE;
+/* How many files a directory has of those that are sent, and their bytes. */
+size_t odb_cache_count(const char *folder, uint64_t *bytes);
 
 #endif

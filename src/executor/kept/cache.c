@@ -9,7 +9,7 @@
  * process makes room, and nothing is copied. What no process holds a lock on is removed by the
  * next.
  */
-#include "executor/cache.h"
+#include "executor/kept/cache.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -93,43 +93,77 @@ static void cache_sweep(const struct odb_cache *cache, const char *name, const s
     free(path);
 }
 
+struct cache_entries {
+    ODB_VEC(struct cache_entry) list; /* owned */
+    uint64_t total;                   /* bytes */
+};
+
+/* The file that a name in a cache is; anything else is passed over. */
+static void cache_take(struct cache_entries *entries, const char *name, const struct stat *st)
+{
+    if (!odb_cache_is_key(name) || !S_ISREG(st->st_mode))
+        return;
+    struct cache_entry entry = {.used = st->st_mtim, .bytes = (uint64_t)st->st_blocks * 512};
+    memcpy(entry.name, name, sizeof entry.name);
+    odb_push(&entries->list, entry);
+    entries->total += entry.bytes;
+}
+
 /* Removes what was not used for longest until no more is there than may be. */
 static void cache_tidy(const struct odb_cache *cache)
 {
     DIR *dir = opendir(cache->dir);
-    ODB_VEC(struct cache_entry) list = {0};
-    uint64_t total = 0;
+    struct cache_entries entries = {0};
     for (const struct dirent *e; dir && (e = readdir(dir));) {
         struct stat st;
         if (fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
             continue;
         cache_sweep(cache, e->d_name, &st);
-        if (!odb_cache_is_key(e->d_name) || !S_ISREG(st.st_mode))
-            continue;
-        struct cache_entry entry = {.used = st.st_mtim, .bytes = (uint64_t)st.st_blocks * 512};
-        memcpy(entry.name, e->d_name, sizeof entry.name);
-        odb_push(&list, entry);
-        total += entry.bytes;
+        cache_take(&entries, e->d_name, &st);
     }
-    if (list.n)
-        qsort(list.items, list.n, sizeof *list.items, cache_older);
-    for (size_t i = 0; i + 1 < list.n && total > cache->limit; i++) {
-        unlinkat(dirfd(dir), list.items[i].name, 0);
-        total -= list.items[i].bytes;
+    if (entries.list.n)
+        qsort(entries.list.items, entries.list.n, sizeof *entries.list.items, cache_older);
+    for (size_t i = 0; i + 1 < entries.list.n && entries.total > cache->limit; i++) {
+        unlinkat(dirfd(dir), entries.list.items[i].name, 0);
+        entries.total -= entries.list.items[i].bytes;
     }
     if (dir)
         closedir(dir);
-    free(list.items);
+    free(entries.list.items);
+}
+
+size_t odb_cache_count(const char *folder, uint64_t *bytes)
+{
+    DIR *dir = opendir(folder);
+    struct cache_entries entries = {0};
+    for (const struct dirent *e; dir && (e = readdir(dir));) {
+        struct stat st;
+        if (fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+            cache_take(&entries, e->d_name, &st);
+    }
+    if (dir)
+        closedir(dir);
+    free(entries.list.items);
+    *bytes = entries.total;
+    return entries.list.n;
 }
 
 /* --- the place -------------------------------------------------------------------------------- */
 
-/* The directory that lasts, NULL: there is none. */
-static char *cache_home(void)
+char *odb_cache_home(const char *below, const char *name)
 {
     const char *own = getenv("ONNXDBG_CACHE");
-    return own && own[0] == '/' ? odb_xstrdup(own)
-                                : odb_file_home("XDG_CACHE_HOME", ".cache", "files");
+    return own && own[0] == '/' ? odb_xasprintf("%s%s", own, below)
+                                : odb_file_home("XDG_CACHE_HOME", ".cache", name);
+}
+
+enum odb_status odb_cache_limit(size_t *limit, struct odb_error *err)
+{
+    const char *size = getenv("ONNXDBG_CACHE_SIZE");
+    *limit = CACHE_SIZE;
+    if (size && !odb_spec_read_size(size, limit))
+        return odb_fail(err, ODB_E_USAGE, "ONNXDBG_CACHE_SIZE=%s is no size", size);
+    return ODB_OK;
 }
 
 /* A directory of our own below dir, with the lock. */
@@ -149,14 +183,11 @@ static bool cache_make_run(struct odb_cache *cache)
 
 enum odb_status odb_cache_open(struct odb_cache **out, struct odb_error *err)
 {
-    const char *size = getenv("ONNXDBG_CACHE_SIZE");
     struct odb_cache *cache = odb_new(struct odb_cache);
     enum odb_status status = ODB_OK;
     cache->lock = cache->fd = -1;
-    cache->limit = CACHE_SIZE;
-    if (size && !odb_spec_read_size(size, &cache->limit))
-        ODB_TRY_OUT(odb_fail(err, ODB_E_USAGE, "ONNXDBG_CACHE_SIZE=%s is no size", size));
-    cache->dir = cache_home();
+    ODB_TRY_OUT(odb_cache_limit(&cache->limit, err));
+    cache->dir = odb_cache_home("", "files");
     cache->shared =
         cache->dir && odb_file_mkdir(cache->dir, NULL) == ODB_OK && cache_make_run(cache);
     if (cache->shared) {
