@@ -240,8 +240,10 @@ static enum odb_status observe_all(struct asking *a, struct odb_error *err)
     for (; r->n_run < samples->items.n; r->n_run++) {
         struct odb_error why = ODB_ERROR_INIT;
         size_t i = r->n_run;
-        if (i && suspects_late(a->s, OBSERVE_TIME))
+        if (i && suspects_late(a->s, OBSERVE_TIME)) {
+            r->complete = false;
             break;
+        }
         enum odb_status status = observe_one(a, i, &why);
         bool bad = odb_verdict_is_bad(samples->items.items[i].verdict);
         if (observe_stopped(a, i, status))

@@ -42,7 +42,7 @@ struct odb_suspects {
     bool explains;      /* the likely ones explain so much that they are worth naming */
     bool pattern;       /* NaN and Inf stand elsewhere: their places were explained */
     bool stopped;       /* by the user: it is of what was seen by then */
-    bool complete;      /* every node that could be was tried with every family on every sample */
+    bool complete;      /* every node that could be was tried, with every family, on all samples */
     size_t n_samples;   /* inputs */
     size_t n_run;       /* of them the target was asked: all, unless it was stopped or late */
     size_t n_used;      /* of those what is explained is summed over */

@@ -4,9 +4,9 @@
  *
  * Of a model all counts but what says nothing of what it computes: documentation, who made it, its
  * own version and namespace, the name of the graph, and notes of ours. Names of nodes and metadata
- * count, for there are compilers that are told by them what to do with a node. Of weights in files
- * the place counts, since what was compiled may refer to it, and the bytes that the model uses; the
- * rest of such a file does not.
+ * count, for there are compilers that go by them. Of weights in files the place counts, since what
+ * was compiled may refer to it, and the bytes that the model uses; the rest of such a file does
+ * not.
  */
 #ifndef ODB_EXECUTOR_KEPT_COMPILED_KEY_H
 #define ODB_EXECUTOR_KEPT_COMPILED_KEY_H

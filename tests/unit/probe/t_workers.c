@@ -392,7 +392,7 @@ static char *workers_json(const struct odb_report *report)
 {
     static const char *const top[] = {"target",   "target_loads",     "target_runs",
                                       "seconds",  "target_seconds",   "strategy",
-                                      "forecast", "reference_seconds"};
+                                      "forecast", "reference_seconds", "target_load_seconds"};
     struct odb_buf text = ODB_BUF_INIT;
     odb_report_json(report, &text);
     json_t *root = json_loadb(text.data, text.len, 0, NULL);
