@@ -66,7 +66,7 @@ LIBS_MIT := $(shell pkg-config --libs $(PKGS_MIT) 2>/dev/null) -ldl -lm
 LIBS_GPL := $(shell pkg-config --libs $(PKGS_GPL) 2>/dev/null)
 
 # What is missing is said once, before a compiler says it a hundred times.
-ifneq ($(filter-out setup demo check check-quick check-all clean help,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out setup demo realbugs check check-quick check-all clean help,$(or $(MAKECMDGOALS),all)),)
 MISSING := $(shell for p in $(PKGS_MIT) $(PKGS_GPL); do \
                 pkg-config --exists $$p 2>/dev/null || printf '%s ' $$p; done; \
             for p in $(CC) protoc-c; do command -v $$p >/dev/null || printf '%s ' $$p; done; \
@@ -93,6 +93,10 @@ all: $(PROGRAM) $(SERVE)
 ## setup: install what building and testing need (apt packages, ONNX Runtime from npm)
 setup:
 	$(Q)tools/setup.sh
+
+## realbugs: fetch the runtimes that published bugs are replayed on (npm; 400 MB in vendor/runtimes)
+realbugs: $(B)/older-cpu.so
+	$(Q)tools/runtimes.sh
 
 # --- building -------------------------------------------------------------------------------------
 
@@ -210,6 +214,13 @@ $(B)/planted $(B)/race: $(B)/%: tests/planted/%.c $(ARCHIVES)
 $(B)/versus: $(wildcard tests/versus/*.c tests/versus/*.h) $(B)/libonnxdbg-mit.a
 	@echo "  TEST  $@"
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) $(filter %.c %.a,$^) $(LIBS_MIT) -o $@
+
+# Makes this processor an older one to what runs under it.
+$(B)/older-cpu.so: tests/cpu/older_cpu.c
+	@mkdir -p $(@D)
+	@echo "  TEST  $@"
+	$(Q)$(CC) $(CPPFLAGS) $(filter-out $(SANFLAGS),$(ALL_CFLAGS)) -fPIC -shared \
+	    $(filter-out $(SANFLAGS),$(SO_LDFLAGS)) $< -ldl -o $@
 
 $(B)/json-get: tests/json_get.c
 	@mkdir -p $(@D)
