@@ -156,6 +156,9 @@ bool odb_executor_recorded(const char *spec);
 bool odb_executor_fixed(const char *spec);
 /* Whether its executor is, whatever it says. */
 bool odb_executor_needs_fixed(const char *spec);
+/* The spec with its innermost executor's own optimisations left out. NULL: that has no option for
+ * it, or the spec says so itself. Owned by the caller. */
+char *odb_executor_plainly(const char *spec);
 /* Whether a spec that stands in a file may be followed without the user having given it: it starts,
  * loads, reaches, reads and writes nothing that it names. False for a malformed one. */
 bool odb_executor_trusted(const char *spec);

@@ -130,6 +130,28 @@ bool odb_executor_needs_fixed(const char *text)
     return registry_fixed(text).fixed;
 }
 
+static bool registry_innermost(const struct odb_spec *spec, void *payload)
+{
+    const struct odb_executor_ops **row = payload;
+    *row = spec->row;
+    return true;
+}
+
+char *odb_executor_plainly(const char *text)
+{
+    const struct odb_executor_ops *row = NULL;
+    if (odb_spec_walk(text, registry_innermost, &row, NULL) != ODB_OK || !row || !row->plain)
+        return NULL;
+    const char *equals = strchr(row->plain, '=');
+    char *key = odb_xstrndup(row->plain, (size_t)(equals - row->plain));
+    char *plainly = odb_spec_with(text, key, equals + 1);
+    free(key);
+    if (plainly && strcmp(plainly, text))
+        return plainly;
+    free(plainly);
+    return NULL;
+}
+
 /* Behind a transport, the executor there is the one that says something. */
 static bool registry_accounts(const struct odb_spec *spec, void *payload)
 {

@@ -56,6 +56,9 @@ void odb_spec_free(struct odb_spec *spec);
 enum odb_status odb_spec_walk(const char *text,
                               bool (*visit)(const struct odb_spec *spec, void *payload),
                               void *payload, struct odb_error *err) ODB_MUST_USE;
+/* The spec with an option of its innermost executor set, in the place of what it says of it, or
+ * behind the others. NULL for a malformed one. Owned by the caller. */
+char *odb_spec_with(const char *text, const char *key, const char *value);
 /* Value of an option, NULL when absent. */
 const char *odb_spec_option(const struct odb_spec *spec, const char *key);
 /* A number, or ODB_E_USAGE; *out keeps its value when the option is absent. */

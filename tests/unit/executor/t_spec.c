@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -193,6 +194,42 @@ static void test_spec__whole_numbers(void **state)
     odb_spec_free(spec);
 }
 
+static void check_with(const char *text, const char *key, const char *value, const char *expected)
+{
+    char *spec = odb_spec_with(text, key, value);
+    assert_string_equal(spec ? spec : "", expected);
+    free(spec);
+}
+
+static void test_spec__with(void **state)
+{
+    (void)state;
+    check_with("ort", "opt", "basic", "ort,opt=basic");
+    check_with("ort,opt=all,threads=2", "opt", "basic", "ort,opt=basic,threads=2");
+    check_with("ort,ep=cuda,cpu", "arena", "off", "ort,ep=cuda,cpu,arena=off");
+    check_with("fault:scale,node=a\\,b@ort,x=1", "x", "", "fault:scale,node=a\\,b@ort,x");
+    check_with("ssh:me@there,ort", "runtime", "a,b=c", "ssh:me@there,ort,runtime=a\\,b\\=c");
+    check_with("python:f.py:C,\\@=1", "@", "2", "python:f.py:C,\\@=2");
+    check_with("ort,=1", "opt", "basic", "");
+}
+
+static void check_plainly(const char *text, const char *expected)
+{
+    char *spec = odb_executor_plainly(text);
+    assert_string_equal(spec ? spec : "", expected);
+    free(spec);
+}
+
+static void test_spec__plainly(void **state)
+{
+    (void)state;
+    check_plainly("ort", "ort,opt=disabled");
+    check_plainly("ssh:there,ort,opt=basic,threads=2", "ssh:there,ort,opt=disabled,threads=2");
+    check_plainly("ort,opt=disabled", "");
+    check_plainly("cpu", "");
+    check_plainly("cpus", "");
+}
+
 /* The facts of all rows together, which no row can see for itself. */
 static void test_spec__rows(void **state)
 {
@@ -204,7 +241,7 @@ static void test_spec__rows(void **state)
         asked += row->independence > 0;
         assert_ptr_equal(odb_executor_row(row->kind), row);
         assert_true(!row->independence || (row->opinion && row->library));
-        assert_true(!row->plain || row->plain_words);
+        assert_true(!row->plain || (row->plain_words && strchr(row->plain, '=')));
     }
     assert_int_equal(usual, 1);
     for (size_t rank = 1; rank <= asked; rank++)
@@ -222,7 +259,8 @@ int main(void)
         cmocka_unit_test(test_spec__escapes),       cmocka_unit_test(test_spec__malformed),
         cmocka_unit_test(test_spec__rows),          cmocka_unit_test(test_spec__numbers),
         cmocka_unit_test(test_spec__check),         cmocka_unit_test(test_spec__syntax),
-        cmocka_unit_test(test_spec__whole_numbers),
+        cmocka_unit_test(test_spec__whole_numbers), cmocka_unit_test(test_spec__with),
+        cmocka_unit_test(test_spec__plainly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
