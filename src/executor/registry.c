@@ -175,26 +175,36 @@ bool odb_executor_needs_fixed(const char *text)
     return registry_fixed(text).fixed;
 }
 
-static bool registry_innermost(const struct odb_spec *spec, void *payload)
+/* The spec with the option of its row, "opt=disabled". */
+static char *registry_plain(const struct odb_spec *spec)
 {
-    const struct odb_executor_ops **row = payload;
-    *row = spec->row;
-    return true;
+    const char *value = strchr(spec->row->plain, '=') + 1;
+    char *key = odb_xstrndup(spec->row->plain, (size_t)(value - 1 - spec->row->plain));
+    const char *had = odb_spec_option(spec, key);
+    char *plain = had && !strcmp(had, value) ? NULL : odb_spec_with(spec, key, value);
+    free(key);
+    return plain;
 }
 
-char *odb_executor_plainly(const char *text)
+char *odb_executor_plain(const char *text)
 {
-    const struct odb_executor_ops *row = NULL;
-    if (odb_spec_walk(text, registry_innermost, &row, NULL) != ODB_OK || !row || !row->plain)
+    struct odb_spec *spec;
+    char *plain = NULL;
+    if (odb_spec_parse(&spec, text, NULL) != ODB_OK)
         return NULL;
-    const char *equals = strchr(row->plain, '=');
-    char *key = odb_xstrndup(row->plain, (size_t)(equals - row->plain));
-    char *plainly = odb_spec_with(text, key, equals + 1);
-    free(key);
-    if (plainly && strcmp(plainly, text))
-        return plainly;
-    free(plainly);
-    return NULL;
+    const char *said = odb_spec_option(spec, ODB_SPEC_PLAIN);
+    if (said) {
+        plain = odb_xstrdup(said);
+    } else if (spec->row && spec->row->plain) {
+        plain = registry_plain(spec);
+    } else if (spec->inner) { /* which stands last */
+        char *inner = odb_executor_plain(spec->inner);
+        if (inner)
+            plain = odb_xasprintf("%.*s%s", (int)(strlen(text) - strlen(spec->inner)), text, inner);
+        free(inner);
+    }
+    odb_spec_free(spec);
+    return plain;
 }
 
 /* Behind a transport, the executor there is the one that says something. */

@@ -150,8 +150,9 @@ void odb_report_headline(const struct odb_report *report, struct odb_buf *out)
         if (report->culprits.n > 1)
             odb_buf_printf(out, ", the first of %zu culprits", report->culprits.n);
     } else if (report->only_whole) {
-        odb_buf_printf(out, "%s %s on the model as a whole, and on no part of it that was asked",
-                       report->target, report->only_whole);
+        const char *on = strcmp(report->only_whole, "refuses") ? "on " : "";
+        odb_buf_printf(out, "%s %s %sthe model as a whole, and %sno part of it that was asked",
+                       report->target, report->only_whole, on, on);
     } else if (report->outputs_diverge) {
         odb_buf_printf(out, "%s diverges from %s, and no node could be named", report->target,
                        report_base(report));
@@ -334,6 +335,8 @@ void odb_culprit_dispose(struct odb_culprit *culprit)
     odb_kernel_free(culprit->kernel);
     free(culprit->read_as);
     free(culprit->histograms);
+    free(culprit->together.items);
+    free(culprit->runs_with);
     free(culprit->third_by);
     free(culprit->own_by);
     free(culprit->within);

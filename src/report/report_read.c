@@ -538,8 +538,10 @@ static void read_head(struct odb_report *report, const json_t *json)
                sizeof report->sha256);
     report->dead = json_is_false(json_object_get(json, "target_runs_at_all"));
     if (json_is_true(json_object_get(json, "only_whole")))
-        report->only_whole =
-            report->signature && !strncmp(report->signature, "timeout", 7) ? "hangs" : "crashes";
+        report->only_whole = !report->signature                          ? "crashes"
+                             : !strncmp(report->signature, "timeout", 7) ? "hangs"
+                             : !strncmp(report->signature, "refused", 7) ? "refuses"
+                                                                         : "crashes";
     for (size_t i = 0; i < json_array_size(warnings); i++)
         if (json_is_string(json_array_get(warnings, i)))
             odb_report_warn(report, "%s", json_string_value(json_array_get(warnings, i)));

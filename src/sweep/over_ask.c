@@ -168,7 +168,7 @@ static char *over_twin(const struct over *o, const char *spec)
     if (twin && strcmp(twin, spec))
         return twin;
     free(twin);
-    return odb_executor_plainly(spec);
+    return odb_executor_plain(spec);
 }
 
 /* *runs: whether the twin of a spec does. */

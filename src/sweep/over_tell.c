@@ -185,7 +185,7 @@ static enum odb_status over_without(struct over *o, const bool *on, struct odb_b
  * what has none as well. */
 static enum odb_status over_nameless(struct over *o, struct odb_buf *out, struct odb_error *err)
 {
-    char *plain = o->what->kind == ODB_OVER_OPTIMIZERS ? odb_executor_plainly(o->what->base) : NULL;
+    char *plain = o->what->kind == ODB_OVER_OPTIMIZERS ? odb_executor_plain(o->what->base) : NULL;
     enum odb_answer answer;
     enum odb_status status =
         plain ? over_run_take(o, odb_xstrdup(plain), NULL, &answer, err) : ODB_OK;

@@ -29,6 +29,7 @@
 #include "bisect/plan/evidence.h"
 #include "bisect/bisect_options.h"
 #include "bisect/plan/blunt.h"
+#include "bisect/refusal/broken.h"
 #include "bisect/body/bodies.h"
 #include "run/budget.h"
 #include "bisect/decided.h"
@@ -45,7 +46,7 @@
 #include "bisect/strategy/recorded.h"
 #include "bisect/strategy/strategies.h"
 #include "bisect/evidence/reference_off.h"
-#include "bisect/plan/refused.h"
+#include "bisect/refusal/refused.h"
 #include "bisect/repeat.h"
 #include "report/report.h"
 #include "reference/trace.h"
@@ -210,19 +211,23 @@ static enum odb_status bisect_runs(const struct search_case *c, struct findings 
     return c->options->prove ? prove_cuts(c, f, ODB_OK, err) : ODB_OK;
 }
 
-/* The target refuses the model: all but the nodes that it lacks is searched. */
+/* The target refuses the model: all but the nodes that it lacks, or breaks, is searched. */
 static enum odb_status bisect_around(struct bisect *s, enum odb_status refusal,
                                      struct odb_error *err)
 {
     struct findings *f = &s->found;
-    enum odb_status status = refused_around(&s->part, &s->whole.is, f, refusal, err);
+    ODB_TRY(broken_look(&s->whole.is, f, err, err));
+    enum odb_status status = refused_around(&s->part, &s->whole.is, f, refusal, plain_run, err);
     const struct search_case *c = s->asked = &s->part.is;
     if (bisect_is_death(status))
         status = bisect_dies(c, f, status, err);
     else if (status == ODB_OK)
         status = c->n_outputs ? bisect_runs(c, f, err) : evidence_confirm(c, f, err);
+    bool broken = status != ODB_CANCELLED && broken_accuse(c, f);
     if (f->report->pieces.refused.n)
         refused_mark(c, f);
+    if (odb_probe_refused(status) && broken)
+        return ODB_OK;
     if (!odb_probe_refused(status))
         return status;
     if (err)
@@ -331,6 +336,7 @@ static void bisect_finish(struct bisect *s)
     findings_conclude(f);
     reference_dispose(f);
     repeat_dispose(f);
+    broken_dispose(f);
     decided_dispose(f);
     findings_dispose(f);
     search_case_dispose(&s->part);

@@ -4,6 +4,7 @@
  * rest.
  */
 #include "bisect/plan/words.h"
+#include "bisect/refusal/broken.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -439,6 +440,12 @@ static void words_dead(const struct search_case *c, const struct findings *f,
                           ? "Alone the target refuses it, so whether something before it is needed "
                             "as well is not known. "
                           : "Alone it does not: something before it is needed as well. ");
+}
+
+static void words_refused(const struct search_case *c, const struct findings *f,
+                          const struct odb_culprit *who, struct odb_buf *out)
+{
+    broken_put(c, f, who, out);
 }
 
 static void words_votes(const struct odb_repeated *output, size_t runs, struct odb_buf *out)
