@@ -203,10 +203,14 @@ static char *over_with_comma(const char *text)
 /* The dots of a range, which those of a path are not; NULL: there are none. */
 static const char *over_dots(const char *text)
 {
-    const char *dots = strstr(text, "..");
-    while (dots && (!dots[2] || dots[2] == '/' || (dots > text && dots[-1] == '/')))
-        dots = strstr(dots + 2, "..");
-    return dots;
+    for (const char *dots = strstr(text, ".."); dots; dots = strstr(dots + 2, "..")) {
+        const char *from = dots, *to = dots + strcspn(dots, ",@");
+        while (from > text && !strchr(",=@", from[-1]))
+            from--;
+        if (dots[2] && !memchr(from, '/', (size_t)(to - from)))
+            return dots;
+    }
+    return NULL;
 }
 
 static enum odb_status over_parse(struct odb_over *out, const char *text, struct odb_error *err)

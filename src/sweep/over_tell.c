@@ -127,13 +127,18 @@ void over_tell_levels(struct over *o, const struct odb_over_change *change)
     const char *bad;
     over_count(o, &tested, &failed, &silent, &bad);
     o->out->fails = failed > 0;
+    o->out->unknown = silent && !failed;
     if (change->good >= 0) {
         over_tell_change(o, change, &out);
     } else {
-        odb_buf_printf(&out,
-                       failed ? "no option brings it: all %zu specs that were tested fail"
-                              : "all %zu specs that were tested pass",
-                       tested);
+        if (tested == 1)
+            odb_buf_printf(&out, "the only spec that could be tested %s",
+                           failed ? "fails" : "passes");
+        else
+            odb_buf_printf(&out,
+                           failed ? "no option brings it: all %zu specs that were tested fail"
+                                  : "all %zu specs that were tested pass",
+                           tested);
         o->out->target = odb_xstrdup(bad ? bad : specs[o->what->parts.n - 1]);
     }
     if (silent)
