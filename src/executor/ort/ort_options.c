@@ -368,6 +368,7 @@ const struct odb_executor_option ort_rows[] = {
     {"config.*", "VALUE", NULL, "a session config entry: config.session.disable_prepacking=1",
      false},
     {"library", "FILE,FILE...", NULL, "custom operators", false},
+    ODB_RUNTIME_OPTION("its library, or a folder with it; else ONNXDBG_ORT names it"),
     {"profile", "FILE", NULL, "write ONNX Runtime's profile of the first model there", false},
     {"optimized", "FILE", NULL, "write the first model there as it was optimised", false},
     {NULL, NULL, NULL, NULL, false},
