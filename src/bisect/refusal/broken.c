@@ -58,33 +58,6 @@ void broken_dispose(struct findings *f)
 
 /* --- what the refusal of the whole model means ------------------------------------------------ */
 
-/* The first error that lint finds, with the shapes that the reference's run has shown; the
- * caller's; NULL: none. */
-static char *broken_lint(const struct search_case *c)
-{
-    const struct odb_graph *graph = c->graph;
-    struct odb_lint lint = {0};
-    struct odb_shapes shapes = {.values = odb_new_n(struct odb_shape, graph->n_values + 1),
-                                .why = odb_new_n(char *, graph->n_nodes + 1),
-                                .n_nodes = graph->n_nodes,
-                                .measured = true};
-    char *first = NULL;
-    for (size_t v = 0; v < graph->n_values; v++)
-        if (odb_trace_value(c->trace, (int)v))
-            odb_shape_of(&shapes.values[v], odb_trace_value(c->trace, (int)v));
-    odb_lint_model(&lint, c->model, &shapes);
-    odb_lint_run(&lint, c->model, &shapes);
-    for (size_t i = 0; i < lint.items.n && !first; i++) {
-        const struct odb_finding *finding = &lint.items.items[i];
-        if (odb_lint_is_error(finding->kind))
-            first = odb_xasprintf("%s %s%s%s", odb_lint_name(finding->kind), finding->place,
-                                  finding->place[0] ? ": " : "", finding->what);
-    }
-    odb_lint_dispose(&lint);
-    odb_shapes_dispose(&shapes);
-    return first;
-}
-
 /* Whether it is a failure that the target breaks what it could run: if the model is not valid, that
  * may be what is wrong, and nothing is said against the target. */
 static bool broken_is_failure(const struct search_case *c, struct findings *f,
@@ -93,7 +66,7 @@ static bool broken_is_failure(const struct search_case *c, struct findings *f,
     struct broken_state *b = f->kept->broken;
     if (means != ODB_REFUSAL_BREAKS)
         return false;
-    if (!b->linted && (b->invalid = broken_lint(c)))
+    if (!b->linted && (b->invalid = odb_lint_error(c->model, c->trace->ref)))
         findings_warn(f,
                       "%s runs what the target refuses, but the model is not valid: %.300s; "
                       "`onnxdbg lint --run` tells more",
