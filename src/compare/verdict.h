@@ -16,7 +16,7 @@
     X(DTYPE, "dtype", "has another element type than the reference")                               \
     X(CRASH, "crash", "the target died on the way to it")                                          \
     X(TIMEOUT, "timeout", "the target did not finish in its time")                                 \
-    X(REFUSED, "refused", "the target refuses it, and runs it with other options")                 \
+    X(REFUSED, "refused", "the target refuses what it runs with other options")                    \
     X(UNTESTABLE, "untestable", "the cut could not be built or run: no evidence either way")       \
     X(UNSUPPORTED, "unsupported", "there is no reference kernel for it")
 

@@ -194,13 +194,13 @@ bool odb_executor_recorded(const char *spec);
 bool odb_executor_fixed(const char *spec);
 /* Whether its executor is, whatever it says. */
 bool odb_executor_needs_fixed(const char *spec);
-/* The same target at its plainest: what the spec says with plain=SPEC, or itself with its innermost
- * executor's own optimisations left out. NULL: that has no option for it, or the spec says so
- * itself. Owned by the caller. */
-char *odb_executor_plainly(const char *spec);
 /* Whether a spec that stands in a file may be followed without the user having given it: it starts,
  * loads, reaches, reads and writes nothing that it names. False for a malformed one. */
 bool odb_executor_trusted(const char *spec);
+/* The same target at its plainest: what the spec says with plain=SPEC, or with the option of its
+ * executor's row, or of the one that it wraps. Owned by the caller; NULL: it is that already, or is
+ * known to have none. */
+char *odb_executor_plain(const char *spec);
 /* Whether the spec's executor, and all that it wraps, has something to say of a loaded model. */
 bool odb_executor_accounts(const char *spec);
 

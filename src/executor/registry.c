@@ -176,37 +176,35 @@ bool odb_executor_needs_fixed(const char *text)
 }
 
 /* The spec with the option of its row, "opt=disabled". */
-static char *registry_without(const char *text, const struct odb_executor_ops *row)
+static char *registry_plain(const struct odb_spec *spec)
 {
-    const char *equals = strchr(row->plain, '=');
-    char *key = odb_xstrndup(row->plain, (size_t)(equals - row->plain));
-    char *plainly = odb_spec_with(text, key, equals + 1);
+    const char *value = strchr(spec->row->plain, '=') + 1;
+    char *key = odb_xstrndup(spec->row->plain, (size_t)(value - 1 - spec->row->plain));
+    const char *had = odb_spec_option(spec, key);
+    char *plain = had && !strcmp(had, value) ? NULL : odb_spec_with(spec, key, value);
     free(key);
-    if (plainly && strcmp(plainly, text))
-        return plainly;
-    free(plainly);
-    return NULL;
+    return plain;
 }
 
-char *odb_executor_plainly(const char *text)
+char *odb_executor_plain(const char *text)
 {
     struct odb_spec *spec;
-    char *plainly = NULL;
+    char *plain = NULL;
     if (odb_spec_parse(&spec, text, NULL) != ODB_OK)
         return NULL;
     const char *said = odb_spec_option(spec, ODB_SPEC_PLAIN);
     if (said) {
-        plainly = odb_xstrdup(said);
-    } else if (spec->inner) { /* which stands last */
-        char *inner = odb_executor_plainly(spec->inner);
-        size_t before = strlen(text) - strlen(spec->inner);
-        plainly = inner ? odb_xasprintf("%.*s%s", (int)before, text, inner) : NULL;
-        free(inner);
+        plain = odb_xstrdup(said);
     } else if (spec->row && spec->row->plain) {
-        plainly = registry_without(text, spec->row);
+        plain = registry_plain(spec);
+    } else if (spec->inner) { /* which stands last */
+        char *inner = odb_executor_plain(spec->inner);
+        if (inner)
+            plain = odb_xasprintf("%.*s%s", (int)(strlen(text) - strlen(spec->inner)), text, inner);
+        free(inner);
     }
     odb_spec_free(spec);
-    return plainly;
+    return plain;
 }
 
 /* Behind a transport, the executor there is the one that says something. */

@@ -128,65 +128,43 @@ enum odb_status odb_spec_walk(const char *text,
     return status;
 }
 
-/* --- changing --------------------------------------------------------------------------------- */
-
-static bool spec_innermost(const struct odb_spec *spec, void *payload)
-{
-    size_t *length = payload;
-    *length = strlen(spec->text);
-    return true;
-}
-
-static void spec_put_escaped(const char *text, struct odb_buf *out)
-{
-    for (; *text; text++) {
-        if (strchr(",=@\\", *text))
-            odb_buf_putc(out, '\\');
-        odb_buf_putc(out, *text);
-    }
-}
-
-static void spec_put_option(const char *key, const char *value, struct odb_buf *out)
-{
-    odb_buf_putc(out, ',');
-    spec_put_escaped(key, out);
-    odb_buf_puts(out, value[0] ? "=" : "");
-    spec_put_escaped(value, out);
-}
-
-char *odb_spec_with(const char *text, const char *key, const char *value)
-{
-    struct odb_buf out = ODB_BUF_INIT, word = ODB_BUF_INIT;
-    size_t length = 0;
-    bool there = false;
-    if (odb_spec_walk(text, spec_innermost, &length, NULL) != ODB_OK)
-        return NULL;
-    const char *inner = text + strlen(text) - length, *p = spec_word(inner, ",", &word);
-    odb_buf_add(&out, text, (size_t)(p - text));
-    while (*p == ',') {
-        const char *from = p;
-        odb_buf_clear(&word);
-        p = spec_word(from + 1, "=,", &word);
-        bool same = !strcmp(odb_buf_text(&word), key);
-        p = *p == '=' ? spec_word(p + 1, ",", &word) : p;
-        if (same)
-            spec_put_option(key, value, &out);
-        else
-            odb_buf_add(&out, from, (size_t)(p - from));
-        there |= same;
-    }
-    if (!there)
-        spec_put_option(key, value, &out);
-    odb_buf_dispose(&word);
-    return odb_buf_take(&out);
-}
-
 const char *odb_spec_option(const struct odb_spec *spec, const char *key)
 {
     for (size_t i = 0; i < spec->n_options; i++)
         if (!strcmp(spec->options[i].key, key))
             return spec->options[i].value;
     return NULL;
+}
+
+/* Where the options begin, or what stands behind them does. */
+static const char *spec_options_at(const struct odb_spec *spec)
+{
+    struct odb_buf ignored = ODB_BUF_INIT;
+    const char *p = spec_word(spec->text, ":,@", &ignored);
+    if (*p == ':')
+        p = spec_word(p + 1, ",@", &ignored);
+    odb_buf_dispose(&ignored);
+    return p;
+}
+
+char *odb_spec_with(const struct odb_spec *spec, const char *key, const char *value)
+{
+    struct odb_buf out = ODB_BUF_INIT, word = ODB_BUF_INIT;
+    const char *p = spec_options_at(spec);
+    odb_buf_add(&out, spec->text, (size_t)(p - spec->text));
+    while (*p == ',') {
+        const char *option = p;
+        odb_buf_clear(&word);
+        p = spec_word(p + 1, "=,@", &word);
+        bool same = !strcmp(odb_buf_text(&word), key);
+        if (*p == '=')
+            p = spec_word(p + 1, ",@", &word);
+        if (!same)
+            odb_buf_add(&out, option, (size_t)(p - option));
+    }
+    odb_buf_printf(&out, ",%s%s%s%s", key, value[0] ? "=" : "", value, p);
+    odb_buf_dispose(&word);
+    return odb_buf_take(&out);
 }
 
 enum odb_status odb_spec_number(const struct odb_spec *spec, const char *key, double *out,

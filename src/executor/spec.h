@@ -44,7 +44,7 @@ struct odb_executor_option {
 };
 
 /* timeout, workers: what every spec may hold, wherever in it, and the debugger itself sees to. */
-#define ODB_SPEC_PLAIN "plain" /* of them: a spec, see odb_executor_plainly() */
+#define ODB_SPEC_PLAIN "plain" /* of them: a spec, see odb_executor_plain() */
 extern const struct odb_executor_option odb_spec_common[];
 
 /* ODB_E_USAGE with the syntax where the text is malformed. An unknown kind is no error, and has no
@@ -57,11 +57,11 @@ void odb_spec_free(struct odb_spec *spec);
 enum odb_status odb_spec_walk(const char *text,
                               bool (*visit)(const struct odb_spec *spec, void *payload),
                               void *payload, struct odb_error *err) ODB_MUST_USE;
-/* The spec with an option of its innermost executor set, in the place of what it says of it, or
- * behind the others. NULL for a malformed one. Owned by the caller. */
-char *odb_spec_with(const char *text, const char *key, const char *value);
 /* Value of an option, NULL when absent. */
 const char *odb_spec_option(const struct odb_spec *spec, const char *key);
+/* The spec's text with an option set so ("" for a bare flag), whether it was there or not, and all
+ * else as it was. value is escaped by the caller. Owned by the caller. */
+char *odb_spec_with(const struct odb_spec *spec, const char *key, const char *value);
 /* A number, or ODB_E_USAGE; *out keeps its value when the option is absent. */
 enum odb_status odb_spec_number(const struct odb_spec *spec, const char *key, double *out,
                                 struct odb_error *err) ODB_MUST_USE;

@@ -18,7 +18,7 @@ void odb_plainest_dispose(struct odb_plainest *plainest)
 static bool plainest_open(struct odb_plainest *plainest, const struct odb_prober *prober)
 {
     if (!plainest->known)
-        plainest->spec = odb_executor_plainly(odb_pool_spec(prober->pool));
+        plainest->spec = odb_executor_plain(odb_pool_spec(prober->pool));
     plainest->known = true;
     if (!plainest->spec)
         odb_fail(&plainest->why, ODB_SKIPPED, "the target has no plainer options");

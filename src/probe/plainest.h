@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What a refusal means, measured: the same target at its plainest (odb_executor_plainly()) is asked
+ * What a refusal means, measured: the same target at its plainest (odb_executor_plain()) is asked
  * for the very thing. What it refuses there as well it lacks something for; what it runs there, its
  * options break.
  */

@@ -2,7 +2,7 @@
  *
  * A target says no to a model that the reference runs. It lacks something where it says so whatever
  * its options are; it is at fault where it runs the model with another of its options. Both look
- * alike, so both are asked: the same target without what it optimises is odb_executor_plainly().
+ * alike, so both are asked: the same target without what it optimises is odb_executor_plain().
  */
 #ifndef ODB_PROBE_REFUSAL_H
 #define ODB_PROBE_REFUSAL_H

@@ -663,7 +663,7 @@ static enum odb_status repro_put_refusal(const struct repro *r, struct odb_buf *
                                          struct odb_error *err)
 {
     struct odb_repro_spec plain;
-    char *spec = r->runs_with ? odb_executor_plainly(r->options->target) : NULL;
+    char *spec = r->runs_with ? odb_executor_plain(r->options->target) : NULL;
     if (!spec)
         return ODB_OK;
     enum odb_status status = odb_repro_spec_make(&plain, spec, NULL, err);

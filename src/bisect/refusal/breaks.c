@@ -54,7 +54,7 @@ enum odb_status odb_refusal_breaks_run(char **plain, const struct odb_model *mod
                                        const struct odb_search_hooks *hooks, struct odb_error *err)
 {
     bool runs = odb_refusal_may_be_fault(why->code, why);
-    char *plainly = runs ? odb_executor_plainly(spec) : NULL;
+    char *plainly = runs ? odb_executor_plain(spec) : NULL;
     enum odb_status status = ODB_OK;
     *plain = NULL;
     runs = plainly && breaks_valid(model, NULL);

@@ -228,7 +228,7 @@ static enum odb_status verify_whole(struct verify *v, const struct verify_side *
                                     struct odb_error *err)
 {
     const struct odb_graph *graph = v->call->model->graph;
-    char *plain = odb_executor_plainly(side->spec); /* else nothing would be known by it */
+    char *plain = odb_executor_plain(side->spec); /* else nothing would be known by it */
     struct odb_error why = ODB_ERROR_INIT;
     struct odb_watch watch;
     if (!plain)
