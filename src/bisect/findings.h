@@ -145,6 +145,8 @@ struct odb_account *findings_account(struct findings *f);   /* plain.c */
  * whole and of no part ("crashes", "hangs"; static), or refuses it ("refuses"). */
 void findings_dead(struct findings *f, bool dead);
 void findings_only_whole(struct findings *f, const char *how);
+/* settings.c: the model as it is with one of the target's settings; owned by the report then. */
+void findings_setting_take(struct findings *f, struct odb_setting_tried tried);
 /* shares.c: what a node brings to the output's error. */
 void findings_contributions_to(struct findings *f, int output);
 void findings_contribute(struct findings *f, struct odb_contribution part);

@@ -90,6 +90,16 @@ struct odb_executor_optimizers {
     const char *const *names; /* ends with NULL */
 };
 
+/* A setting that is known to make a difference: where something is wrong, the model is run with it
+ * once. Only what differs from the spec is tried. */
+struct odb_executor_setting {
+    const char *option; /* "arena=off"; NULL ends a table */
+    const char *help;   /* what it does, after "with arena=off, " */
+    const char *spec;   /* a word that the spec must have: "cuda"; NULL: none */
+    const char *model;  /* parts of names of operators, parted by blanks, of which the model must
+                           have  one: "Quantize Integer"; NULL: none */
+};
+
 struct odb_executor_ops {
     unsigned version;                          /* ODB_EXECUTOR_VERSION */
     size_t size;                               /* sizeof(struct odb_executor_ops) */
@@ -116,6 +126,7 @@ struct odb_executor_ops {
     const char *plain;       /* option and value that leave its own optimisations out: that is its
                                 plainest, "opt=disabled"; NULL: it has none */
     const char *plain_words; /* what that leaves out: "optimisations" */
+    const struct odb_executor_setting *settings; /* the most telling first; NULL: none is known */
     /* What it computes otherwise than a model says. */
     uint32_t lacks;      /* ODB_BIT of the element types that it has next to no kernels for */
     const char *float16; /* a sentence on what it does to float16, with a blank at its end; NULL:

@@ -256,6 +256,14 @@ struct odb_pieces {
     size_t left; /* not judged for another reason */
 };
 
+/* The model as it is, with one setting of the target that the spec does not have. */
+struct odb_setting_tried {
+    char *option; /* owned: "arena=off" */
+    char *help;   /* owned: what it does, in words */
+    enum odb_verdict verdict;
+    struct odb_number error; /* the largest of the outputs */
+};
+
 /* Every cut before the culprits, where that was asked for. */
 struct odb_proof {
     bool tried;
@@ -298,6 +306,7 @@ struct odb_report {
     ODB_VEC(int) pinned;          /* nodes whose values were the reference's in the last run */
     enum odb_checked pinned_pass; /* in that run all outputs passed */
     ODB_VEC(struct odb_search_step) steps;
+    ODB_VEC(struct odb_setting_tried) settings; /* those that could be tried */
     ODB_VEC(struct odb_culprit) culprits;
     struct odb_value_report *values; /* owned; [n_values] */
     struct odb_tensor **given;       /* owned refs; [n_values] what the target made, that values[]
@@ -374,6 +383,9 @@ bool odb_culprit_is_region(const struct odb_culprit *culprit);
 void odb_culprit_put_kernel(const struct odb_culprit *culprit, const struct odb_graph *graph,
                             const char *indent, struct odb_buf *out);
 /* What to try next, in words; NULL: nothing in particular. */
+/* "It goes away with arena=off: the CPU keeps no freed memory."; nothing where it does with none.
+ */
+void odb_report_put_settings(const struct odb_report *report, struct odb_buf *out);
 const char *odb_report_hint(const struct odb_report *report);
 
 /* The JSON of interfaces.md. */

@@ -387,6 +387,21 @@ static json_t *report_contributions(const struct odb_report *report)
     return array;
 }
 
+static json_t *report_settings(const struct odb_report *report)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < report->settings.n; i++) {
+        const struct odb_setting_tried *tried = &report->settings.items[i];
+        json_array_append_new(array,
+                              json_pack("{so,so,so,so,sb}", "setting", odb_json_text(tried->option),
+                                        "text", odb_json_text(tried->help), "verdict",
+                                        json_string(odb_verdict_name(tried->verdict)), "error",
+                                        report_number(tried->error), "goes_away",
+                                        (int)(tried->verdict == ODB_VERDICT_PASS)));
+    }
+    return array;
+}
+
 /* The run in which the culprits had the reference's values. */
 static json_t *report_pinned(const struct odb_report *report)
 {
@@ -433,6 +448,7 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "pinned", report_pinned(report));
     report_set(root, "contributions_to", odb_report_value_key(report, report->contributions_to));
     report_set(root, "contributions", report_contributions(report));
+    report_set(root, "settings", report_settings(report));
     report_set(root, "strategy", report_steps(report));
     report_set(root, "forecast", report_forecast(&report->forecast));
     report_set(root, "suspects_left", report_left(report));

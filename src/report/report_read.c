@@ -504,6 +504,27 @@ static void read_firsts(const struct reading *r, const json_t *json, struct odb_
     read_value(r, json_object_get(json, "beyond_f16"), &out->beyond_f16);
 }
 
+static void read_settings(const struct reading *r, const json_t *list)
+{
+    static const struct read_row rows[] = {
+        {"setting", offsetof(struct odb_setting_tried, option), read_text},
+        {"text", offsetof(struct odb_setting_tried, help), read_text},
+        {"error", offsetof(struct odb_setting_tried, error), read_number},
+    };
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        struct odb_setting_tried tried = {.verdict = ODB_VERDICT_UNTESTED};
+        const json_t *json = json_array_get(list, i);
+        const char *verdict = json_string_value(json_object_get(json, "verdict"));
+        READ_ROWS(json, rows, &tried);
+        if (tried.option && tried.help && verdict && odb_verdict_parse(&tried.verdict, verdict)) {
+            odb_push(&r->report->settings, tried);
+            continue;
+        }
+        free(tried.option);
+        free(tried.help);
+    }
+}
+
 static void read_search(const struct reading *r, const json_t *json)
 {
     const json_t *first = json_object_get(json, "first");
@@ -513,6 +534,7 @@ static void read_search(const struct reading *r, const json_t *json)
     read_pinned(r, json_object_get(json, "pinned"));
     read_value(r, json_object_get(json, "contributions_to"), &r->report->contributions_to);
     read_contributions(r, json_object_get(json, "contributions"));
+    read_settings(r, json_object_get(json, "settings"));
     read_steps(r, json_object_get(json, "strategy"));
     read_forecast(r, json_object_get(json, "forecast"));
     read_proof(r, json_object_get(json, "proof"));

@@ -613,6 +613,8 @@ char *words_culprit(const struct search_case *c, const struct findings *f,
     words_of_kind[who->kind](c, f, who, &out);
     words_held(c, who, &out);
     words_evidence(c, f, who, &out);
+    if (who == f->report->culprits.items)
+        odb_report_put_settings(f->report, &out);
     words_end(c, f, who, &out);
     words_confidence(c, who, &out);
     while (out.len && out.data[out.len - 1] == ' ')

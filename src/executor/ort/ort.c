@@ -488,6 +488,7 @@ const struct odb_executor_ops odb_executor_ort = {
     .opinion = "ort,opt=disabled",
     .plain = "opt=disabled",
     .plain_words = "optimisations",
+    .settings = ort_settings,
     .lacks = UINT32_C(1) << ODB_BF16,
     .float16 = "ONNX Runtime's CPU provider computes float16 nodes without a float16 kernel in "
                "float32 between Casts. ",

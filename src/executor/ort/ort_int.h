@@ -102,6 +102,7 @@ bool ort_provider_functions(const struct ort *ort, const char *key, struct ort_p
 /* --- ort_options.c ---------------------------------------------------------------------------- */
 
 extern const struct odb_executor_option ort_rows[];
+extern const struct odb_executor_setting ort_settings[];
 
 enum odb_status ort_read_options(struct ort_options *options, const struct odb_spec *spec,
                                  struct odb_error *err);

@@ -42,6 +42,17 @@ static const struct odb_executor_option node_options_onnxjs[] = {
     {NULL, NULL, NULL, NULL, false},
 };
 
+static const struct odb_executor_setting node_settings_web[] = {
+    {"opt=disabled", "nothing is optimised", NULL, NULL},
+    {"threads=1", "one thread runs", NULL, NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const struct odb_executor_setting node_settings_onnxjs[] = {
+    {"backend=cpu", "operators run in JavaScript", NULL, NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
 /* --- where packages are ---------------------------------------------------------------------- */
 
 static const char *const node_usual[] = {"/usr/local/lib/node_modules", "/usr/lib/node_modules",
@@ -245,12 +256,13 @@ NODE_CALLS(onnxjs)
  * node_modules there is around it may be his as well. */
 #define NODE_ROW(name, line)                                                                       \
     .version = ODB_EXECUTOR_VERSION, .size = sizeof(struct odb_executor_ops), .kind = #name,       \
-    .options = node_options_##name, .help = line, .page = "onnxdbg-server(7)", .env = NODE_ENV,    \
-    .renamed = "modules", .file = node_file_##name, .libraries = node_libraries_##name,            \
-    .available = node_available_##name, .found = node_found_##name, .init = node_init_##name,      \
-    .load_model = odb_server_load, .execute = odb_server_execute, .release = odb_server_release,   \
-    .cancel = odb_server_cancel, .describe = odb_server_describe,                                  \
-    .capabilities = odb_server_capabilities, .account = odb_server_account
+    .options = node_options_##name, .settings = node_settings_##name, .help = line,                \
+    .page = "onnxdbg-server(7)", .env = NODE_ENV, .renamed = "modules", .file = node_file_##name,  \
+    .libraries = node_libraries_##name, .available = node_available_##name,                        \
+    .found = node_found_##name, .init = node_init_##name, .load_model = odb_server_load,           \
+    .execute = odb_server_execute, .release = odb_server_release, .cancel = odb_server_cancel,     \
+    .describe = odb_server_describe, .capabilities = odb_server_capabilities,                      \
+    .account = odb_server_account
 
 const struct odb_executor_ops odb_executor_web = {
     NODE_ROW(web, "ONNX Runtime Web in Node.js, in WebAssembly"),

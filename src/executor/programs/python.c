@@ -66,6 +66,21 @@ static const struct odb_executor_option python_options_torch[] = {
     {NULL, NULL, NULL, NULL, false},
 };
 
+static const struct odb_executor_setting python_settings_opencv[] = {
+    {"fusion=off", "layers are not fused", NULL, NULL},
+    {"backend=opencv", "OpenCV's own code runs", NULL, NULL},
+    {"target=cpu", "the CPU runs it", NULL, NULL},
+    {"threads=1", "one thread runs", NULL, NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const struct odb_executor_setting python_settings_torch[] = {
+    {"precision=f32", "it computes in float32", NULL, NULL},
+    {"device=cpu", "the CPU runs it", NULL, NULL},
+    {"threads=1", "one thread runs", NULL, NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
 static const struct python_kind *python_kind(const char *kind)
 {
     for (size_t i = 0; i < ODB_COUNT(python_kinds); i++)
@@ -321,6 +336,7 @@ const struct odb_executor_ops odb_executor_numpy = {
 
 const struct odb_executor_ops odb_executor_opencv = {
     PYTHON_ROW(opencv, "OpenCV's DNN module"),
+    .settings = python_settings_opencv,
     .fixed = true,
     .trusted = "backend target fusion threads",
     .library = "OpenCV",
@@ -330,5 +346,6 @@ const struct odb_executor_ops odb_executor_opencv = {
 
 const struct odb_executor_ops odb_executor_torch = {
     PYTHON_ROW(torch, "PyTorch's operators, node by node"),
+    .settings = python_settings_torch,
     .trusted = "precision device threads",
 };
