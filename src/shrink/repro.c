@@ -19,9 +19,11 @@
 #include "base/host.h"
 #include "system/temporary.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "system/scratch.h"
 #include "bisect/plan/bisect.h"
 #include "bisect/bisect_options.h"
+#include "bisect/refusal/breaks.h"
 #include "judge/blame.h"
 #include "run/feeds.h"
 #include "inputs/inputs.h"
@@ -62,6 +64,8 @@ struct repro {
     struct odb_report *report;   /* owned */
     char description[200];       /* of the target */
     struct odb_signature end;    /* how its run ended */
+    char words[600];             /* how it was refused, where that is the failure: */
+    char *runs_with;             /* owned: the spec that runs it; NULL: it is not */
     struct odb_tensor **made[2]; /* owned refs; [n_outputs of small] by reference and target */
     bool unreferenced;           /* the reference cannot run it: a crash is one all the same */
     bool own; /* the segment is fed with what the target itself makes, and not the reference */
@@ -414,7 +418,25 @@ static bool repro_of_end(const struct repro *r)
 {
     const struct odb_signature *sought = r->options->sought;
     return sought &&
-           (sought->verdict == ODB_VERDICT_CRASH || sought->verdict == ODB_VERDICT_TIMEOUT);
+           (sought->verdict == ODB_VERDICT_CRASH || sought->verdict == ODB_VERDICT_TIMEOUT ||
+            sought->verdict == ODB_VERDICT_REFUSED);
+}
+
+/* How the target's run has ended: what it refuses may be a failure. */
+static enum odb_status repro_end(struct repro *r, enum odb_status had, const struct odb_error *why,
+                                 struct odb_error *err)
+{
+    const struct odb_graph *graph = r->small->graph;
+    odb_signature_status(&r->end, had, why);
+    if (had == ODB_OK)
+        return ODB_OK;
+    ODB_TRY(odb_refusal_breaks_run(&r->runs_with, r->small, r->feeds, r->target.used,
+                                   graph->outputs, graph->n_outputs, why, &r->options->hooks, err));
+    if (r->runs_with)
+        odb_signature_refusal(&r->end, why);
+    if (r->runs_with)
+        odb_text_fit(r->words, sizeof r->words, "%s", why->what);
+    return ODB_OK;
 }
 
 /* Expected outputs (reference) and actual ones (target), from the model as it was written. */
@@ -438,7 +460,7 @@ static enum odb_status repro_write_outputs(struct repro *r, struct odb_error *er
                                   graph->values[graph->outputs[o]].name, &run_err);
         r->made[side] = outputs;
         if (side == 1)
-            odb_signature_status(&r->end, status, &run_err);
+            ODB_TRY(repro_end(r, status, &run_err, err));
         bool died = side == 1 && odb_verdict_is_bad(r->end.verdict); /* then it has no outputs */
         r->unreferenced |= side == 0 && status != ODB_OK && repro_of_end(r);
         if (status != ODB_OK && !died && !(side == 0 && r->unreferenced)) {
@@ -550,7 +572,7 @@ static void repro_result(const struct repro *r, struct odb_repro_result *out)
         out->error = error;
         out->noise = v->noise.known ? v->noise.v : 0;
     }
-    if (odb_verdict_is_bad(r->end.verdict)) /* a crash or a hang stands at no output */
+    if (odb_verdict_is_bad(r->end.verdict)) /* a crash, a hang, a refusal stand at no output */
         out->verdict = r->end.verdict;
     const struct odb_culprit *first = r->report->culprits.n ? r->report->culprits.items : NULL;
     if (out->reproduces && !r->report->outputs_diverge && first) {
@@ -566,9 +588,12 @@ static void repro_result(const struct repro *r, struct odb_repro_result *out)
              r->own ? ", fed with what the target itself makes before it" : "",
              out->verdict == ODB_VERDICT_CRASH     ? "the target crashes"
              : out->verdict == ODB_VERDICT_TIMEOUT ? "the target hangs"
-             : fails && !sought                    ? "the target fails in ANOTHER way"
-             : fails                               ? "the target diverges"
-                                                   : "the target does NOT diverge",
+             : out->verdict == ODB_VERDICT_REFUSED
+                 ? "the target refuses it, and runs it with other "
+                   "options"
+             : fails && !sought ? "the target fails in ANOTHER way"
+             : fails            ? "the target diverges"
+                                : "the target does NOT diverge",
              out->error, out->noise);
 }
 
@@ -620,7 +645,7 @@ static void repro_put_files(const struct repro *r, struct odb_buf *text)
     if (!o->known)
         odb_buf_printf(text,
                        "| test_data_set_0/output_N.pb | what the reference gives |\n"
-                       "| actual/output_N.pb | what the target gave; absent when it died |\n"
+                       "| actual/output_N.pb | what the target gave; absent where it gave none |\n"
                        "| report.json | the diagnosis%s |\n",
                        o->report ? ", as the search of the whole model made it" : "");
     odb_buf_puts(text, "| node.txt | the nodes as ONNX text |\n");
@@ -631,6 +656,28 @@ static void repro_put_files(const struct repro *r, struct odb_buf *text)
                        "| good/ | the largest model met on the way that passes, %zu nodes, with "
                        "its inputs and outputs |\n",
                        o->good->graph->n_nodes);
+}
+
+/* How it was refused, and what shows that it need not be. */
+static enum odb_status repro_put_refusal(const struct repro *r, struct odb_buf *text,
+                                         struct odb_error *err)
+{
+    struct odb_repro_spec plain;
+    char *spec = r->runs_with ? odb_executor_plain(r->options->target) : NULL;
+    if (!spec)
+        return ODB_OK;
+    enum odb_status status = odb_repro_spec_make(&plain, spec, NULL, err);
+    free(spec);
+    ODB_TRY(status);
+    odb_buf_puts(text, "The target refuses this model, which is valid: the reference runs it. It "
+                       "says:\n\n    ");
+    odb_buf_put_shown(text, r->words);
+    odb_buf_puts(text, "\n\nWith other options it runs: ");
+    odb_repro_spec_put(&plain, "PLAIN", text);
+    odb_buf_puts(text, " in the place of the target.\n\n");
+    odb_repro_spec_explain(&plain, "PLAIN", "the target with those options", text);
+    odb_repro_spec_dispose(&plain);
+    return ODB_OK;
 }
 
 /* To be given in the repro's own folder. */
@@ -678,6 +725,7 @@ static enum odb_status repro_write_page(const struct repro *r,
                    : result->reproduces ? "It reproduces"
                                         : "It does NOT reproduce",
                    result->summary);
+    enum odb_status status = repro_put_refusal(r, &text, err);
     repro_put_files(r, &text);
     repro_put_command(r, &text);
     odb_buf_puts(&text, "## Made with\n\n");
@@ -704,7 +752,8 @@ static enum odb_status repro_write_page(const struct repro *r,
         odb_buf_put_shown(&text, feed->source);
     }
     odb_buf_putc(&text, '\n');
-    enum odb_status status = repro_file(r, "README.md", &text, err);
+    if (status == ODB_OK)
+        status = repro_file(r, "README.md", &text, err);
     odb_buf_dispose(&text);
     return status;
 }
@@ -780,6 +829,7 @@ out:
     if (r.clean)
         odb_scratch_remove(r.clean);
     free(r.clean);
+    free(r.runs_with);
     odb_repro_spec_dispose(&r.target);
     odb_repro_spec_dispose(&r.reference);
     odb_report_free(r.report);
