@@ -13,8 +13,7 @@ import numpy as np
 
 from onnxdbg_model import (external_files, read_model, with_outputs, with_reshaped_inputs,
                            with_weights)
-from onnxdbg_types import (FLOATS, NATIVE, TENSOR, TYPES, Refused, Unsupported,
-                           WrongOption)
+from onnxdbg_types import TENSOR, TYPES, Refused, Unsupported, WrongOption
 
 def choices(prefix):
     """What OpenCV has constants for: {"cpu": 0, ...}."""
@@ -110,14 +109,9 @@ class OpenCV:
         return {name: values.get(name) for name in outputs}
 
     def fit(self, name, result):
-        """The array in the type and shape that the model declares, as far as they are OpenCV's way
-        of holding the same: it has floats only, and no tensors of less than two dimensions."""
-        kind = self.graph.outputs[name]
+        """The array in the shape that the model declares, as far as it is OpenCV's way of holding
+        the same: it has no tensors of less than two dimensions."""
         shape = self.graph.shapes[name]
-        if kind and kind[0] == TENSOR and kind[1] in NATIVE.values():
-            exact = result.astype(TYPES[kind[1]][1])
-            if kind[1] in FLOATS or np.array_equal(exact, result):
-                result = exact
         if shape is None or [d for d in shape if d != 1] != [d for d in result.shape if d != 1]:
             return result
         return result.reshape(shape)

@@ -368,5 +368,6 @@ const struct odb_executor_option odb_spec_common[] = {
     {"cut", "any|prefix|no", "any", "parts of the model that it takes", false},
     {"compile", "SECONDS", NULL, "how long a load takes: forecasts go by it", false},
     {"run", "SECONDS", NULL, "how long a run takes: forecasts go by it", false},
+    {"types", "exact|value", NULL, "whether an int64 may be an int32, a double a float", false},
     {NULL, NULL, NULL, NULL, false},
 };

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "compare/by_value.h"
 #include "judge/blame.h"
 #include "run/budget.h"
 #include "run/feeds.h"
@@ -752,6 +753,23 @@ static void probe_spill(const struct odb_prober *prober, struct odb_probe_cut *c
             break;
 }
 
+/* What the target gave for a value, in the type that the model gives it where the target is one
+ * whose values are taken so; where there is no memory for that, as it is. Owned by the caller. */
+static struct odb_tensor *probe_by_value(const struct odb_prober *prober, int value,
+                                         const struct odb_tensor *t)
+{
+    const struct odb_tensor *like = prober->trace ? odb_trace_like(prober->trace, value) : NULL;
+    enum odb_dtype dtype = like ? like->dtype : prober->model->graph->values[value].type.dtype;
+    struct odb_tensor *out;
+    if (!odb_capabilities_by_value(probe_can(prober)) || dtype == ODB_UNDEFINED ||
+        odb_by_value(&out, t, dtype, NULL) != ODB_OK)
+        return odb_tensor_ref(t);
+    enum odb_status kept =
+        out != t && prober->trace ? odb_spill_take(prober->trace->spill, &out, NULL) : ODB_OK;
+    (void)kept; /* where not on disk, in memory all the same */
+    return out;
+}
+
 /* Gives the probe what its cut came to: outputs, NULL where a recording lacks them, and feeds. */
 static void probe_collect(const struct odb_prober *prober, struct odb_probe *probe,
                           const struct odb_probe_cut *cut)
@@ -764,7 +782,7 @@ static void probe_collect(const struct odb_prober *prober, struct odb_probe *pro
                                      : prober->recorded
                                          ? NULL
                                          : probe_known(prober, probe, probe->values[i]);
-        probe->outputs[i] = t ? odb_tensor_ref(t) : NULL;
+        probe->outputs[i] = t ? probe_by_value(prober, probe->values[i], t) : NULL;
     }
 }
 

@@ -285,6 +285,7 @@ const struct odb_executor_ops odb_executor_numpy = {
 const struct odb_executor_ops odb_executor_opencv = {
     PYTHON_ROW(opencv, "OpenCV's DNN module"),
     .fixed = true,
+    .by_value = true,
     .trusted = "backend target fusion threads",
     .library = "OpenCV",
     .independence = 2,
