@@ -15,6 +15,9 @@ from onnxdbg_model import (external_files, read_model, with_outputs, with_reshap
                            with_weights)
 from onnxdbg_types import TENSOR, TYPES, Refused, Unsupported, WrongOption
 
+UINT8 = 2
+
+
 def choices(prefix):
     """What OpenCV has constants for: {"cpu": 0, ...}."""
     return {name[len(prefix):].lower(): value for name, value in vars(cv2.dnn).items()
@@ -109,9 +112,11 @@ class OpenCV:
         return {name: values.get(name) for name in outputs}
 
     def fit(self, name, result):
-        """The array in the shape that the model declares, as far as it is OpenCV's way of holding
-        the same: it has no tensors of less than two dimensions."""
+        """The array that the model declares, as far as it is OpenCV's way of holding the same: it
+        has no tensors of less than two dimensions, and uint8 is int8 with 128 less."""
         shape = self.graph.shapes[name]
+        if self.graph.outputs[name] == (TENSOR, UINT8) and result.dtype == np.int8:
+            result = result.view(np.uint8) ^ np.uint8(128)
         if shape is None or [d for d in shape if d != 1] != [d for d in result.shape if d != 1]:
             return result
         return result.reshape(shape)

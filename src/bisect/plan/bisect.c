@@ -411,10 +411,10 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
         if (strategy_row(options->strategy)->reads != STRATEGY_READS_NONE)
             status = unread_check(s.asked, &s.found, err);
     }
-    if (status == ODB_OK) {
+    if (status == ODB_OK || status == ODB_CANCELLED) /* whose time for checks is over */
         unseen_set_aside(s.asked, &s.found);
+    if (status == ODB_OK)
         blunt_check(s.asked, &s.found);
-    }
     status = odb_report_end(report, status, err);
     bisect_finish(&s);
     return status;
