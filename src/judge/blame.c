@@ -33,14 +33,46 @@ static bool blame_by_noise(const struct odb_judge *judge)
     return judge->tolerance->kind == ODB_CRITERION_NOISE;
 }
 
+/* The precision by whose losses a tensor of the target is judged: the one that is expected, and of
+ * a double that the target held in a narrower type that one's. NATIVE: none but the model's. */
+static enum odb_precision blame_precision(const struct odb_judge *judge, const struct odb_tensor *t)
+{
+    enum odb_precision expect = judge->trace->expect;
+    bool wide = odb_tensor_real(t) == ODB_F64;
+    if (expect != ODB_PREC_NATIVE)
+        return expect == ODB_PREC_F32 && !wide ? ODB_PREC_NATIVE : expect;
+    return !wide                 ? ODB_PREC_NATIVE
+           : t->held == ODB_F32  ? ODB_PREC_F32
+           : t->held == ODB_F16  ? ODB_PREC_F16
+           : t->held == ODB_BF16 ? ODB_PREC_BF16
+                                 : ODB_PREC_NATIVE;
+}
+
+/* The float type whose rounding a tensor of floats has. */
+static enum odb_dtype blame_rounded(const struct odb_judge *judge, const struct odb_tensor *t)
+{
+    enum odb_dtype dtype = odb_tensor_real(t);
+    return blame_precision(judge, t) == ODB_PREC_F32 ? ODB_F32 : dtype;
+}
+
 /* --- values ----------------------------------------------------------------------------------- */
 
-static enum odb_status blame_value_by_noise(const struct odb_judge *judge, int value,
-                                            const struct odb_gap *gap, struct odb_value_report *out,
-                                            struct odb_error *err)
+/* How much coarser the type is that the target held a double in, where no precision is expected
+ * that the noise is measured by: rounding grows in proportion. */
+static double blame_coarser(const struct odb_judge *judge, const struct odb_tensor *t)
 {
-    double factor = judge->tolerance->v[0], noise = 0;
-    ODB_TRY(odb_trace_noise(judge->trace, value, gap->error, factor, &noise, err));
+    bool narrow =
+        judge->trace->expect == ODB_PREC_NATIVE && blame_precision(judge, t) != ODB_PREC_NATIVE;
+    return narrow ? odb_dtype_info(t->held)->eps / odb_dtype_info(ODB_F64)->eps : 1;
+}
+
+static enum odb_status blame_value_by_noise(const struct odb_judge *judge, int value,
+                                            const struct odb_tensor *t, const struct odb_gap *gap,
+                                            struct odb_value_report *out, struct odb_error *err)
+{
+    double factor = judge->tolerance->v[0], noise = 0, coarser = blame_coarser(judge, t);
+    ODB_TRY(odb_trace_noise(judge->trace, value, gap->error / coarser, factor, &noise, err));
+    noise *= coarser;
     out->noise = ODB_NUMBER(noise);
     if (gap->error > factor * noise) {
         out->verdict = ODB_VERDICT_FAIL;
@@ -123,7 +155,7 @@ static enum odb_status blame_value(const struct odb_judge *judge, int value,
         return ODB_OK;
     }
     if (blame_is_float(ref))
-        return blame_value_by_noise(judge, value, &gap, out, err);
+        return blame_value_by_noise(judge, value, t, &gap, out, err);
     out->noise = ODB_NUMBER(0); /* integers, bool, strings: golden is the reference */
     if (!gap.same) {
         out->verdict = ODB_VERDICT_FAIL;
@@ -229,17 +261,19 @@ static void blame_raise(struct blame_noise *noise, const struct odb_tensor *t,
     noise->mean = fmax(noise->mean, gap.mean);
 }
 
-/* Raises noise to what honest computations of output o on these inputs show. */
-static void blame_measure_noise(struct blame_replay *r, int n_out, int o, struct blame_noise *noise)
+/* Raises noise to what honest computations of output o on these inputs show; t: the target's. */
+static void blame_measure_noise(struct blame_replay *r, int n_out, int o,
+                                const struct odb_tensor *t, struct blame_noise *noise)
 {
     const struct odb_trace *trace = r->judge->trace;
-    bool expects = trace->expect != ODB_PREC_NATIVE;
+    enum odb_precision expect = blame_precision(r->judge, t);
+    bool expects = expect != ODB_PREC_NATIVE;
     blame_raise(noise, blame_native(r, n_out)[o], r->exact[o]);
     for (int run = 0; run < BLAME_NOISY_RUNS + expects; run++) {
         struct odb_error ignored;
         struct odb_tensor **out = odb_new_n(struct odb_tensor *, n_out);
         bool noisy = run < BLAME_NOISY_RUNS;
-        if (blame_run(r, noisy ? ODB_PREC_NOISY : trace->expect,
+        if (blame_run(r, noisy ? ODB_PREC_NOISY : expect,
                       BLAME_NOISY_SEED + trace->seed + (uint64_t)run, out, &ignored) == ODB_OK)
             blame_raise(noise, out[o], r->exact[o]);
         blame_drop(out, n_out);
@@ -300,7 +334,7 @@ static bool blame_agrees(const struct odb_tensor *t, const struct odb_tensor *ho
 static bool blame_explained(struct blame_replay *r, int n_out, int o, const struct odb_tensor *t,
                             enum blame_agreement how)
 {
-    enum odb_precision expect = r->judge->trace->expect;
+    enum odb_precision expect = blame_precision(r->judge, t);
     if (blame_agrees(t, blame_native(r, n_out)[o], how))
         return true;
     if (expect == ODB_PREC_NATIVE)
@@ -369,8 +403,10 @@ static void blame_judge_float(struct blame_replay *r, const struct odb_node *nod
     const struct odb_trace *trace = r->judge->trace;
     const struct odb_op *op = odb_cpu_op(trace->cpu, r->node);
     double factor = r->judge->tolerance->v[0];
-    bool exact = op && (op->flags & ODB_OP_EXACT) && trace->expect == ODB_PREC_NATIVE;
-    report->local_noise = ODB_NUMBER(exact ? 0 : odb_noise_floor(gap->rms, odb_tensor_real(t)));
+    bool exact =
+        op && (op->flags & ODB_OP_EXACT) && blame_precision(r->judge, t) == ODB_PREC_NATIVE;
+    report->local_noise =
+        ODB_NUMBER(exact ? 0 : odb_noise_floor(gap->rms, blame_rounded(r->judge, t)));
     if (gap->same)
         return;
     struct blame_extremes brought = blame_brought_in(r, node);
@@ -389,7 +425,7 @@ static void blame_judge_float(struct blame_replay *r, const struct odb_node *nod
     if (gap->error <= factor * report->local_noise.v)
         return;
     struct blame_noise noise = {.max = report->local_noise.v};
-    blame_measure_noise(r, node->n_out, o, &noise);
+    blame_measure_noise(r, node->n_out, o, t, &noise);
     report->local_noise = ODB_NUMBER(noise.max);
     if (gap->error <= factor * report->local_noise.v)
         return;
@@ -425,7 +461,7 @@ static void blame_judge_exact(struct blame_replay *r, const struct odb_node *nod
         blame_brought_in(r, node).odd)
         return;
     if (blame_decides(r->judge->trace, r->node) && gap->comparable) {
-        blame_measure_noise(r, node->n_out, o, &noise);
+        blame_measure_noise(r, node->n_out, o, t, &noise);
         report->local_noise = ODB_NUMBER(noise.max);
         if (gap->error <= noise.max && gap->mean <= r->judge->tolerance->v[0] * noise.mean)
             return;

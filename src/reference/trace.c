@@ -52,10 +52,12 @@ double odb_noise_floor(double rms, enum odb_dtype dtype)
     return fmax(ulps * ulp, least_normal) / rms;
 }
 
-/* The float type that a value's noise is measured in: what the reference made, not golden. */
+/* The float type that a value's noise is measured in: what the reference made, not golden; no wider
+ * than the one that is expected. */
 static enum odb_dtype trace_dtype(const struct odb_trace *trace, int value)
 {
-    return trace->ref[value] ? odb_tensor_real(trace->ref[value]) : ODB_F32;
+    enum odb_dtype dtype = trace->ref[value] ? odb_tensor_real(trace->ref[value]) : ODB_F32;
+    return dtype == ODB_F64 && trace->expect == ODB_PREC_F32 ? ODB_F32 : dtype;
 }
 
 /* Puts feeds where a run starts from. */

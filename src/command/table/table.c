@@ -116,10 +116,11 @@ static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
 #define OPTS_FEEDS                                                                                 \
     ODB_OPTION_INPUT, ODB_OPTION_INPUTS_FROM, ODB_OPTION_DIM, ODB_OPTION_SEED, ODB_OPTION_KERNELS, \
         ODB_OPTION_MEM, ODB_OPTION_FOLLOW_LINKS
-#define OPTS_RUN OPTS_FEEDS, ODB_OPTION_REFERENCE, ODB_OPTION_TARGET, ODB_OPTION_MAP
+#define OPTS_RUN                                                                                   \
+    OPTS_FEEDS, ODB_OPTION_REFERENCE, ODB_OPTION_TARGET, ODB_OPTION_MAP, ODB_OPTION_TYPES
 #define OPTS_SEARCH                                                                                \
     OPTS_FEEDS, ODB_OPTION_REFERENCE, ODB_OPTION_GOLDEN, ODB_OPTION_TARGET, ODB_OPTION_MAP,        \
-        ODB_OPTION_TOL, ODB_OPTION_EXPECT
+        ODB_OPTION_TOL, ODB_OPTION_EXPECT, ODB_OPTION_TYPES
 #define OPTS_MEASURES                                                                              \
     ODB_OPTION_TOL, ODB_OPTION_CHECK, ODB_OPTION_TOLERANCES, ODB_OPTION_COLUMNS, ODB_OPTION_TOP_K, \
         ODB_OPTION_AXIS, ODB_OPTION_JSON
@@ -319,8 +320,9 @@ static const struct odb_command command_table[] = {
         .alias = "diff",
         .group = "find the fault",
         .args = args_two,
-        .options = OPTIONS(OPTS_MEASURES, ODB_OPTION_COMPARE_FORMAT, ODB_OPTION_GOLDEN_DIR,
-                           ODB_OPTION_INPUT_TAG, ODB_OPTION_TH1, ODB_OPTION_TH2),
+        .options =
+            OPTIONS(OPTS_MEASURES, ODB_OPTION_TYPES, ODB_OPTION_COMPARE_FORMAT,
+                    ODB_OPTION_GOLDEN_DIR, ODB_OPTION_INPUT_TAG, ODB_OPTION_TH1, ODB_OPTION_TH2),
         .help = "compare two tensor files, or two folders of them",
         .text = "Compares .npy and .pb files, in folders those of equal name, and prints how far "
                 "the first is from the second. An .npz file is a folder of its arrays; where one "
@@ -338,9 +340,9 @@ static const struct odb_command command_table[] = {
         .name = "check",
         .group = "find the fault",
         .args = args_dirs,
-        .options = OPTIONS(ODB_OPTION_TOL, ODB_OPTION_TARGET, ODB_OPTION_JOBS, ODB_OPTION_KERNELS,
-                           ODB_OPTION_MEM, ODB_OPTION_IR_VERSION, ODB_OPTION_FOLLOW_LINKS,
-                           ODB_OPTION_JSON),
+        .options = OPTIONS(ODB_OPTION_TOL, ODB_OPTION_TARGET, ODB_OPTION_TYPES, ODB_OPTION_JOBS,
+                           ODB_OPTION_KERNELS, ODB_OPTION_MEM, ODB_OPTION_IR_VERSION,
+                           ODB_OPTION_FOLLOW_LINKS, ODB_OPTION_JSON),
         .help = "run folders in the layout of ONNX's backend tests against their outputs",
         .text = "Looks below each DIR for folders that hold a model.onnx, runs every "
                 "test_data_set_N of them on the reference, or on --target, and compares with the "

@@ -18,6 +18,7 @@
 #include "command/table/command.h"
 #include "command/table/table.h"
 #include "compare/criterion.h"
+#include "executor/executor.h"
 
 enum odb_status odb_call__tolerance(const struct odb_command_call *call, struct odb_criterion *out,
                                     struct odb_error *err)
@@ -39,6 +40,25 @@ enum odb_status odb_call__real(const struct odb_command_call *call, enum odb_opt
     return odb_error_at(err, "--%s", odb_option_row(id)->name);
 }
 
+static bool search_has_doubles(const struct odb_graph *graph)
+{
+    for (size_t v = 0; v < graph->n_values; v++)
+        if (graph->values[v].type.known && graph->values[v].type.dtype == ODB_F64)
+            return true;
+    return false;
+}
+
+/* The type whose losses the target is judged by. One that lacks types has a float where the model
+ * has a double. */
+static const char *search_expect(const struct odb_command_call *call, const char *target)
+{
+    const char *expect = odb_call_option(call, ODB_OPTION_EXPECT);
+    if (expect || !call->model || !odb_executor_by_value(target) ||
+        !search_has_doubles(call->model->graph))
+        return expect;
+    return "f32";
+}
+
 enum odb_status odb_call__search_options(struct odb_command_call *call,
                                          struct odb_bisect_options *out, struct odb_error *err)
 {
@@ -48,10 +68,10 @@ enum odb_status odb_call__search_options(struct odb_command_call *call,
         .reference = reference ? reference : "cpu",
         .golden = odb_call__spec(call, ODB_OPTION_GOLDEN),
         .target = odb_call__target(call),
-        .expect = odb_call_option(call, ODB_OPTION_EXPECT),
         .seed = (uint64_t)odb_call_int(call, ODB_OPTION_SEED, 42),
         .repeat = (int)odb_call_int(call, ODB_OPTION_REPEAT, 0),
     };
+    out->expect = search_expect(call, out->target);
     out->strict = odb_call_has(call, ODB_OPTION_STRICT);
     out->no_checks = odb_call_option(call, ODB_OPTION_NO_CHECKS) != NULL;
     out->no_enter = odb_call_option(call, ODB_OPTION_NO_ENTER) != NULL;

@@ -7,6 +7,7 @@
 #include "command/call/call.h"
 #include "command/call/call_open.h"
 #include "command/call/call_print.h"
+#include "command/call/call_spec.h"
 #include "command/table/command.h"
 #include "executor/executor.h"
 #include "executor/renames.h"
@@ -17,7 +18,7 @@
 
 static const char *against_spec(struct odb_command_call *call, const struct odb_model *other)
 {
-    const char *spec = odb_call_option(call, ODB_OPTION_TARGET);
+    const char *spec = odb_call__typed(call, odb_call_option(call, ODB_OPTION_TARGET));
     if (spec || odb_against_runs(other))
         return spec ? spec : AGAINST_RUNNER;
     const char *instead = odb_executor_usual_row()->opinion; /* it optimises nothing there */
