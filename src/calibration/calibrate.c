@@ -178,7 +178,7 @@ static void calibrate_activation(struct calibrate *c, int value, double lo, doub
 
 static void calibrate_weight(struct calibrate *c, int value)
 {
-    const struct odb_tensor *t = c->graph->values[value].init;
+    const struct odb_tensor *t = calibrate_constant(c->graph, value);
     const struct odb_node *node = &c->graph->nodes[c->plan.of[value]];
     int axis = c->options->per_tensor ? ODB_ENCODING_NO_AXIS : calibrate_axis(node, t->rank);
     struct odb_encoding e;
@@ -212,7 +212,7 @@ static void calibrate_weight(struct calibrate *c, int value)
 static void calibrate_bias(struct calibrate *c, int value)
 {
     const struct odb_node *node = &c->graph->nodes[c->plan.of[value]];
-    const struct odb_tensor *t = c->graph->values[value].init;
+    const struct odb_tensor *t = calibrate_constant(c->graph, value);
     const struct odb_encoding *in =
         odb_encodings_find(c->out->encodings, c->graph->values[node->in[0]].name);
     const struct odb_encoding *weight =

@@ -35,6 +35,8 @@ struct calibrate_range {
 /* kept: [n_values] feeds shapes and indices alone. */
 void calibrate_plan(struct calibrate_plan *out, const struct odb_graph *graph, const bool *kept);
 void calibrate_plan_dispose(struct calibrate_plan *plan);
+/* An initializer, or what a Constant gives; NULL: the value is computed, or fed. Borrowed. */
+const struct odb_tensor *calibrate_constant(const struct odb_graph *graph, int value);
 /* The axis of a weight's output channels. */
 int calibrate_axis(const struct odb_node *node, int rank);
 

@@ -68,6 +68,18 @@ int calibrate_axis(const struct odb_node *node, int rank)
     return ODB_ENCODING_NO_AXIS; /* ConvTranspose, whose groups share the axis */
 }
 
+const struct odb_tensor *calibrate_constant(const struct odb_graph *graph, int value)
+{
+    const struct odb_value *v = &graph->values[value];
+    const struct odb_node *node = v->producer == ODB_NO_NODE ? NULL : &graph->nodes[v->producer];
+    if (!node)
+        return v->init;
+    if (node->domain[0] || strcmp(node->op_type, "Constant") != 0)
+        return NULL;
+    const struct odb_attr *attr = odb_attrs_find(&node->attrs, "value");
+    return attr && attr->n == 1 && attr->tensors ? attr->tensors[0] : NULL;
+}
+
 /* A constant at input i of a node: a weight, a bias, or a number that is computed with. */
 static enum calibrate_fate plan_constant(const struct odb_node *node, int i, unsigned kind)
 {
@@ -78,13 +90,15 @@ static enum calibrate_fate plan_constant(const struct odb_node *node, int i, uns
     return CALIBRATE_NONE;
 }
 
-static void plan_constants(struct calibrate_plan *plan, const struct odb_graph *graph)
+static void plan_constants(struct calibrate_plan *plan, const struct odb_graph *graph,
+                           const bool *kept)
 {
     for (size_t n = 0; n < graph->n_nodes; n++)
         for (int i = 0; i < graph->nodes[n].n_in; i++) {
             int v = graph->nodes[n].in[i];
-            if (v < 0 || !graph->values[v].init || graph->values[v].init->kind != ODB_TENSOR ||
-                graph->values[v].init->dtype != ODB_F32 || plan->fate[v] == CALIBRATE_OWN)
+            const struct odb_tensor *t = v < 0 ? NULL : calibrate_constant(graph, v);
+            if (!t || kept[v] || t->kind != ODB_TENSOR || t->dtype != ODB_F32 ||
+                plan->fate[v] == CALIBRATE_OWN)
                 continue;
             enum calibrate_fate fate =
                 plan_constant(&graph->nodes[n], i, plan_kind(&graph->nodes[n]));
@@ -122,7 +136,7 @@ void calibrate_plan(struct calibrate_plan *plan, const struct odb_graph *graph, 
             readers[v]++;
             reader[v] = (int)n;
         }
-    plan_constants(plan, graph);
+    plan_constants(plan, graph, kept);
     for (size_t i = 0; i < graph->n_inputs; i++) {
         int v = graph->inputs[i];
         if (!graph->values[v].init && !kept[v])
@@ -134,7 +148,7 @@ void calibrate_plan(struct calibrate_plan *plan, const struct odb_graph *graph, 
         bool moves = (plan_kind(node) & PLAN_MOVES) && from >= 0;
         for (int o = 0; o < node->n_out; o++) {
             int v = node->out[o];
-            if (v < 0 || kept[v])
+            if (v < 0 || kept[v] || calibrate_constant(graph, v))
                 continue;
             plan->fate[v] = plan_fused(graph, readers, reader, v) ? CALIBRATE_FUSED : CALIBRATE_OWN;
             if (moves &&

@@ -76,6 +76,10 @@ static enum odb_status own_said(struct encodings_said *said, const json_t *about
     said->block = own_int(about, "block", 0);
     ODB_TRY(own_codes(said, json_object_get(about, "codes"), err));
     ODB_TRY(encodings_numbers(&said->scale, json_object_get(about, "scale"), err));
+    if (said->block > 0 && said->block_axis == ODB_ENCODING_NO_AXIS)
+        said->block_axis = ODB_ENCODING_BY_READER;
+    if (said->scale.n > 1 && said->axis == ODB_ENCODING_NO_AXIS && said->block_axis < 0)
+        said->axis = ODB_ENCODING_BY_READER;
     return encodings_numbers(&said->zero, json_object_get(about, "zero_point"), err);
 }
 
@@ -138,8 +142,9 @@ static void own_put_steps(const struct odb_encoding *e, struct odb_buf *out)
     if (e->axis >= 0)
         odb_buf_printf(out, ", \"axis\": %d", e->axis);
     if (e->block_axis >= 0)
-        odb_buf_printf(out, ", \"block_axis\": %d, \"block\": %lld", e->block_axis,
-                       (long long)e->block);
+        odb_buf_printf(out, ", \"block_axis\": %d", e->block_axis);
+    if (e->block_axis != ODB_ENCODING_NO_AXIS)
+        odb_buf_printf(out, ", \"block\": %lld", (long long)e->block);
 }
 
 void odb_encodings_put(const struct odb_encodings *encodings, const char *method,

@@ -48,6 +48,14 @@ static enum odb_status blame_value_by_noise(const struct odb_judge *judge, int v
         snprintf(out->reason, sizeof out->reason, "error %.3g > %g x noise %.3g", gap->error,
                  factor, noise);
     }
+    const double *mean = judge->trace->stepped && judge->trace->stepped[value]
+                             ? &judge->trace->noise_mean[value]
+                             : NULL;
+    if (mean && out->verdict == ODB_VERDICT_PASS && gap->mean > factor * *mean) {
+        out->verdict = ODB_VERDICT_FAIL;
+        snprintf(out->reason, sizeof out->reason, "mean error %.3g > %g x noise of the mean %.3g",
+                 gap->mean, factor, *mean);
+    }
     return ODB_OK;
 }
 

@@ -278,9 +278,11 @@ static void trace_raise_noise(struct odb_trace *trace, int value, const struct o
     if (!t || !golden)
         return;
     odb_gap_measure(&gap, t, golden);
-    double noise = gap.error * trace_share(trace, value);
-    if (gap.comparable && noise > trace->noise[value])
-        trace->noise[value] = noise;
+    double share = trace_share(trace, value);
+    if (gap.comparable && gap.error * share > trace->noise[value])
+        trace->noise[value] = gap.error * share;
+    if (gap.comparable && trace->noise_mean)
+        trace->noise_mean[value] = fmax(trace->noise_mean[value], gap.mean * share);
 }
 
 static enum odb_status trace_after_noisy(void *payload, int node, enum odb_status status,
@@ -345,6 +347,15 @@ static double trace_one_step(const struct odb_trace *trace, int value, double rm
     return rms > 0 ? TRACE_ONE_STEP * most / rms : 0;
 }
 
+/* The mean distance that is noise in any case: a tenth of a step, and a step of three elements. */
+static double trace_mean(const struct odb_trace *trace, int value, const struct odb_gap *gap)
+{
+    double step = trace_one_step(trace, value, gap->rms), n = (double)trace->ref[value]->count;
+    double few = step * fmin(1, fmax(0.1, n > 0 ? 3 / n : 1));
+    double floor = odb_noise_floor(gap->rms, trace_dtype(trace, value));
+    return fmax(fmax(few, floor), gap->mean * trace_share(trace, value));
+}
+
 /* What is known without noisy runs: the floor, and the distance of the reference itself (of the
  * expected precision where one is expected). */
 static enum odb_status trace_first_noise(struct odb_trace *trace, struct trace_run *run,
@@ -362,6 +373,8 @@ static enum odb_status trace_first_noise(struct odb_trace *trace, struct trace_r
         trace->noise[v] = fmax(odb_noise_floor(gap.rms, trace_dtype(trace, (int)v)),
                                trace_one_step(trace, (int)v, gap.rms));
         trace->noise[v] = fmax(trace->noise[v], gap.error * trace_share(trace, (int)v));
+        if (trace->noise_mean)
+            trace->noise_mean[v] = trace_mean(trace, (int)v, &gap);
         if (graph->values[v].producer != ODB_NO_NODE)
             odb_trace_touched(trace, graph->values[v].producer);
     }
@@ -458,6 +471,7 @@ static void trace_mark_stepped(struct odb_trace *trace)
 {
     const struct odb_graph *graph = trace->model->graph;
     trace->stepped = odb_new_n(bool, graph->n_values + 1);
+    trace->noise_mean = odb_new_n(double, graph->n_values + 1);
     for (size_t v = 0; v < graph->n_values; v++)
         trace->stepped[v] = odb_cpu_encoding(trace->cpu, (int)v) && !graph->values[v].init;
     for (size_t n = 0; n < graph->n_nodes; n++) {
@@ -540,6 +554,10 @@ enum odb_status odb_trace__make_own(struct odb_trace **out, const struct odb_mod
     ODB_TRY_OUT(
         odb_trace__walk(&run, options->golden, options->seed, false, trace_after_golden, err));
     ODB_TRY_OUT(trace_first_noise(trace, &run, err));
+    trace->hooks = options->hooks;
+    while (trace->stepped && trace->noisy_runs < TRACE_NOISY_RUNS) /* means are always needed */
+        ODB_TRY_OUT(trace_noisy_run(trace, err));
+    trace->hooks = (struct odb_search_hooks){0};
 out:
     trace->seconds = odb_clock() - start;
     if (status == ODB_OK)
@@ -586,6 +604,7 @@ void odb_trace_free(struct odb_trace *trace)
     free(trace->boundary);
     free(trace->split);
     free(trace->stepped);
+    free(trace->noise_mean);
     free(trace->dynamic);
     free(trace->why);
     for (size_t i = 0; i < trace->recalled.n; i++)

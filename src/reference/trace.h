@@ -74,6 +74,9 @@ struct odb_trace {
                                       as if drawn; NULL: none is */
     double *noise;                 /* [n_values] as far as it is known; see odb_trace_noise();
                                       Inf: golden is all zero where honest results are not */
+    double *noise_mean;            /* owned; [n_values] the same of mean distances, where encodings
+                                      round: a few elements are a step off by rights, and not all
+                                      of them; NULL: nothing rounds */
     int noisy_runs;                /* made so far, three at most */
     struct odb_search_hooks hooks; /* of the caller that judges by it now: noisy runs take long */
     const char *phase;             /* borrowed: what that is at, announced again after a noisy run;

@@ -123,20 +123,22 @@ class Rewriter:
                 tensor.CopyFrom(numpy_helper.from_array(x, name))
         return made
 
-    def spoil(self, node, made, raw):
+    def spoil(self, node, raw):
         """A fault in what the node reads."""
         kind, value = self.fault
         if value not in node.output:
             return
         if kind == "bias" and len(node.input) > 2:
-            node.input[2] = self.constant(np.zeros_like(numpy_helper.to_array(made[node.input[2]])))
+            node.input[2] = self.constant(np.zeros_like(raw[node.input[2]]))
         elif kind == "channel":
             name = node.input[1]
             node.input[1] = self.constant(self.encodings[name].rounded(raw[name], True))
 
     def run(self):
-        raw = {t.name: numpy_helper.to_array(t) for t in self.graph.initializer
-               if self.fault[0] == "channel"}
+        raw = {t.name: numpy_helper.to_array(t) for t in self.graph.initializer}
+        raw.update({node.output[0]: numpy_helper.to_array(node.attribute[0].t)
+                    for node in self.graph.node
+                    if node.op_type == "Constant" and node.attribute[0].name == "value"})
         made = self.weights()
         outputs = {o.name for o in self.graph.output}
         for value in self.graph.input:
@@ -146,8 +148,14 @@ class Rewriter:
         for node in self.graph.node:
             for i, name in enumerate(node.input):
                 node.input[i] = self.renamed.get(name, name)
-            self.spoil(node, made, raw)
+            self.spoil(node, raw)
             late = []
+            if node.op_type == "Constant" and node.output[0] in self.encodings:
+                tensor = node.attribute[0].t
+                x = self.encodings[node.output[0]].rounded(numpy_helper.to_array(tensor))
+                tensor.CopyFrom(numpy_helper.from_array(x, tensor.name))
+                self.nodes.append(node)
+                continue
             for o, name in enumerate(node.output):
                 if name not in self.encodings:
                     continue
