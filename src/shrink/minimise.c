@@ -176,6 +176,7 @@ static enum odb_status minimise_write(struct minimisation *m, bool known, struct
                                       .seed = o->search.seed,
                                       .tolerance = o->search.tolerance,
                                       .expect = o->search.expect,
+                                      .encodings = o->search.encodings,
                                       .ir_version = o->ir_version,
                                       .hooks = o->search.hooks};
     odb_hooks_phase(&o->search.hooks, known ? "writing" : "writing and running again", 0);

@@ -18,6 +18,7 @@
 #include "system/file.h"
 #include "base/host.h"
 #include "system/temporary.h"
+#include "encodings/encodings.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "system/scratch.h"
@@ -42,6 +43,7 @@
 #include "model/write/pb_write.h"
 #include "model/write/write.h"
 
+#define REPRO_ENCODINGS "encodings.json"
 #define REPRO_INLINE_MOST ((size_t)1 << 30) /* weights beyond this go into a file of their own */
 
 struct repro {
@@ -302,8 +304,10 @@ static enum odb_status repro_own(struct repro *r, struct odb_error *err)
 static enum odb_status repro_trace(struct repro *r, struct odb_error *err)
 {
     const struct odb_repro_options *o = r->options;
-    struct odb_bisect_options search = {
-        .reference = o->reference, .expect = o->expect, .hooks = o->hooks};
+    struct odb_bisect_options search = {.reference = o->reference,
+                                        .expect = o->expect,
+                                        .encodings = o->encodings,
+                                        .hooks = o->hooks};
     struct odb_trace_options how;
     ODB_TRY(odb_bisect_trace_options(&search, &how, err));
     ODB_TRY(odb_reference_up_to(&r->trace, r->model, r->fed, r->outputs, r->n_outputs, &how, err));
@@ -439,22 +443,52 @@ static enum odb_status repro_end(struct repro *r, enum odb_status had, const str
     return ODB_OK;
 }
 
+/* The encodings that the reference keeps to, which its outputs need as well. */
+static enum odb_status repro_write_encodings(struct repro *r, struct odb_error *err)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    if (!r->options->encodings)
+        return ODB_OK;
+    odb_encodings_put(r->options->encodings, NULL, &text);
+    enum odb_status status = repro_file(r, REPRO_ENCODINGS, &text, err);
+    odb_buf_dispose(&text);
+    return status;
+}
+
+/* The spec that gives the expected outputs. Owned by the caller. */
+static char *repro_simulating(const struct repro *r)
+{
+    struct odb_buf spec = ODB_BUF_INIT;
+    odb_buf_puts(&spec, r->reference.used);
+    if (r->options->encodings) {
+        odb_buf_puts(&spec, ",encodings=");
+        for (const char *c = r->dir; *c; c++)
+            odb_buf_printf(&spec, strchr(",=@\\", *c) ? "\\%c" : "%c", *c);
+        odb_buf_puts(&spec, "/" REPRO_ENCODINGS);
+    }
+    return odb_buf_take(&spec);
+}
+
 /* Expected outputs (reference) and actual ones (target), from the model as it was written. */
 static enum odb_status repro_write_outputs(struct repro *r, struct odb_error *err)
 {
     static const char *const folders[] = {"test_data_set_0", "actual"};
     const struct odb_graph *graph = r->small->graph;
     for (int side = 0; side < 2; side++) {
-        const char *spec = side == 0 ? r->reference.used : r->target.used;
+        char *spec = side == 0 ? repro_simulating(r) : odb_xstrdup(r->target.used);
         char *folder = odb_xasprintf("%s/%s", r->dir, folders[side]);
         enum odb_status made = odb_file_mkdir(folder, err);
         free(folder);
-        ODB_TRY(made);
+        if (made != ODB_OK) {
+            free(spec);
+            return made;
+        }
         struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, graph->n_outputs);
         struct odb_error run_err = ODB_ERROR_INIT;
         enum odb_status status =
             odb_run_values(r->small, r->feeds, spec, graph->outputs, graph->n_outputs, outputs,
                            r->description, sizeof r->description, &r->options->hooks, &run_err);
+        free(spec);
         for (size_t o = 0; o < graph->n_outputs && status == ODB_OK; o++)
             status = repro_tensor(r, folders[side], "output", o, outputs[o],
                                   graph->values[graph->outputs[o]].name, &run_err);
@@ -500,12 +534,15 @@ static enum odb_status repro_rerun(struct repro *r, struct odb_error *err)
                                          .seed = r->options->seed,
                                          .tolerance = r->options->tolerance,
                                          .expect = r->options->expect,
+                                         .encodings = r->options->encodings,
+                                         .no_opinion = r->options->encodings != NULL,
                                          .hooks = r->options->hooks};
     enum odb_status status = ODB_OK;
     inputs.inputs_from = data;
     ODB_TRY_OUT(odb_model_open(&r->small, path, err));
     ODB_TRY_OUT(odb_feeds_make(&r->feeds, r->small, &inputs, err));
     repro_sources(r);
+    ODB_TRY_OUT(repro_write_encodings(r, err));
     ODB_TRY_OUT(repro_write_outputs(r, err));
     ODB_TRY_OUT(repro_judge(r, &options, err));
     status = repro_report(r, r->options->report ? r->options->report : r->report, err);
@@ -649,6 +686,8 @@ static void repro_put_files(const struct repro *r, struct odb_buf *text)
                        "| report.json | the diagnosis%s |\n",
                        o->report ? ", as the search of the whole model made it" : "");
     odb_buf_puts(text, "| node.txt | the nodes as ONNX text |\n");
+    if (o->encodings)
+        odb_buf_puts(text, "| " REPRO_ENCODINGS " | how the target quantises each value |\n");
     if (r->target.copied)
         odb_buf_puts(text, "| " ODB_REPRO_TARGET "/ | the files that the target is made of |\n");
     if (o->good && !o->known)
@@ -690,9 +729,10 @@ static void repro_put_command(const struct repro *r, struct odb_buf *text)
     odb_repro_spec_put(&r->reference, "REFERENCE", text);
     odb_buf_puts(text, " --target ");
     odb_repro_spec_put(&r->target, "TARGET", text);
-    odb_buf_printf(text, " --tol %s%s%s\n\n",
+    odb_buf_printf(text, " --tol %s%s%s%s\n\n",
                    odb_criterion_text(&o->tolerance, tolerance, sizeof tolerance),
-                   o->expect ? " --expect " : "", o->expect ? o->expect : "");
+                   o->expect ? " --expect " : "", o->expect ? o->expect : "",
+                   o->encodings ? " --encodings " REPRO_ENCODINGS : "");
     odb_repro_spec_explain(&r->target, "TARGET", "the target that fails", text);
     odb_repro_spec_explain(&r->reference, "REFERENCE", "the reference", text);
     if (odb_cpu_kernels())

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "bisect/strategy.h"
+#include "calibration/calibrate.h"
 #include "command/table/command.h"
 #include "command/table/verbs.h"
 #include "dump/dump.h"
@@ -120,7 +121,7 @@ static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
     OPTS_FEEDS, ODB_OPTION_REFERENCE, ODB_OPTION_TARGET, ODB_OPTION_MAP, ODB_OPTION_TYPES
 #define OPTS_SEARCH                                                                                \
     OPTS_FEEDS, ODB_OPTION_REFERENCE, ODB_OPTION_GOLDEN, ODB_OPTION_TARGET, ODB_OPTION_MAP,        \
-        ODB_OPTION_TOL, ODB_OPTION_EXPECT, ODB_OPTION_TYPES
+        ODB_OPTION_TOL, ODB_OPTION_EXPECT, ODB_OPTION_TYPES, ODB_OPTION_ENCODINGS
 #define OPTS_MEASURES                                                                              \
     ODB_OPTION_TOL, ODB_OPTION_CHECK, ODB_OPTION_TOLERANCES, ODB_OPTION_COLUMNS, ODB_OPTION_TOP_K, \
         ODB_OPTION_AXIS, ODB_OPTION_JSON
@@ -592,6 +593,26 @@ static const struct odb_command command_table[] = {
                    "-o stem.onnx",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH,
         .exec = odb_command__extract,
+    },
+    {
+        .name = "calibrate",
+        .group = "write",
+        .args = args_model,
+        .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_SAMPLES, ODB_OPTION_METHOD, ODB_OPTION_PERCENTILE,
+                           ODB_OPTION_BITS, ODB_OPTION_WEIGHT_BITS, ODB_OPTION_SYMMETRIC,
+                           ODB_OPTION_PER_TENSOR, ODB_OPTION_OUTPUT),
+        .help = "write how each value of a float model may be quantised",
+        .text = "Runs the model in float on samples of inputs, eight unless --samples or "
+                "--inputs-from says otherwise, and writes a file of encodings: for each value that "
+                "is fed or computed a scale and a zero point by the range of its numbers, for "
+                "weights a scale per output channel, for biases those of input and weight "
+                "multiplied. `--expect int8 --encodings FILE` judges a target by it, and "
+                "cpu,encodings=FILE computes so. The ranges are worth as much as the samples: "
+                "generated inputs are rarely like real ones. onnxdbg-encodings(7) describes the "
+                "file.",
+        .example = "onnxdbg calibrate model.onnx --inputs-from samples -o encodings.json",
+        .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH,
+        .exec = odb_command__calibrate,
     },
     {
         .name = "precision",
