@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Networks that OpenCV, ONNX.js or ONNX Runtime Web compute wrongly."""
