@@ -162,6 +162,9 @@ def judge(case, report):
     if report is None:
         return "none", 0
     sets = accused(report)
+    if case.kind == "rejected":
+        named = re.search(r"#(\d+) ", report.get("failure") or "")
+        return ("right", 1) if named and int(named[1]) in case.expected() else ("none", 0)
     if report["verdict"] == "none" or report["verdict"] == "diverges" and not sets:
         region = held_by(report)
         return ("region", len(region)) if region and case.expected() & region else ("none", 0)

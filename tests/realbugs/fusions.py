@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Valid networks that ONNX Runtime's optimisers compute wrongly, or break."""
 import numpy as np
+from onnx import TensorProto, helper
 
 from networks import Net, network
 from operators import end, image, tail, words
@@ -32,15 +33,38 @@ def gemm_identity_weight():
     net = Net(17)
     value = net.input("rows", [4, 16])
     value = net.dense(value, 16, 16)
-    weight = net.op("Transpose", [value], perm=[1, 0])
-    weight = net.op("MatMul", [weight, value])
+    weight = net.op("MatMul", [net.draw(16, 4), value])
     weight = net.op("Transpose", [weight], perm=[0, 1], name="/fc/same")
     value = net.op("Gemm", [value, weight, net.draw(16)], name="/fc/Gemm")
     return end(net, net.op("Relu", [value]))
 
 
 @network
-def global_pool_nchwc():
-    """GlobalAveragePool behind blocked convolutions."""
-    net, value = image(channels=16)
-    return tail(net, value, 16)
+def gemm_identity_weight_oblong():
+    """The same where the weight is not square."""
+    net = Net(17)
+    value = net.input("rows", [4, 16])
+    value = net.dense(value, 16, 16)
+    weight = net.op("MatMul", [net.draw(16, 4), net.dense(value, 16, 12)])
+    weight = net.op("Transpose", [weight], perm=[0, 1], name="/fc/same")
+    value = net.op("Gemm", [value, weight, net.draw(12)], name="/fc/Gemm")
+    value = net.dense(value, 12, 16)
+    return end(net, value)
+
+
+@network
+def cse_string_attribute():
+    """Two equal nodes with strings in a tensor: their hashes are compared, and strings have none."""
+    net = Net(17, ai_onnx_ml=4)
+    value = net.input("ids", [8], "int64")
+    keys = helper.make_tensor("keys", TensorProto.INT64, [2], [0, 1])
+    words_ = helper.make_tensor("words", TensorProto.STRING, [2], [b"no", b"yes"])
+    names = [net.op("LabelEncoder", [value], domain="ai.onnx.ml", keys_tensor=keys,
+                    values_tensor=words_, default_tensor=helper.make_tensor(
+                        "default", TensorProto.STRING, [1], [b""])) for _ in range(2)]
+    back = [net.op("LabelEncoder", [n], domain="ai.onnx.ml", keys_strings=["no", "yes"],
+                   values_floats=[0.25, 1.5]) for n in names]
+    value = net.op("Add", back)
+    value = net.op("Unsqueeze", [value, np.array([0], np.int64)])
+    value = net.dense(value, 8, 16)
+    return end(net, value)

@@ -39,9 +39,9 @@ def end(net, value, width=16):
 @network
 def avgpool_end_pads():
     """count_include_pad with other pads at the end than at the beginning."""
-    net, value = image(opset=18)
+    net, value = image(opset=19)
     value = net.op("AveragePool", [value], kernel_shape=[3, 3], strides=[2, 2], pads=[0, 0, 2, 2],
-                   count_include_pad=1)
+                   count_include_pad=1, dilations=[1, 2])
     return tail(net, value)
 
 
@@ -82,15 +82,6 @@ def matmulnbits_block512():
 
 
 @network
-def lpnorm_range():
-    """Finite rows whose squares are not."""
-    net, value = words()
-    value = net.op("Mul", [value, np.array([1e25], np.float32)])
-    value = net.op("LpNormalization", [value], axis=-1, p=2)
-    return end(net, value)
-
-
-@network
 def quantize_float16():
     """Float16 to int8: quotients are cut off where they should be rounded."""
     net, value = words(opset=19)
@@ -114,38 +105,6 @@ def attention_softcap_mask():
     q, k, v = (heads(net, value, 16, n) for n in "qkv")
     mask = np.where(net.random.rand(6, 6) < 0.3, -20, 0).astype(np.float32)
     value = net.op("Attention", [q, k, v, mask], q_num_heads=2, kv_num_heads=2, softcap=2.0)
-    return end(net, value)
-
-
-@network
-def attention_gqa():
-    """Fewer heads of keys and values than of queries."""
-    net, value = words(opset=23)
-    q, k, v = heads(net, value, 16, "q"), heads(net, value, 8, "k"), heads(net, value, 8, "v")
-    value = net.op("Attention", [q, k, v], q_num_heads=4, kv_num_heads=2)
-    return end(net, value)
-
-
-@network
-def attention_mask_unidirectional():
-    """com.microsoft.Attention, unidirectional, with a mask."""
-    net, value = words(com_microsoft=1)
-    mask = np.array([[0, 1, 1, 0, 0, 1]], np.int32)
-    value = net.op("Attention", [value, net.draw(16, 48, scale=0.25), net.draw(48, scale=0.1), mask],
-                   domain="com.microsoft", num_heads=2, unidirectional=1)
-    return end(net, value)
-
-
-@network
-def mha_mask_3d():
-    """MultiHeadAttention with a mask per query."""
-    net = Net(17, com_microsoft=1)
-    value = net.input("tokens", [2, 6, 16])
-    value = net.dense(value, 16, 16)
-    q, k, v = (heads(net, value, 16, n) for n in "qkv")
-    mask = (net.random.rand(2, 6, 6) < 0.7).astype(np.int32)
-    mask[:, :, 0] = 1
-    value = net.op("MultiHeadAttention", [q, k, v, "", mask], domain="com.microsoft", num_heads=2)
     return end(net, value)
 
 
@@ -216,7 +175,7 @@ def mod_int64_large():
 def reducesum_noop_axes():
     """noop_with_empty_axes with no axes."""
     net, value = words()
-    value = net.op("ReduceSumSquare" if False else "ReduceSum", [value], noop_with_empty_axes=1)
+    value = net.op("ReduceSum", [value], noop_with_empty_axes=1)
     return end(net, value)
 
 
@@ -229,28 +188,17 @@ def reducemean_noop_axes():
 
 
 @network
-def reducel2_empty_axes():
-    """Empty axes and noop_with_empty_axes: nothing is reduced."""
+def reducesumsquare_noop():
+    """Nothing is reduced, and still every element is squared."""
     net, value = words(opset=18)
-    value = net.op("ReduceL2", [value, np.array([], np.int64)], noop_with_empty_axes=1)
+    value = net.op("ReduceSumSquare", [value, np.array([], np.int64)], noop_with_empty_axes=1)
     return end(net, value)
 
 
 @network
-def scatternd_max_nan():
-    """scatter duplicates with reduction."""
-    net, value = words(opset=18)
-    value = net.op("ScatterND", [value, np.array([[0, 1], [0, 1], [0, 4]], np.int64),
-                                 net.draw(3, 16)], reduction="mul")
-    return end(net, value)
-
-
-@network
-def stft_complex():
-    """STFT with onesided=0."""
-    net, value = words(width=16, rows=4)
-    value = net.op("Reshape", [value, np.array([1, 64, 1], np.int64)])
-    value = net.op("STFT", [value, np.array(8, np.int64), np.ones(16, np.float32)], onesided=1)
-    value = net.op("Reshape", [value, np.array([1, -1, 18], np.int64)])
-    net.output(net.dense(net.dense(value, 18, 16), 16, 8, act="Tanh"))
-    return net
+def maxpool_valid_ceil():
+    """VALID has its own rule for the size; ceil_mode is none of it."""
+    net, value = image(opset=12)
+    value = net.op("MaxPool", [value], kernel_shape=[3, 3], strides=[2, 2], auto_pad="VALID",
+                   ceil_mode=1)
+    return tail(net, value)
