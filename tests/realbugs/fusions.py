@@ -4,7 +4,7 @@ import numpy as np
 from onnx import TensorProto, helper
 
 from networks import Net, network
-from operators import end, image, tail, words
+from operators import end, image, tail
 
 
 @network
