@@ -2,10 +2,11 @@
 """Searches for published bugs of real backends on the very backends that have them, and prints who
 is named.
 
-    bench.py [--fetched] [--tap] [CASE…]
+    bench.py [--fetched|--quick] [--tap] [CASE…]
 
---fetched: only cases whose runtime `make setup` fetches. --tap: a line of TAP for each case. CASE:
-these alone, by the beginnings of their names. Otherwise a table; README.md explains its columns.
+--fetched: only cases whose runtime `make setup` fetches; --quick: of these, ONNX Runtime's. --tap: a
+line of TAP for each case; otherwise a table, whose columns README.md explains. CASE: these alone, by
+the beginnings of their names.
 The environment names PROGRAM, B (the build folder), SHARED (data that is not in the repository)
 and SCRATCH (a folder that may be written to)."""
 import json
@@ -283,7 +284,9 @@ def main(words):
     cases = [c for c in read_cases() if not names or any(c.name.startswith(n) for n in names)]
     if not os.path.isdir(os.path.join(SHARED, "data", "realbugs")):
         cases = [c for c in cases if not c.model.startswith("shared")]
-    if "--fetched" in words:
+    if "--quick" in words:
+        cases = [c for c in cases if c.runtime.startswith("ort-")]
+    if "--fetched" in words or "--quick" in words:
         cases = [c for c in cases if Target(c).fetched]
     if "--tap" in words:
         print_tap(cases)
