@@ -43,7 +43,7 @@ def _layer_norm(net, value, scale, bias):
     variance = net.op("Add", [variance, np.array(1e-5, np.float32)], name="/norm/epsilon")
     value = net.op("Div", [centred, net.op("Sqrt", [variance], name="/norm/Sqrt")],
                    name="/norm/Div")
-    value = net.op("Mul", [value, scale], name="/norm/Mul")
+    value = net.op("Mul", [scale, value], name="/norm/Mul")
     return net.op("Add", [value, bias], name="/norm/Add")
 
 
