@@ -207,8 +207,8 @@ static const struct odb_command command_table[] = {
         .group = "find the fault",
         .args = args_model,
         .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_REFERENCE, ODB_OPTION_GOLDEN, ODB_OPTION_TARGET,
-                           ODB_OPTION_TOL, ODB_OPTION_EXPECT, ODB_OPTION_SAMPLES, ODB_OPTION_BUDGET,
-                           ODB_OPTION_JSON_FILE),
+                           ODB_OPTION_TYPES, ODB_OPTION_TOL, ODB_OPTION_EXPECT, ODB_OPTION_SAMPLES,
+                           ODB_OPTION_BUDGET, ODB_OPTION_JSON_FILE),
         .help = "rank nodes by what the outputs alone show",
         .text = "For a target that gives only the model's outputs and takes no other model: it is "
                 "loaded once and runs on many inputs, 20 unless --samples says otherwise. Then the "
