@@ -249,7 +249,7 @@ static enum choice elsewhere_choose_value(const struct accused *s, size_t k, str
     v->at = (int)k;
     odb_value_key(s->graph, &s->graph->values[k], key, sizeof key);
     odb_buf_printf(&v->name, "%s", key);
-    odb_buf_puts(&v->text, "it holds the values of ");
+    odb_buf_puts(&v->text, "holds the values of ");
     odb_buf_put_shown(&v->text, key);
     return CHOICE_MADE;
 }

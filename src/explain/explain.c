@@ -32,7 +32,7 @@
 #define EXPLAIN_NOISY_SEED 0x5eed0000u
 #define EXPLAIN_MOST 5    /* explanations that are told */
 #define EXPLAIN_MEMBERS 8 /* of a class that are named */
-#define EXPLAIN_INPUTS 3  /* others that are asked for */
+#define EXPLAIN_INPUTS 2  /* others that are asked for */
 
 /* A choice that explains something. */
 struct explain_hit {

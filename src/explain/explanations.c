@@ -29,13 +29,21 @@ bool odb_fit_parse(enum odb_fit *out, const char *name)
     return false;
 }
 
+/* Texts of the catalogue begin with "as if", "right but for", "holds", or name what is given. */
+static const char *explanation_verb(const char *text)
+{
+    return !strncmp(text, "as ", 3)      ? "behaves "
+           : !strncmp(text, "right ", 6) ? "is "
+           : !strncmp(text, "holds ", 6) ? ""
+                                         : "gives ";
+}
+
 void odb_explanations_put(const struct odb_explanations *all, struct odb_buf *out)
 {
     const struct odb_explanation *best = all->items.n ? all->items.items : NULL;
     if (!best)
         return;
-    bool as = !strncmp(best->text, "as ", 3);
-    odb_buf_printf(out, "%s%s", as ? "behaves " : "", best->text);
+    odb_buf_printf(out, "It %s%s", explanation_verb(best->text), best->text);
     if (best->fit == ODB_FIT_PARTLY)
         odb_buf_printf(out, ": this explains %.4g %% of the error's energy, and not all",
                        100 * (1 - best->left));
@@ -44,11 +52,11 @@ void odb_explanations_put(const struct odb_explanations *all, struct odb_buf *ou
                        best->confirmed == 1 ? "" : "s");
     else
         odb_buf_puts(out, " (within noise, on these inputs alone)");
-    if (best->fit != ODB_FIT_CLASS)
-        return;
-    odb_buf_puts(out, "; these inputs do not tell it from");
+    if (best->fit == ODB_FIT_CLASS)
+        odb_buf_puts(out, "; these inputs do not tell it from");
     for (size_t m = 0; m < best->members.n; m++)
         odb_buf_printf(out, "%s %s", m ? "," : "", best->members.items[m]);
+    odb_buf_puts(out, ". ");
 }
 
 void odb_explanations_dispose(struct odb_explanations *all)

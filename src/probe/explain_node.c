@@ -90,13 +90,12 @@ static enum odb_status explaining_run(struct explaining *e, const struct odb_fee
 {
     struct odb_prober prober = odb_prober_refed(e->a->prober, feeds);
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, e->n_read);
-    struct odb_probe probe = {.asked = ODB_PROBE_KIND_PLAIN,
+    struct odb_probe probe = {.asked = ODB_PROBE_KIND_EXPLAIN,
                               .what = "the explained node in place",
                               .node = e->a->node,
                               .values = e->read,
                               .n_values = e->n_read,
-                              .outputs = outputs,
-                              .aside = true};
+                              .outputs = outputs};
     enum odb_status status = odb_probe_run(&prober, &probe, err);
     for (size_t i = 0; i < e->n_read && status == ODB_OK; i++)
         values[e->read[i]] = odb_tensor_ref(outputs[i]);

@@ -334,6 +334,7 @@ void odb_culprit_dispose(struct odb_culprit *culprit)
     odb_kernel_free(culprit->kernel);
     free(culprit->read_as);
     free(culprit->histograms);
+    odb_explanations_dispose(&culprit->explained);
     free(culprit->third_by);
     free(culprit->own_by);
     free(culprit->within);

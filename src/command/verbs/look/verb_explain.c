@@ -68,7 +68,9 @@ enum odb_status odb_command__explain(struct odb_command_call *call, struct odb_e
     const struct odb_feeds *feeds;
     const struct odb_graph *graph = call->model->graph;
     struct odb_explanations all = {0};
-    struct odb_explain_asking asking = {.factor = EXPLAIN_FACTOR, .seconds = EXPLAIN_SECONDS};
+    struct odb_explain_asking asking = {
+        .factor = EXPLAIN_FACTOR,
+        .seconds = (double)odb_call_int(call, ODB_OPTION_EXPLAIN_BUDGET, EXPLAIN_SECONDS)};
     struct odb_prober prober;
     struct odb_pool *pool = NULL;
     struct odb_cpu *cpu = NULL;
