@@ -280,6 +280,16 @@ def products(n):
     n.out(n("Add", f, n.normal(37)), n("Sub", g, x), n("Mul", g, n.normal(13, 1)))
 
 
+@net(13, 14)
+def squares(n):
+    x = n.input(n.normal(2, 4, 12, 12))
+    a = n("Conv", x, n.normal(4, 4, 3, 3, scale=0.3), n.normal(4), pads=[1, 1, 1, 1])
+    b = n("Conv", n("Tanh", a), n.normal(4, 4, 3, 3, scale=0.3), n.normal(4), pads=[1, 1, 1, 1])
+    c = n("MaxPool", b, kernel_shape=[2, 2], strides=[2, 2])
+    d = n("Flatten", c)
+    n.out(n("MatMul", n("MatMul", d, n.normal(144, 8, scale=0.1)), n.normal(8, 8)))
+
+
 def main():
     for make, opset, seed in MAKERS:
         made = Net(make.__name__.replace("_", "-"), opset, seed)
