@@ -143,9 +143,11 @@ def along(call, axis):
 
 @kind("attribute", SOFTMAXES)
 def softmax_before_13(call):
-    """axis=1 by default, and all axes behind it together."""
-    need(call.opset >= 13 and call.x.ndim > 2)
-    flat = call.x.reshape(call.x.shape[0], -1)
+    """The axis, by default 1, and all axes behind it together."""
+    need(call.opset >= 13)
+    axis = call.attr("axis", 1) % call.x.ndim
+    need(axis < call.x.ndim - 1)
+    flat = call.x.reshape(int(numpy.prod(call.x.shape[:axis])), -1)
     node = helper.make_node(call.op, ["x"], ["y"], axis=1)
     call.compute = lambda c: [c.by_nodes([node], {"x": flat}).reshape(c.x.shape)]
 

@@ -90,20 +90,30 @@ def kernel_flipped(call):
     differs(call, 1, numpy.flip(weight, tuple(range(2, weight.ndim))))
 
 
+def read_as(array, order):
+    """What lies there, taken for an array with its axes in another order in memory."""
+    return array.reshape([array.shape[o] for o in order]).transpose(numpy.argsort(order))
+
+
 @kind("input", "Conv ConvTranspose")
-def weight_oi_exchanged(call):
-    """The elements stand in the order of the other two axes."""
+def weight_read_as_iohw(call):
     weight = call.weight(1)
-    need(min(weight.shape[:2]) > 1)
-    differs(call, 1, numpy.swapaxes(weight, 0, 1).reshape(weight.shape))
+    need(weight.ndim == 4 and min(weight.shape[:2]) > 1)
+    differs(call, 1, read_as(weight, [1, 0, 2, 3]))
 
 
 @kind("input", "Conv")
-def weight_ohwi(call):
-    """Elements in the order O H W I."""
+def weight_read_as_ohwi(call):
     weight = call.weight(1)
-    need(weight.ndim == 4 and weight.shape[1] > 1)
-    differs(call, 1, numpy.moveaxis(weight, 1, -1).reshape(weight.shape))
+    need(weight.ndim == 4 and weight.shape[1] > 1 and weight.shape[2] * weight.shape[3] > 1)
+    differs(call, 1, read_as(weight, [0, 2, 3, 1]))
+
+
+@kind("input", "Conv")
+def weight_read_as_hwio(call):
+    weight = call.weight(1)
+    need(weight.ndim == 4 and weight.size > max(weight.shape))
+    differs(call, 1, read_as(weight, [2, 3, 1, 0]))
 
 
 @kind("input", LINEAR)
@@ -159,8 +169,7 @@ def read_as_nhwc(call):
     """What lies there in the order N C H W is taken for N H W C."""
     x = call.x
     need(x.ndim == 4 and x.shape[1] > 1 and x.shape[2] * x.shape[3] > 1)
-    n, c, h, w = x.shape
-    differs(call, 0, x.reshape(n, h, w, c).transpose(0, 3, 1, 2))
+    differs(call, 0, read_as(x, [0, 2, 3, 1]))
 
 
 @kind("input", "Conv MaxPool AveragePool")
@@ -191,7 +200,7 @@ def input_tail_missing(call):
 def mean_variance_exchanged(call):
     mean, variance = call.weight(3), call.weight(4)
     call.give(3, variance)
-    call.give(4, abs(mean))
+    call.give(4, mean)
 
 
 @kind("input", "BatchNormalization")
