@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Small networks with operators and attributes that few real models have: tests/explain/nets.py DIR.
+"""Small networks with operators and attributes that few real models have.
+
+    tests/explain/nets.py DIR [N]
 
 Weights are random, sizes mostly prime and all different, so that no symmetry hides a mutation. Each
-is written in the layout of ONNX's backend tests: DIR/NAME/model.onnx and test_data_set_0/input_0.pb.
+is written N times, with other weights and inputs, in the layout of ONNX's backend tests:
+DIR/NAME-1/model.onnx and test_data_set_0/input_0.pb.
 """
 import os
 import sys
@@ -291,10 +294,11 @@ def squares(n):
 
 
 def main():
-    for make, opset, seed in MAKERS:
-        made = Net(make.__name__.replace("_", "-"), opset, seed)
-        make(made)
-        made.write(sys.argv[1])
+    for nth in range(1, 1 + int(sys.argv[2] if len(sys.argv) > 2 else 1)):
+        for make, opset, seed in MAKERS:
+            made = Net("%s-%d" % (make.__name__.replace("_", "-"), nth), opset, 100 * nth + seed)
+            make(made)
+            made.write(sys.argv[1])
 
 
 if __name__ == "__main__":

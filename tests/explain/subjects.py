@@ -15,15 +15,15 @@ LARGEST = 3 << 20  # elements of a value that a case may be about
 # Of the largest element: less, and rounding may hide it.
 DIFFERENCE = {"float16": 4e-3, "float32": 2e-5, "float64": 1e-10}
 
+TRIES, TURN = 30, 5  # nodes of a model that a kind is tried at, and before the next model's turn
+
 
 class Subject:
     """A model with all its values for one set of inputs."""
 
     def __init__(self, path, inputs=None):
         self.path = path
-        self.name = os.path.basename(os.path.dirname(path)) or path
-        if os.path.basename(path) != "model.onnx":
-            self.name = os.path.splitext(os.path.basename(path))[0]
+        self.name = os.path.basename(os.path.dirname(path))
         self.model = onnx.load(path)
         self.nodes = list(self.model.graph.node)
         self.values = self.all_values(self.inputs_of(path) if inputs is None else inputs)
@@ -119,15 +119,13 @@ def drawn(subjects, kind, each, seed):
               for s in order}
     for left in places.values():
         rng.shuffle(left)
-    found, tries = [], 0
-    while any(places.values()) and len(found) < each and tries < 60 * each:
+        del left[TRIES:]
+    found = []
+    while any(places.values()) and len(found) < each:
         for subject in order:
-            while places[subject] and tries < 60 * each:
-                tries += 1
-                case = tried(subject, places[subject].pop(), kind, rng.randrange(1 << 20))
-                if case:
-                    found.append(case)
-                    break
-            if len(found) >= each:
-                break
+            case = None
+            for _ in range(TURN):
+                if not case and places[subject]:
+                    case = tried(subject, places[subject].pop(), kind, rng.randrange(1 << 20))
+            found += [case] if case and len(found) < each else []
     return found
