@@ -67,7 +67,7 @@ class Asked:
         spec = "python:%s/mutant.py,plan=%s" % (HERE, self.told)
         words = [program(), verb, self.case.subject.path]
         words += ["#%d" % self.case.at] if verb == "explain" else []
-        words += ["--target", spec, "--json", "-"]
+        words += ["--target", spec] + (["--json"] if verb == "explain" else ["--json", "-"])
         return words + (self.case.subject.input_options() if seed is None
                         else ["--seed", str(seed)] + self.case.subject.shape_options())
 
