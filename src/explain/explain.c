@@ -41,6 +41,7 @@ struct explain_hit {
     double residual, noise, left;
     size_t confirmed;
     bool refuted;
+    bool varies; /* it holds elsewhere with other fitted numbers */
 };
 
 struct explain {
@@ -75,23 +76,24 @@ static void explain_raise(const struct measured *exact, struct odb_tensor *const
     noise->differ = ODB_MAX(noise->differ, far.differ);
 }
 
-/* How far honest computations of a variant are from its exact outputs. native: one of them; NULL:
- * there is none. */
-static void explain_noise(const struct variant *v, const struct accused *s,
-                          struct odb_tensor *const *native, struct odb_tensor *const *exact,
-                          struct residual *noise)
+/* Half of a variant, or all of it. */
+typedef enum odb_status explain_run_fn(const struct variant *v, const struct accused *s,
+                                       enum odb_precision precision, uint64_t seed,
+                                       struct odb_tensor **out, struct odb_error *err);
+
+/* How far honest computations of a variant are from its exact outputs. */
+static void explain_noise(const struct variant *v, const struct accused *s, explain_run_fn *fn,
+                          struct odb_tensor *const *exact, struct residual *noise)
 {
     struct measured by;
-    if (measured_make(&by, exact, s->r, s->node->n_out, NULL) == ODB_OK) {
-        if (native)
-            explain_raise(&by, native, noise);
-        for (uint64_t run = 0; run < EXPLAIN_NOISY_RUNS && !v->row->makes; run++) {
-            struct odb_tensor **made = accused_outputs(s);
-            if (variant_run(v, s, ODB_PREC_NOISY, EXPLAIN_NOISY_SEED + run, made, NULL) == ODB_OK)
-                explain_raise(&by, made, noise);
-            accused_drop(s, made);
-            free(made);
-        }
+    bool measures = measured_make(&by, exact, s->r, s->node->n_out, NULL) == ODB_OK;
+    for (uint64_t run = 0; run <= EXPLAIN_NOISY_RUNS && measures && !v->row->makes; run++) {
+        struct odb_tensor **made = accused_outputs(s);
+        if (fn(v, s, run ? ODB_PREC_NOISY : ODB_PREC_NATIVE, EXPLAIN_NOISY_SEED + run, made,
+               NULL) == ODB_OK)
+            explain_raise(&by, made, noise);
+        accused_drop(s, made);
+        free(made);
     }
     measured_dispose(&by);
 }
@@ -99,8 +101,8 @@ static void explain_noise(const struct variant *v, const struct accused *s,
 /* Whether outputs agree with the target's within noise, which is measured where the floor does not
  * decide, and which must not explain the error by itself. */
 static bool explain_agrees(const struct variant *v, const struct accused *s,
-                           struct odb_tensor *const *native, struct odb_tensor *const *exact,
-                           const struct residual *left, double *noise)
+                           struct odb_tensor *const *exact, const struct residual *left,
+                           double *noise)
 {
     double factor = s->q->factor;
     struct residual by = {.comparable = true, .max = s->floor};
@@ -109,12 +111,85 @@ static bool explain_agrees(const struct variant *v, const struct accused *s,
         return false;
     if (left->max <= factor * s->floor)
         return true;
-    explain_noise(v, s, native, exact, &by);
+    explain_noise(v, s, variant_run, exact, &by);
     *noise = by.max;
     bool apart = !s->base.comparable || s->base.odd || s->base.differ ||
                  by.energy <= EXPLAIN_PROMISING * s->base.energy;
     return apart && left->max <= factor * by.max && left->energy <= factor * factor * by.energy &&
            (!s->base.comparable || residual_left(left, &s->base, 0) <= EXPLAIN_PARTLY);
+}
+
+/* Outputs of a variant whose call's results are moved by so many rms before they are finished. */
+static enum odb_status explain_moved(const struct variant *v, const struct accused *s,
+                                     struct odb_tensor *const *exact, double by,
+                                     struct odb_tensor **out)
+{
+    for (int o = 0; o < s->node->n_out; o++) {
+        struct odb_tensor *t = NULL;
+        bool moves = exact[o] && s->target.wide[o] && odb_dtype_is_float(exact[o]->dtype);
+        out[o] = odb_tensor_ref(exact[o]);
+        if (!moves)
+            continue;
+        ODB_TRY(odb_tensor_clone(&t, exact[o], NULL));
+        for (size_t i = 0; i < t->count; i++)
+            odb_store_f64(t->dtype, t->data, i, odb_tensor_f64(t, i) + by * s->target.rms[o]);
+        tensor_replace(&out[o], t);
+    }
+    return variant_finish(v, s, out, NULL);
+}
+
+/* Whether every element of the target lies between two outputs of a variant; energy: of how far
+ * they are apart. */
+static bool explain_lies_between(const struct accused *s, struct odb_tensor *const *low,
+                                 struct odb_tensor *const *high, double *energy)
+{
+    *energy = 0;
+    for (int o = 0; o < s->node->n_out; o++) {
+        if (!s->target.wide[o])
+            continue;
+        const odb_f64 *y = s->target.wide[o]->data;
+        double slack = s->q->factor * s->floor * s->target.rms[o];
+        for (size_t i = 0; i < s->y[o]->count; i++) {
+            double a = odb_tensor_f64(low[o], i), b = odb_tensor_f64(high[o], i);
+            double d = (b - a) / s->target.rms[o];
+            *energy += d * d;
+            if (!(y[i] >= fmin(a, b) - slack && y[i] <= fmax(a, b) + slack) && y[i] != a)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* A result that is rounded to a grid is a step off where honest sums fall on either side of a
+ * border: then the target lies between what comes of sums that are as far down, and up, as noise
+ * goes. */
+static bool explain_between(const struct variant *v, const struct accused *s,
+                            const struct residual *left, double *noise)
+{
+    struct residual by = {.comparable = true, .max = s->floor};
+    struct odb_tensor **exact = accused_outputs(s), **low = accused_outputs(s),
+                      **high = accused_outputs(s);
+    double energy = 0;
+    bool grid = v->row->result && !v->row->makes && !v->fitted && left->comparable && !left->odd &&
+                !left->differ && s->base.comparable &&
+                residual_left(left, &s->base, 0) <= EXPLAIN_PARTLY;
+    bool holds = grid && variant_replay(v, s, ODB_PREC_F64, 0, exact, NULL) == ODB_OK;
+    if (holds)
+        explain_noise(v, s, variant_replay, exact, &by);
+    double shift = s->q->factor * by.max;
+    holds = holds && explain_moved(v, s, exact, -shift, low) == ODB_OK &&
+            explain_moved(v, s, exact, shift, high) == ODB_OK &&
+            explain_lies_between(s, low, high, &energy) &&
+            energy <= EXPLAIN_PROMISING * s->base.energy;
+    if (holds)
+        *noise = by.max;
+    accused_drop(s, exact);
+    accused_drop(s, low);
+    accused_drop(s, high);
+    free(exact);
+    free(low);
+    free(high);
+    return holds;
 }
 
 /* Judges a choice on a subject: false when it explains nothing there. */
@@ -137,7 +212,8 @@ static bool explain_judge(const struct variant *v, const struct accused *s, stru
         best = first; /* decisions and eight bits: its own precision counts too */
     hit->left = s->base.comparable ? residual_left(&best, &s->base, s->q->factor * s->floor) : 0;
     hit->residual = best.max;
-    hit->exact = explain_agrees(v, s, v->row->makes ? NULL : native, exact, &best, &hit->noise);
+    hit->exact = explain_agrees(v, s, exact, &best, &hit->noise) ||
+                 explain_between(v, s, &best, &hit->noise);
     useful = hit->exact || (s->base.comparable && hit->left <= EXPLAIN_PARTLY);
 out:
     accused_drop(s, native);
@@ -178,6 +254,16 @@ static bool explain_choice(void *payload, struct variant *v, bool *take)
 
 /* --- other inputs ----------------------------------------------------------------------------- */
 
+/* Whether the same choice holds on these inputs, with numbers that are fitted to them. */
+static bool explain_refit(const struct explain_hit *hit, const struct accused *s)
+{
+    struct variant *v = variant_choice(s, hit->v->row, hit->v->choice);
+    struct explain_hit here = {.v = v};
+    bool holds = v && explain_judge(v, s, &here) && here.exact;
+    variant_free(v);
+    return holds;
+}
+
 /* Puts the exact ones to the test on another pair of inputs and outputs. */
 static void explain_try(struct explain *e, const struct odb_explain_pair *pair)
 {
@@ -194,6 +280,7 @@ static void explain_try(struct explain *e, const struct odb_explain_pair *pair)
             continue;
         hit->confirmed += holds;
         hit->refuted = !holds;
+        hit->varies = !holds && hit->v->fitted && explain_refit(hit, &s);
     }
     accused_dispose(&s);
 }
@@ -223,15 +310,20 @@ static void explain_ask(struct explain *e)
 
 /* --- what is told ----------------------------------------------------------------------------- */
 
+/* Of what a hit leaves: those that leave about as much are ordered by what was fitted. */
+static int explain_decade(const struct explain_hit *hit)
+{
+    return hit->left > 1e-12 ? (int)floor(log10(hit->left)) : -12;
+}
+
 static int explain_order(const void *x, const void *y)
 {
     const struct explain_hit *a = x, *b = y;
     int exact = (int)b->exact - (int)a->exact;
-    int fitted =
-        (int)(a->v->row->flags & VARIANT_FITTED) - (int)(b->v->row->flags & VARIANT_FITTED);
+    int fitted = a->v->fitted - b->v->fitted, size = explain_decade(a) - explain_decade(b);
     if (exact)
         return exact;
-    if (a->exact)
+    if (a->exact || (!size && fitted))
         return fitted;
     return (a->left > b->left) - (a->left < b->left);
 }
@@ -255,6 +347,8 @@ static void explain_drop_fitted(struct explain *e)
 
 static struct odb_explanation explain_told(const struct explain *e, const struct explain_hit *hit)
 {
+    if (hit->varies)
+        odb_buf_puts(&hit->v->text, ", with other numbers on other inputs");
     return (struct odb_explanation){.variant = variant_name(hit->v),
                                     .text = odb_xstrdup(odb_buf_text(&hit->v->text)),
                                     .fit = hit->exact ? ODB_FIT_EXACT : ODB_FIT_PARTLY,

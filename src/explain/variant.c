@@ -7,8 +7,6 @@
 #include "base/mem.h"
 #include "model/formal.h"
 
-#define VARIANT_CHOICES 256 /* of one row */
-
 /* The families in the order in which they are tried. */
 static const struct variant_row *const variant_families[] = {
     variants_attribute, variants_input, variants_number, variants_elsewhere, variants_output};
@@ -41,23 +39,38 @@ char *variant_name(const struct variant *v)
     return odb_xasprintf("%s%s", v->row->name, odb_buf_text(&v->name));
 }
 
+static struct variant *variant_new(const struct accused *s, const struct variant_row *row, size_t k,
+                                   enum choice *choice)
+{
+    struct variant *v = odb_new(struct variant);
+    *v = (struct variant){
+        .row = row, .choice = k, .fitted = row->fitted, .name = ODB_BUF_INIT, .text = ODB_BUF_INIT};
+    *choice = row->choose(s, k, v);
+    if (*choice == CHOICE_MADE)
+        return v;
+    variant_free(v);
+    return NULL;
+}
+
+struct variant *variant_choice(const struct accused *s, const struct variant_row *row, size_t k)
+{
+    enum choice choice;
+    return variant_new(s, row, k, &choice);
+}
+
 /* The choices of one row; false: fn says stop. */
 static bool variant_choices(const struct accused *s, const struct variant_row *row,
                             variant_each_fn *fn, void *payload)
 {
+    enum choice choice = CHOICE_SKIP;
     bool go_on = true;
-    for (size_t k = 0; k < VARIANT_CHOICES && go_on; k++) {
-        struct variant *v = odb_new(struct variant);
-        *v = (struct variant){
-            .row = row, .fitted = row->fitted, .name = ODB_BUF_INIT, .text = ODB_BUF_INIT};
-        enum choice choice = row->choose(s, k, v);
+    for (size_t k = 0; choice != CHOICE_END && go_on; k++) {
+        struct variant *v = variant_new(s, row, k, &choice);
         bool take = false;
-        if (choice == CHOICE_MADE)
+        if (v)
             go_on = fn(payload, v, &take);
         if (!take)
             variant_free(v);
-        if (choice == CHOICE_END)
-            break;
     }
     return go_on;
 }
@@ -104,25 +117,40 @@ static void variant_change_end(struct change *c)
     free(c->in);
 }
 
+enum odb_status variant_replay(const struct variant *v, const struct accused *s,
+                               enum odb_precision precision, uint64_t seed, struct odb_tensor **out,
+                               struct odb_error *err)
+{
+    struct variant_run run = {v, s, {0}};
+    bool replays = v->row->change || precision == ODB_PREC_NOISY;
+    enum odb_status status = ODB_OK;
+    memset(out, 0, (size_t)s->node->n_out * sizeof *out);
+    if (v->row->makes)
+        return ODB_OK;
+    if (replays)
+        status =
+            accused_run(s, precision, seed, v->row->change ? variant_change : NULL, &run, out, err);
+    for (int o = 0; o < s->node->n_out && !replays; o++)
+        out[o] = odb_tensor_ref(precision == ODB_PREC_NATIVE ? s->native[o] : s->r[o]);
+    variant_change_end(&run.change);
+    return status;
+}
+
+enum odb_status variant_finish(const struct variant *v, const struct accused *s,
+                               struct odb_tensor **out, struct odb_error *err)
+{
+    enum odb_status status = v->row->result ? v->row->result(v, s, out, err) : ODB_OK;
+    if (status != ODB_OK)
+        accused_drop(s, out);
+    return status;
+}
+
 enum odb_status variant_run(const struct variant *v, const struct accused *s,
                             enum odb_precision precision, uint64_t seed, struct odb_tensor **out,
                             struct odb_error *err)
 {
-    struct variant_run run = {v, s, {0}};
-    enum odb_status status = ODB_OK;
-    memset(out, 0, (size_t)s->node->n_out * sizeof *out);
-    bool replays = v->row->change || precision == ODB_PREC_NOISY;
-    if (replays && !v->row->makes)
-        status =
-            accused_run(s, precision, seed, v->row->change ? variant_change : NULL, &run, out, err);
-    for (int o = 0; o < s->node->n_out && !replays && !v->row->makes; o++)
-        out[o] = odb_tensor_ref(precision == ODB_PREC_NATIVE ? s->native[o] : s->r[o]);
-    variant_change_end(&run.change);
-    if (status == ODB_OK && v->row->result)
-        status = v->row->result(v, s, out, err);
-    if (status != ODB_OK)
-        accused_drop(s, out);
-    return status;
+    ODB_TRY(variant_replay(v, s, precision, seed, out, err));
+    return variant_finish(v, s, out, err);
 }
 
 /* --- changing --------------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@ struct variant_row;
 /* One choice of a row, with what it needs to be run on any inputs of the node. */
 struct variant {
     const struct variant_row *row; /* static */
+    size_t choice;                 /* of the row */
     struct odb_buf name, text;     /* "dilations=default" behind the row's name; "as if …" */
     int fitted;                    /* row->fitted, unless a choice has fitted more or less */
     int at, other;                 /* an input, output, axis or value, as the row says */
@@ -70,6 +71,8 @@ bool variant_is_for(const char *ops, const char *op_type);
  * the catalogue ends. A choice is the callee's when take says so. */
 typedef bool variant_each_fn(void *payload, struct variant *v, bool *take);
 void variant_each(const struct accused *s, variant_each_fn *fn, void *payload);
+/* Choice k of a row for this call; NULL: it makes none. The caller's. */
+struct variant *variant_choice(const struct accused *s, const struct variant_row *row, size_t k);
 void variant_free(struct variant *v);
 /* "attribute/dilations=default". Owned by the caller. */
 char *variant_name(const struct variant *v);
@@ -79,6 +82,13 @@ char *variant_name(const struct variant *v);
 enum odb_status variant_run(const struct variant *v, const struct accused *s,
                             enum odb_precision precision, uint64_t seed, struct odb_tensor **out,
                             struct odb_error *err) ODB_MUST_USE;
+
+/* Its two halves: the call, changed; and what then becomes of its outputs. */
+enum odb_status variant_replay(const struct variant *v, const struct accused *s,
+                               enum odb_precision precision, uint64_t seed, struct odb_tensor **out,
+                               struct odb_error *err) ODB_MUST_USE;
+enum odb_status variant_finish(const struct variant *v, const struct accused *s,
+                               struct odb_tensor **out, struct odb_error *err) ODB_MUST_USE;
 
 /* --- changing a call -------------------------------------------------------------------------- */
 
