@@ -199,10 +199,6 @@ static enum choice attribute_choose_value(const struct accused *s, size_t k, str
         attribute_value(s, row, k, text, sizeof text);
         if (attribute_same(s, row->attr, text) || !attribute_make(s, row->attr, text, v))
             return CHOICE_SKIP;
-        if (v->attr.type == ODB_ATTR_STRING) { /* the table's own bytes outlive the run */
-            const char *at = strstr(row->values, text);
-            v->attr.s = (struct odb_str){at, strlen(text)};
-        }
         odb_buf_printf(&v->name, "%s=%s", row->attr, text);
         odb_buf_printf(
             &v->text, v->attr.type == ODB_ATTR_STRING ? "as if %s were \"%s\"" : "as if %s were %s",
@@ -215,9 +211,14 @@ static enum choice attribute_choose_value(const struct accused *s, size_t k, str
 static enum odb_status attribute_change(const struct variant *v, const struct accused *s,
                                         struct change *c, struct odb_error *err)
 {
+    struct odb_attr attr = v->attr;
     (void)s;
     (void)err;
-    change_attr(c, &v->attr);
+    if (attr.type == ODB_ATTR_STRING) { /* kernels want a NUL behind it, which the name has */
+        const char *text = strchr(odb_buf_text(&v->name), '=') + 1;
+        attr.s = (struct odb_str){text, strlen(text)};
+    }
+    change_attr(c, &attr);
     return ODB_OK;
 }
 

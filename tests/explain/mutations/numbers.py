@@ -168,10 +168,11 @@ def as_product(call, product):
 def narrow_sums(rounding):
     """A product whose sum is rounded after each addition."""
     def product(a, b):
-        total = numpy.zeros(a.shape[:-1] + b.shape[-1:], numpy.float32)
+        a, b = a.astype(numpy.float64), b.astype(numpy.float64)
+        total = numpy.zeros(a.shape[:-1] + b.shape[-1:])
         for k in range(a.shape[-1]):
             term = a[..., k, None] * (b[..., k, None, :] if b.ndim > 2 else b[k])
-            total = ROUNDINGS[rounding](total + term).astype(numpy.float32)
+            total = ROUNDINGS[rounding](total + term).astype(numpy.float64)
         return total
     return product
 
