@@ -456,23 +456,25 @@ static bool attribute_window(const struct accused *s, const struct change *c,
     return true;
 }
 
+/* Where pads begin, instead of a number of elements. */
+enum { BEGIN_AS_IT_IS = -1, BEGIN_CENTRED = -2 };
+
 /* A target that misreads one attribute has still made room for the right shape: ends of the pads
- * are what that leaves. centred: begins too are chosen anew. */
-static bool attribute_keep_shape(const struct accused *s, struct change *c, bool centred,
-                                 int64_t *pads, size_t *n)
+ * are what that leaves, and where they begin too late, outputs are cut to the shape. */
+static bool attribute_keep_shape(const struct accused *s, struct change *c, int64_t begin,
+                                 size_t *n)
 {
     const struct odb_attr *automatic = odb_attrs_find(&c->call->attrs, "auto_pad");
     struct attribute_window w;
-    if ((automatic && automatic->s.len && strncmp(automatic->s.data, "NOTSET", 6)) ||
-        !attribute_window(s, c, &w))
+    bool same = automatic && automatic->s.len && strncmp(automatic->s.data, "NOTSET", 6);
+    if ((same && begin == BEGIN_AS_IT_IS) || !attribute_window(s, c, &w))
         return false;
     for (size_t i = 0; i < w.n; i++) {
         int64_t total =
             (w.out[i] - 1) * w.strides[i] + (w.kernel[i] - 1) * w.dilations[i] + 1 - w.in[i];
-        pads[i] = centred ? total / 2 : w.pads[i];
-        pads[i + w.n] = total - pads[i];
-        if (pads[i] < 0 || pads[i + w.n] < 0)
-            return false;
+        int64_t first = begin >= 0 ? begin : begin == BEGIN_CENTRED ? total / 2 : w.pads[i];
+        c->ints[i] = ODB_MAX(first, 0);
+        c->ints[i + w.n] = ODB_MAX(total - c->ints[i], 0);
     }
     *n = 2 * w.n;
     return true;
@@ -486,10 +488,78 @@ static enum odb_status attribute_change_list(const struct variant *v, const stru
     change_ints(c, v->word, v->ints, v->n);
     if (!variant_is_for(WINDOWS, s->node->op_type))
         return ODB_OK;
-    if (attribute_keep_shape(s, c, v->at, c->ints, &n))
+    if (attribute_keep_shape(s, c, v->at ? BEGIN_CENTRED : BEGIN_AS_IT_IS, &n))
         change_ints(c, "pads", c->ints, n);
     else if (v->at)
         return ODB_SKIPPED;
+    return ODB_OK;
+}
+
+/* The elements of a larger tensor that those of the target's shape are. */
+struct attribute_cut {
+    const struct odb_tensor *from, *to;
+};
+
+static int64_t attribute_cut(const void *payload, size_t i)
+{
+    const struct attribute_cut *cut = payload;
+    int64_t at = 0, step = 1;
+    for (int k = cut->to->rank; k-- > 0;) {
+        at += (int64_t)(i % (size_t)cut->to->dims[k]) * step;
+        i /= (size_t)cut->to->dims[k];
+        step *= cut->from->dims[k];
+    }
+    return at;
+}
+
+static enum odb_status attribute_cut_off(const struct variant *v, const struct accused *s,
+                                         struct odb_tensor **out, struct odb_error *err)
+{
+    const struct odb_tensor *y = s->y[0], *made = out[0];
+    struct odb_tensor *t = NULL;
+    size_t size = made ? odb_dtype_info(made->dtype)->bits / 8 : 0;
+    (void)v;
+    if (!y || !made || odb_tensor_same_shape(y, made))
+        return ODB_OK;
+    if (y->rank != made->rank || made->kind != ODB_TENSOR || !size)
+        return ODB_SKIPPED;
+    for (int k = 0; k < y->rank; k++)
+        if (made->dims[k] < y->dims[k])
+            return ODB_SKIPPED;
+    struct attribute_cut cut = {made, y};
+    ODB_TRY(odb_tensor_new(&t, made->dtype, y->rank, y->dims, err));
+    for (size_t i = 0; i < t->count; i++)
+        memcpy((char *)t->data + i * size,
+               (const char *)made->data + (size_t)attribute_cut(&cut, i) * size, size);
+    tensor_replace(&out[0], t);
+    return ODB_OK;
+}
+
+/* Padding begins elsewhere: SAME that takes no notice of strides, or puts the odd one on the other
+ * side. */
+#define ATTRIBUTE_BEGINS 5
+
+static enum choice attribute_choose_begin(const struct accused *s, size_t k, struct variant *v)
+{
+    const struct odb_tensor *x = accused_in(s, 0);
+    if (k >= ATTRIBUTE_BEGINS || !x || x->rank < 3)
+        return CHOICE_END;
+    v->at = (int)k;
+    odb_buf_printf(&v->name, "begin %zu", k);
+    odb_buf_printf(&v->text, "as if padding began with %zu element%s on each axis", k,
+                   k == 1 ? "" : "s");
+    return CHOICE_MADE;
+}
+
+static enum odb_status attribute_change_begin(const struct variant *v, const struct accused *s,
+                                              struct change *c, struct odb_error *err)
+{
+    size_t n;
+    (void)err;
+    if (!attribute_keep_shape(s, c, v->at, &n))
+        return ODB_SKIPPED;
+    change_drop_attr(c, "auto_pad");
+    change_ints(c, "pads", c->ints, n);
     return ODB_OK;
 }
 
@@ -530,7 +600,9 @@ static enum odb_status attribute_change_opset(const struct variant *v, const str
 const struct variant_row variants_attribute[] = {
     {"", "attribute/", attribute_choose_default, attribute_drop, NULL, false, 0},
     {"", "attribute/", attribute_choose_value, attribute_change, NULL, false, 0},
-    {"", "attribute/", attribute_choose_list, attribute_change_list, NULL, false, 0},
+    {"", "attribute/", attribute_choose_list, attribute_change_list, attribute_cut_off, false, 0},
+    {WINDOWS, "attribute/pads=", attribute_choose_begin, attribute_change_begin, attribute_cut_off,
+     false, 0},
     {"", "attribute/opset=", attribute_choose_opset, attribute_change_opset, NULL, false, 0},
     {NULL, NULL, NULL, NULL, NULL, false, 0},
 };

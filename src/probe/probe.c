@@ -58,10 +58,7 @@ struct odb_prober odb_prober_refed(const struct odb_prober *of, const struct odb
 {
     struct odb_prober prober = *of;
     prober.feeds = feeds;
-    prober.trace = NULL;
     prober.answers = NULL;
-    prober.constant = NULL;
-    prober.pinned = NULL;
     return prober;
 }
 

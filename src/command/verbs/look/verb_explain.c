@@ -9,6 +9,7 @@
 #include "command/table/verbs.h"
 #include "command/value/call_feeds.h"
 #include "probe/explain_node.h"
+#include "probe/reference_from.h"
 #include "report/explained.h"
 #include "report/json.h"
 
@@ -63,6 +64,34 @@ static void explain_json(const struct odb_graph *graph, int node, const char *sp
     odb_json_put(json, out);
 }
 
+/* Asks the target, with a reference that says what values look like. */
+static enum odb_status explain_ask(struct odb_command_call *call, const struct odb_feeds *feeds,
+                                   const struct odb_search_hooks *hooks,
+                                   struct odb_explain_asking *asking, struct odb_explanations *all,
+                                   struct odb_error *err)
+{
+    const struct odb_graph *graph = call->model->graph;
+    struct odb_trace_options how = ODB_TRACE_OPTIONS_INIT;
+    struct odb_trace *trace = NULL;
+    struct odb_pool *pool = NULL;
+    struct odb_prober prober;
+    how.hooks = *hooks;
+    ODB_TRY(odb_reference_up_to(&trace, call->model, feeds, graph->outputs, graph->n_outputs, &how,
+                                err));
+    enum odb_status status = odb_probe_pool(&pool, odb_call__target(call), hooks, err);
+    if (status == ODB_OK) {
+        odb_prober_init(&prober, call->model, feeds, trace, pool, *hooks);
+        asking->prober = &prober;
+        asking->cpu = trace->cpu;
+        asking->once = prober.recorded;
+        status = odb_explain_node(all, asking, err);
+        odb_prober_dispose(&prober);
+    }
+    odb_pool_close(pool);
+    odb_trace_free(trace);
+    return status;
+}
+
 enum odb_status odb_command__explain(struct odb_command_call *call, struct odb_error *err)
 {
     const struct odb_feeds *feeds;
@@ -71,28 +100,13 @@ enum odb_status odb_command__explain(struct odb_command_call *call, struct odb_e
     struct odb_explain_asking asking = {
         .factor = EXPLAIN_FACTOR,
         .seconds = (double)odb_call_int(call, ODB_OPTION_EXPLAIN_BUDGET, EXPLAIN_SECONDS)};
-    struct odb_prober prober;
-    struct odb_pool *pool = NULL;
-    struct odb_cpu *cpu = NULL;
     struct odb_watch watch;
     struct odb_buf out = ODB_BUF_INIT;
     ODB_TRY(odb_graph_find_node(graph, odb_call_arg(call, 1), &asking.node, err));
     ODB_TRY(odb_call__feeds(call, &feeds, err));
     struct odb_search_hooks hooks = odb_watch_begin(&watch, call);
-    enum odb_status status = odb_cpu_new(&cpu, call->model, err);
-    if (status == ODB_OK)
-        status = odb_probe_pool(&pool, odb_call__target(call), &hooks, err);
-    if (status == ODB_OK) {
-        odb_prober_init(&prober, call->model, feeds, NULL, pool, hooks);
-        asking.prober = &prober;
-        asking.cpu = cpu;
-        asking.once = prober.recorded;
-        status = odb_explain_node(&all, &asking, err);
-        odb_prober_dispose(&prober);
-    }
+    enum odb_status status = explain_ask(call, feeds, &hooks, &asking, &all, err);
     odb_watch_end(&watch);
-    odb_pool_close(pool);
-    odb_cpu_free(cpu);
     if (status == ODB_OK && odb_call_has(call, ODB_OPTION_JSON))
         explain_json(graph, asking.node, odb_call__target(call), &all, &out);
     else if (status == ODB_OK)
