@@ -27,7 +27,7 @@
 #include "executor/groups.h"
 #include "base/utf8.h"
 #include "bisect/plan/evidence.h"
-#include "bisect/plan/explains.h"
+#include "bisect/explains.h"
 #include "bisect/bisect_options.h"
 #include "bisect/plan/blunt.h"
 #include "bisect/body/bodies.h"
