@@ -472,7 +472,9 @@ static bool attribute_keep_shape(const struct accused *s, struct change *c, int6
     for (size_t i = 0; i < w.n; i++) {
         int64_t total =
             (w.out[i] - 1) * w.strides[i] + (w.kernel[i] - 1) * w.dilations[i] + 1 - w.in[i];
-        int64_t first = begin >= 0 ? begin : begin == BEGIN_CENTRED ? total / 2 : w.pads[i];
+        int64_t more = total - w.pads[i] - w.pads[i + w.n], first = w.pads[i];
+        if (begin != BEGIN_AS_IT_IS) /* half of what is more, or less, goes to each side */
+            first = begin >= 0 ? begin : first + more / 2;
         c->ints[i] = ODB_MAX(first, 0);
         c->ints[i + w.n] = ODB_MAX(total - c->ints[i], 0);
     }
