@@ -382,29 +382,42 @@ static void explain_tell(struct explain *e)
     }
 }
 
+/* Whether the target made what the operator says: then there is nothing to explain. */
+static bool explain_right(const struct accused *s)
+{
+    static const struct variant_row as_it_is = {"", "", NULL, NULL, NULL, false, 0};
+    const struct variant v = {.row = &as_it_is};
+    struct residual noise = {.comparable = true, .max = s->floor};
+    if (!s->base.comparable || s->base.odd || s->base.differ)
+        return false;
+    if (s->base.max > s->q->factor * s->floor)
+        explain_noise(&v, s, variant_run, s->r, &noise);
+    return s->base.max <= s->q->factor * noise.max;
+}
+
 enum odb_status odb_explain(struct odb_explanations *out, const struct odb_explain_question *q,
                             struct odb_error *err)
 {
     struct explain e = {.q = q, .out = out, .began = explain_now(), .err = err};
     struct odb_error why = ODB_ERROR_INIT;
     *out = (struct odb_explanations){0};
-    enum odb_status status = accused_make(&e.accused, q, q->in, q->out, &why);
-    if (status == ODB_OK) {
-        out->tried = true;
-        out->where = where_wrong(&e.accused);
-        variant_each(&e.accused, explain_choice, &e);
-        status = e.status;
-    } else {
+    if (accused_make(&e.accused, q, q->in, q->out, &why) != ODB_OK) {
         out->why_not = odb_xstrdup(why.what);
-        status = ODB_OK;
+    } else {
+        out->tried = true;
+        out->right = explain_right(&e.accused);
+        out->where = where_wrong(&e.accused);
     }
-    if (status == ODB_OK)
-        explain_ask(&e);
-    explain_tell(&e);
+    if (out->tried && !out->right) {
+        variant_each(&e.accused, explain_choice, &e);
+        if (e.status == ODB_OK)
+            explain_ask(&e);
+        explain_tell(&e);
+    }
     for (size_t i = 0; i < e.hits.n; i++)
         variant_free(e.hits.items[i].v);
     free(e.hits.items);
     accused_dispose(&e.accused);
     out->seconds = explain_now() - e.began;
-    return status;
+    return e.status;
 }

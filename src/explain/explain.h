@@ -41,6 +41,7 @@ struct odb_explanation {
 
 struct odb_explanations {
     bool tried;      /* else nothing is known */
+    bool right;      /* the node made what its operator says, within noise: nothing was replayed */
     char *why_not;   /* owned: why it was not tried, or not to the end; NULL: it was */
     char *where;     /* owned: which elements are wrong, in words; NULL: not known */
     size_t variants; /* that were replayed */

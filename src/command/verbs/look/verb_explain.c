@@ -13,7 +13,8 @@
 #include "report/explained.h"
 #include "report/json.h"
 
-#define EXPLAIN_FACTOR 10   /* times the noise is agreement, as in --tol noise */
+#define EXPLAIN_FACTOR 10                 /* times the noise is agreement, as in --tol noise */
+#define EXPLAIN_BYTES ((size_t)512 << 20) /* of values that are read beside the node's own */
 #define EXPLAIN_SECONDS 120 /* without --explain-budget: somebody waits for this one node */
 
 static void explain_put_one(const struct odb_explanation *one, struct odb_buf *out)
@@ -43,7 +44,9 @@ static void explain_text(const struct odb_graph *graph, int node, const char *sp
         return;
     }
     odb_buf_printf(out, "  wrong: %s\n", all->where && all->where[0] ? all->where : "not known");
-    if (!all->items.n)
+    if (all->right)
+        odb_buf_puts(out, "  it makes what its operator says, within noise\n");
+    else if (!all->items.n)
         odb_buf_puts(out, "  no variant gives what the target gave\n");
     for (size_t i = 0; i < all->items.n; i++)
         explain_put_one(&all->items.items[i], out);
@@ -61,7 +64,49 @@ static void explain_json(const struct odb_graph *graph, int node, const char *sp
     json_object_set_new(json, "schema", json_integer(1));
     json_object_set_new(json, "target", odb_json_text(spec));
     odb_explained_json(all, json);
+    json_object_set_new(json, "right", json_boolean(all->right));
+    json_object_set_new(json, "why_not", odb_json_text(all->why_not));
+    json_object_set_new(json, "variants", json_integer((json_int_t)all->variants));
+    json_object_set_new(json, "asked", json_integer((json_int_t)all->asked));
+    json_object_set_new(json, "seconds", odb_json_real(all->seconds));
     odb_json_put(json, out);
+}
+
+/* All values that a run may give, where they are not too much. */
+static size_t explain_list(const struct odb_trace *trace, int *list)
+{
+    const struct odb_graph *graph = trace->model->graph;
+    size_t n = 0, bytes = 0;
+    for (size_t v = 0; v < graph->n_values; v++) {
+        if (!trace->ref[v] || !odb_probe_wants(graph, trace, (int)v))
+            continue;
+        bytes += odb_tensor_size(trace->ref[v]);
+        list[n++] = (int)v;
+    }
+    return bytes <= EXPLAIN_BYTES ? n : 0;
+}
+
+/* With every value read first, so that whose values an output holds can be seen; then with the
+ * node's own alone, if it is right, or refused, with all of them. */
+static enum odb_status explain_node(struct odb_explain_asking *asking,
+                                    const struct odb_trace *trace, struct odb_explanations *all,
+                                    struct odb_error *err)
+{
+    struct odb_error why = ODB_ERROR_INIT;
+    int *list = odb_new_n(int, trace->model->graph->n_values);
+    asking->read = list;
+    asking->n_read = explain_list(trace, list);
+    enum odb_status status = odb_explain_node(all, asking, &why);
+    if (asking->n_read && status != ODB_CANCELLED && (status != ODB_OK || all->right)) {
+        odb_explanations_dispose(all);
+        asking->n_read = 0;
+        why = (struct odb_error)ODB_ERROR_INIT;
+        status = odb_explain_node(all, asking, &why);
+    }
+    if (status != ODB_OK)
+        *err = why;
+    free(list);
+    return status;
 }
 
 /* Asks the target, with a reference that says what values look like. */
@@ -84,7 +129,7 @@ static enum odb_status explain_ask(struct odb_command_call *call, const struct o
         asking->prober = &prober;
         asking->cpu = trace->cpu;
         asking->once = prober.recorded;
-        status = odb_explain_node(all, asking, err);
+        status = explain_node(asking, trace, all, err);
         odb_prober_dispose(&prober);
     }
     odb_pool_close(pool);
