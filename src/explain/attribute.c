@@ -472,7 +472,9 @@ static bool attribute_keep_shape(const struct accused *s, struct change *c, int6
     for (size_t i = 0; i < w.n; i++) {
         int64_t total =
             (w.out[i] - 1) * w.strides[i] + (w.kernel[i] - 1) * w.dilations[i] + 1 - w.in[i];
-        int64_t first = begin >= 0 ? begin : begin == BEGIN_CENTRED ? total / 2 : w.pads[i];
+        int64_t more = total - w.pads[i] - w.pads[i + w.n], first = w.pads[i];
+        if (begin != BEGIN_AS_IT_IS) /* half of what is more, or less, goes to each side */
+            first = begin >= 0 ? begin : first + more / 2;
         c->ints[i] = ODB_MAX(first, 0);
         c->ints[i + w.n] = ODB_MAX(total - c->ints[i], 0);
     }
@@ -521,6 +523,11 @@ static enum odb_status attribute_cut_off(const struct variant *v, const struct a
     (void)v;
     if (!y || !made || odb_tensor_same_shape(y, made))
         return ODB_OK;
+    if (made->count == y->count && made->kind == ODB_TENSOR) { /* axes of another length */
+        ODB_TRY(odb_tensor_reshape(&t, made, y->rank, y->dims, err));
+        tensor_replace(&out[0], t);
+        return ODB_OK;
+    }
     if (y->rank != made->rank || made->kind != ODB_TENSOR || !size)
         return ODB_SKIPPED;
     for (int k = 0; k < y->rank; k++)
@@ -563,6 +570,143 @@ static enum odb_status attribute_change_begin(const struct variant *v, const str
     return ODB_OK;
 }
 
+/* Padding counts as zeros, where it ought to be the lowest number or the zero point. */
+static enum choice attribute_choose_zeros(const struct accused *s, size_t k, struct variant *v)
+{
+    const struct odb_attr *pads = accused_attr(s, "pads");
+    const struct odb_tensor *x = accused_in(s, 0);
+    bool any = false;
+    for (size_t i = 0; pads && i < pads->n; i++)
+        any |= pads->ints[i] > 0;
+    if (k || !any || !x || x->rank < 3 || pads->n != 2 * (size_t)(x->rank - 2))
+        return CHOICE_END;
+    odb_buf_puts(&v->name, "zeros");
+    odb_buf_puts(&v->text, "as if padding counted as zeros");
+    return CHOICE_MADE;
+}
+
+/* Element i of a tensor with padding around its spatial axes; -1: it is padding. */
+struct attribute_padded {
+    const struct odb_tensor *from, *to;
+    const int64_t *pads;
+};
+
+static int64_t attribute_padded(const struct attribute_padded *p, size_t i)
+{
+    int64_t at = 0, step = 1;
+    for (int k = p->to->rank; k-- > 0;) {
+        int64_t here = (int64_t)(i % (size_t)p->to->dims[k]) - (k < 2 ? 0 : p->pads[k - 2]);
+        i /= (size_t)p->to->dims[k];
+        if (here < 0 || here >= p->from->dims[k])
+            return -1;
+        at += here * step;
+        step *= p->from->dims[k];
+    }
+    return at;
+}
+
+static enum odb_status attribute_change_zeros(const struct variant *v, const struct accused *s,
+                                              struct change *c, struct odb_error *err)
+{
+    const struct odb_tensor *x = c->in[0];
+    const struct odb_attr *pads = accused_attr(s, "pads");
+    size_t size = odb_dtype_info(x->dtype)->bits / 8, n = pads->n / 2;
+    int64_t dims[ODB_MAX_RANK], none[2 * VARIANT_LIST] = {0};
+    struct odb_tensor *t = NULL;
+    (void)v;
+    if (!size || pads->n > VARIANT_LIST)
+        return ODB_SKIPPED;
+    for (int k = 0; k < x->rank; k++)
+        dims[k] = x->dims[k] + (k < 2 ? 0 : pads->ints[k - 2] + pads->ints[(size_t)k - 2 + n]);
+    ODB_TRY(odb_tensor_new(&t, x->dtype, x->rank, dims, err));
+    struct attribute_padded padded = {x, t, pads->ints};
+    for (size_t i = 0; i < t->count; i++) {
+        int64_t at = attribute_padded(&padded, i);
+        if (at >= 0)
+            memcpy((char *)t->data + i * size, (const char *)x->data + (size_t)at * size, size);
+    }
+    change_input(c, 0, t);
+    memcpy(c->ints, none, sizeof none);
+    change_ints(c, "pads", c->ints, pads->n);
+    return ODB_OK;
+}
+
+/* --- values that come of others --------------------------------------------------------------- */
+
+static const struct attribute_formula {
+    const char *ops, *attr, *name, *text;
+    double by_size, times, plus; /* v * size^by_size * times + plus, rounded down for integers */
+} attribute_formulas[] = {
+    {"LRN", "alpha", "times size", "as if alpha were not divided by size", 1, 1, 0},
+    {"LRN", "alpha", "over size", "as if alpha were divided by size twice", -1, 1, 0},
+    {"LRN", "size", "2 size + 1", "as if size were a radius", 0, 2, 1},
+    {"LRN", "size", "size / 2", "as if size were a diameter, and halved", 0, 0.5, 0},
+};
+
+static enum choice attribute_choose_formula(const struct accused *s, size_t k, struct variant *v)
+{
+    if (k >= ODB_COUNT(attribute_formulas))
+        return CHOICE_END;
+    const struct attribute_formula *f = &attribute_formulas[k];
+    const struct odb_attr *attr = accused_attr(s, f->attr);
+    double size = (double)accused_int(s, "size", 1);
+    if (!variant_is_for(f->ops, s->node->op_type) || !(size > 0))
+        return CHOICE_SKIP;
+    bool integer = attr && attr->type == ODB_ATTR_INT;
+    double now = integer ? (double)attr->i : accused_float(s, f->attr, 0);
+    double value = now * pow(size, f->by_size) * f->times + f->plus;
+    v->attr = (struct odb_attr){.name = f->attr, .type = integer ? ODB_ATTR_INT : ODB_ATTR_FLOAT};
+    if (integer)
+        v->attr.i = (int64_t)value;
+    else
+        v->attr.f = (odb_f32)value;
+    odb_buf_printf(&v->name, "%s=%s", f->attr, f->name);
+    odb_buf_puts(&v->text, f->text);
+    return value != now && (!integer || v->attr.i > 0) ? CHOICE_MADE : CHOICE_SKIP;
+}
+
+/* --- all axes --------------------------------------------------------------------------------- */
+
+static enum choice attribute_choose_all_axes(const struct accused *s, size_t k, struct variant *v)
+{
+    const struct odb_tensor *y = s->y[0];
+    if (k || !y || y->count < 2 || s->op->run == NULL)
+        return CHOICE_END;
+    odb_buf_puts(&v->name, "all");
+    odb_buf_puts(&v->text, "as if it went over all axes, whatever was asked for");
+    return CHOICE_MADE;
+}
+
+static enum odb_status attribute_change_all_axes(const struct variant *v, const struct accused *s,
+                                                 struct change *c, struct odb_error *err)
+{
+    (void)v;
+    (void)s;
+    (void)err;
+    change_drop_attr(c, "axes");
+    change_drop_attr(c, "noop_with_empty_axes");
+    if (c->call->n_in > 1)
+        change_input(c, 1, NULL);
+    return ODB_OK;
+}
+
+/* The one number that there is, everywhere. */
+static enum odb_status attribute_spread(const struct variant *v, const struct accused *s,
+                                        struct odb_tensor **out, struct odb_error *err)
+{
+    const struct odb_tensor *y = s->y[0];
+    struct odb_tensor *t = NULL;
+    size_t size = out[0] ? odb_dtype_info(out[0]->dtype)->bits / 8 : 0;
+    (void)v;
+    if (!size || out[0]->count != 1 || !y)
+        return ODB_SKIPPED;
+    ODB_TRY(odb_tensor_new(&t, out[0]->dtype, y->rank, y->dims, err));
+    for (size_t i = 0; i < t->count; i++)
+        memcpy((char *)t->data + i * size, out[0]->data, size);
+    tensor_replace(&out[0], t);
+    return ODB_OK;
+}
+
 /* --- the operator of another version -----------------------------------------------------------
  */
 
@@ -597,12 +741,42 @@ static enum odb_status attribute_change_opset(const struct variant *v, const str
     return ODB_OK;
 }
 
+/* The axis alone, or with all behind it, and another one at that. */
+static enum choice attribute_choose_opset_axis(const struct accused *s, size_t k, struct variant *v)
+{
+    const struct odb_tensor *x = accused_in(s, 0);
+    if (!x || !x->rank)
+        return CHOICE_END;
+    enum choice choice = attribute_choose_opset(s, k / (size_t)x->rank, v);
+    if (choice != CHOICE_MADE)
+        return choice;
+    v->attr = (struct odb_attr){.name = "axis", .type = ODB_ATTR_INT, .i = (int64_t)k % x->rank};
+    odb_buf_printf(&v->name, ",axis=%lld", (long long)v->attr.i);
+    odb_buf_printf(&v->text, ", of axis %lld", (long long)v->attr.i);
+    return CHOICE_MADE;
+}
+
+static enum odb_status attribute_change_opset_axis(const struct variant *v, const struct accused *s,
+                                                   struct change *c, struct odb_error *err)
+{
+    ODB_TRY(attribute_change_opset(v, s, c, err));
+    change_attr(c, &v->attr);
+    return ODB_OK;
+}
+
 const struct variant_row variants_attribute[] = {
     {"", "attribute/", attribute_choose_default, attribute_drop, NULL, false, 0},
     {"", "attribute/", attribute_choose_value, attribute_change, NULL, false, 0},
     {"", "attribute/", attribute_choose_list, attribute_change_list, attribute_cut_off, false, 0},
     {WINDOWS, "attribute/pads=", attribute_choose_begin, attribute_change_begin, attribute_cut_off,
      false, 0},
+    {"MaxPool|QLinearConv|ConvInteger", "attribute/pads=", attribute_choose_zeros,
+     attribute_change_zeros, NULL, false, 0},
+    {"", "attribute/", attribute_choose_formula, attribute_change, NULL, false, 0},
+    {REDUCES, "attribute/axes=", attribute_choose_all_axes, attribute_change_all_axes,
+     attribute_spread, false, 0},
     {"", "attribute/opset=", attribute_choose_opset, attribute_change_opset, NULL, false, 0},
+    {SOFTMAXES, "attribute/opset=", attribute_choose_opset_axis, attribute_change_opset_axis, NULL,
+     false, 0},
     {NULL, NULL, NULL, NULL, NULL, false, 0},
 };

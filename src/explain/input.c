@@ -106,13 +106,22 @@ static enum odb_status input_change_map(const struct variant *v, const struct ac
 
 /* --- one for all ------------------------------------------------------------------------------ */
 
+/* Elements along the longest axis: all of them, where there is but one that is longer than 1. */
+static size_t input_longest(const struct odb_tensor *t)
+{
+    int64_t longest = 0;
+    for (int k = 0; k < t->rank; k++)
+        longest = ODB_MAX(longest, t->dims[k]);
+    return (size_t)longest;
+}
+
 static enum choice input_choose_first(const struct accused *s, size_t k, struct variant *v)
 {
     int i = (int)k;
     if (i >= s->node->n_in)
         return CHOICE_END;
     const struct odb_tensor *t = accused_in(s, i);
-    if (!input_is_data(s, i) || i == 0 || t->rank != 1 || t->count < 2)
+    if (!input_is_data(s, i) || i == 0 || t->count < 2 || input_longest(t) != t->count)
         return CHOICE_SKIP;
     input_say(s, i, "first for all", "had its first element everywhere", v);
     return CHOICE_MADE;
@@ -398,6 +407,64 @@ static enum odb_status input_change_gates(const struct variant *v, const struct 
     return ODB_OK;
 }
 
+/* --- states and biases of cells --------------------------------------------------------------- */
+
+static const struct input_cell {
+    const char *ops, *name, *text;
+    int input;        /* whose half is 0; -1: the states are */
+    int from, to, of; /* this part of its rows */
+} input_cells[] = {
+    {"LSTM", "states=0", "as if initial_h and initial_c were both missing", -1, 0, 0, 0},
+    {"RNN|GRU|LSTM", "B=without Rb", "as if the second half of input B, which goes with R, were 0",
+     3, 1, 2, 2},
+    {"RNN|GRU|LSTM", "B=without Wb", "as if the first half of input B, which goes with W, were 0",
+     3, 0, 1, 2},
+};
+
+static enum choice input_choose_cell(const struct accused *s, size_t k, struct variant *v)
+{
+    if (k >= ODB_COUNT(input_cells))
+        return CHOICE_END;
+    const struct input_cell *cell = &input_cells[k];
+    bool there =
+        cell->input < 0 ? accused_in(s, 5) && accused_in(s, 6) : accused_in(s, cell->input) != NULL;
+    if (!variant_is_for(cell->ops, s->node->op_type) || !there)
+        return CHOICE_SKIP;
+    v->at = (int)k;
+    odb_buf_puts(&v->name, cell->name);
+    odb_buf_puts(&v->text, cell->text);
+    return CHOICE_MADE;
+}
+
+struct input_part {
+    size_t row, from, to; /* elements of a direction, and those of it that are 0 */
+};
+
+static double input_without_part(const void *payload, size_t i, double x)
+{
+    const struct input_part *p = payload;
+    size_t at = i % p->row;
+    return at >= p->from && at < p->to ? 0 : x;
+}
+
+static enum odb_status input_change_cell(const struct variant *v, const struct accused *s,
+                                         struct change *c, struct odb_error *err)
+{
+    const struct input_cell *cell = &input_cells[v->at];
+    struct odb_tensor *t = NULL;
+    (void)s;
+    if (cell->input < 0) {
+        change_input(c, 6, NULL);
+        change_input(c, 5, NULL);
+        return ODB_OK;
+    }
+    size_t row = (size_t)c->in[cell->input]->dims[1], part = row / (size_t)cell->of;
+    struct input_part p = {row, part * (size_t)cell->from, part * (size_t)cell->to};
+    ODB_TRY(tensor_map(&t, c->in[cell->input], input_without_part, &p, err));
+    change_input(c, cell->input, t);
+    return ODB_OK;
+}
+
 /* --- indices ---------------------------------------------------------------------------------- */
 
 static enum choice input_choose_indices(const struct accused *s, size_t k, struct variant *v)
@@ -489,11 +556,12 @@ static enum odb_status input_change_weight(const struct variant *v, const struct
 #define ARITHMETIC                                                                                 \
     "Sub|Div|Mod|Pow|MatMul|Gemm|BatchNormalization|Where|Less|Greater|BitShift|"                  \
     "LessOrEqual|GreaterOrEqual|Attention|MultiHeadAttention|GridSample|PRelu|"                    \
-    "GroupQueryAttention|FusedMatMul|LSTM|InstanceNormalization|LayerNormalization"
+    "GroupQueryAttention|FusedMatMul|LSTM|InstanceNormalization|LayerNormalization|Concat"
 
 const struct variant_row variants_input[] = {
     {"", "input/", input_choose_missing, input_change_missing, NULL, false, 0},
     {"LSTM|GRU", "input/gates=", input_choose_gates, input_change_gates, NULL, false, 0},
+    {"RNN|LSTM|GRU", "input/", input_choose_cell, input_change_cell, NULL, false, 0},
     {"", "input/", input_choose_first, input_change_first, NULL, false, 0},
     {ARITHMETIC, "input/", input_choose_exchanged, input_change_exchanged, NULL, false, 0},
     {"Gather|GatherElements|GatherND|ScatterElements|ScatterND|OneHot", "input/",

@@ -116,19 +116,27 @@ static bool number_steers(const struct accused *s, int i)
     return i < 32 && ((facts->steering | facts->parameters) >> i & 1);
 }
 
+/* Inputs of a product that are multiplied; what is added to it may keep its type. */
+#define NUMBER_FACTORS 2
+
+/* Choice 2 k takes the operands alone, 2 k + 1 what is added to their product as well. */
 static enum choice number_choose_operands(const struct accused *s, size_t k, struct variant *v)
 {
-    if (k >= ODB_COUNT(number_types))
+    if (k / 2 >= ODB_COUNT(number_types))
         return CHOICE_END;
-    const struct number_type *type = &number_types[k];
+    const struct number_type *type = &number_types[k / 2];
+    bool adds = variant_is_for("Conv|FusedConv|ConvTranspose|Gemm|FusedGemm", s->node->op_type) &&
+                s->node->n_in > NUMBER_FACTORS && s->in[NUMBER_FACTORS];
     bool any = false;
-    for (int i = 0; i < s->node->n_in; i++)
+    v->other = adds && k % 2 == 0 ? NUMBER_FACTORS : s->node->n_in;
+    for (int i = 0; i < v->other; i++)
         any |= !number_steers(s, i) && number_fits(type, s->in[i]);
-    if (!any || (type->how == NUMBER_TF32 && !(s->op->flags & ODB_OP_MATMUL)))
+    if (!any || (k % 2 && !adds) || (type->how == NUMBER_TF32 && !(s->op->flags & ODB_OP_MATMUL)))
         return CHOICE_SKIP;
-    v->at = (int)k;
-    odb_buf_puts(&v->name, type->name);
-    odb_buf_printf(&v->text, "as if its operands were rounded to %s", type->text);
+    v->at = (int)(k / 2);
+    odb_buf_printf(&v->name, "%s%s", type->name, k % 2 ? ", bias too" : "");
+    odb_buf_printf(&v->text, "as if its operands%s were rounded to %s", k % 2 ? " and bias" : "",
+                   type->text);
     if (type->usual && (s->op->flags & ODB_OP_MATMUL))
         odb_buf_printf(&v->text, ", a default of some hardware (--expect %s accepts it)",
                        type->name);
@@ -138,7 +146,7 @@ static enum choice number_choose_operands(const struct accused *s, size_t k, str
 static enum odb_status number_change_operands(const struct variant *v, const struct accused *s,
                                               struct change *c, struct odb_error *err)
 {
-    for (int i = 0; i < c->call->n_in; i++) {
+    for (int i = 0; i < ODB_MIN(c->call->n_in, v->other); i++) {
         struct odb_tensor *t = NULL;
         if (number_steers(s, i) || !number_fits(&number_types[v->at], c->in[i]))
             continue;
@@ -214,8 +222,8 @@ static enum choice number_choose_both(const struct accused *s, size_t k, struct 
     enum choice choice = number_choose_operands(s, k, v);
     odb_buf_clear(&v->text);
     if (choice == CHOICE_MADE)
-        odb_buf_printf(&v->text, "as if its operands and results were rounded to %s",
-                       number_types[k].text);
+        odb_buf_printf(&v->text, "as if its operands%s and results were rounded to %s",
+                       k % 2 ? ", bias" : "", number_types[k / 2].text);
     return choice;
 }
 
