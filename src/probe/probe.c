@@ -56,6 +56,14 @@ struct odb_prober odb_prober_pinned(const struct odb_prober *of, const bool *pin
     return prober;
 }
 
+struct odb_prober odb_prober_refed(const struct odb_prober *of, const struct odb_feeds *feeds)
+{
+    struct odb_prober prober = *of;
+    prober.feeds = feeds;
+    prober.answers = NULL;
+    return prober;
+}
+
 static const struct odb_capabilities *probe_can(const struct odb_prober *prober)
 {
     return odb_target_capabilities(odb_pool_target(prober->pool));

@@ -353,6 +353,7 @@ void odb_culprit_dispose(struct odb_culprit *culprit)
     free(culprit->histograms);
     free(culprit->together.items);
     free(culprit->runs_with);
+    odb_explanations_dispose(&culprit->explained);
     free(culprit->third_by);
     free(culprit->own_by);
     free(culprit->within);

@@ -18,6 +18,7 @@
 #include "report/outcome.h"
 #include "run/value_report.h"
 #include "executor/executor.h"
+#include "explain/explanations.h"
 #include "model/model.h"
 
 /* A row: id, name, which paragraph of words.c tells it, whether the node itself is said to make
@@ -168,6 +169,7 @@ struct odb_culprit {
     char *read_as;             /* owned: how the target held the value, where that was undone; NULL:
                                   as it is */
     struct odb_histograms *histograms; /* owned; NULL: the values are not at hand */
+    struct odb_explanations explained; /* owned: what the node computed instead */
     enum odb_checked checks[ODB_CHECK_COUNT];
     enum odb_checked spoils; /* of several: with the others pinned and it not, what follows it fails
                                 again */

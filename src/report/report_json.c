@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "executor/groups.h"
 #include "run/feeds.h"
+#include "report/explained.h"
 #include "report/json.h"
 #include "report/report.h"
 #include "run/value_report.h"
@@ -238,6 +239,7 @@ static json_t *report_culprit(const struct odb_report *report, const struct odb_
     report_set(object, "third_opinion_by", odb_json_text(culprit->third_by));
     report_set(object, "own_library_opinion", report_opinion(culprit->own_opinion));
     report_set(object, "own_library", odb_json_text(culprit->own_by));
+    odb_explained_json(&culprit->explained, object);
     report_evidence(object, culprit);
     report_set(object, "text", odb_json_text(culprit->text));
     return object;

@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "executor/groups.h"
+#include "report/explained.h"
 #include "report/json.h"
 #include "report/report.h"
 #include "run/value_report.h"
@@ -330,6 +331,8 @@ static void read_culprit(const struct reading *r, const json_t *json, struct odb
     read_chars(json_object_get(json, "recorded_weight_off"), culprit->recorded_off,
                sizeof culprit->recorded_off);
     read_inside(json_object_get(json, "inside"), culprit);
+    if (!culprit->explained.items.n)
+        odb_explained_read(&culprit->explained, json);
     read_evidence(json, culprit);
 }
 

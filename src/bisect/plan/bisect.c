@@ -27,6 +27,7 @@
 #include "executor/groups.h"
 #include "base/utf8.h"
 #include "bisect/plan/evidence.h"
+#include "bisect/explains.h"
 #include "bisect/bisect_options.h"
 #include "bisect/plan/blunt.h"
 #include "bisect/refusal/broken.h"
@@ -209,6 +210,7 @@ static enum odb_status bisect_runs(const struct search_case *c, struct findings 
 {
     ODB_TRY(plan_search(c, f, err));
     ODB_TRY(evidence_confirm(c, f, err));
+    ODB_TRY(explains_culprits(c, f, err));
     return c->options->prove ? prove_cuts(c, f, ODB_OK, err) : ODB_OK;
 }
 
@@ -241,7 +243,10 @@ static enum odb_status bisect_recorded(struct bisect *s, struct odb_error *err)
 {
     s->asked = &s->part.is;
     ODB_TRY(recorded_plan(&s->part, &s->whole.is, &s->found, err));
-    return s->asked->options->recorded ? ODB_OK : evidence_confirm(s->asked, &s->found, err);
+    if (s->asked->options->recorded)
+        return ODB_OK;
+    ODB_TRY(evidence_confirm(s->asked, &s->found, err));
+    return explains_culprits(s->asked, &s->found, err);
 }
 
 /* The plain run, and the target's last words where it died of that. */

@@ -606,6 +606,16 @@ static words_fn *const words_of_kind[ODB_KIND_COUNT] = {
 #undef WORDS_KIND
 };
 
+/* The paragraph, behind what the node computed instead where that is known. The caller's. */
+static char *words_explained(const struct odb_culprit *who, struct odb_buf *paragraph)
+{
+    struct odb_buf all = ODB_BUF_INIT;
+    odb_explanations_put(&who->explained, &all);
+    odb_buf_puts(&all, odb_buf_text(paragraph));
+    odb_buf_dispose(paragraph);
+    return odb_buf_take(&all);
+}
+
 char *words_culprit(const struct search_case *c, const struct findings *f,
                     const struct odb_culprit *who)
 {
@@ -621,5 +631,5 @@ char *words_culprit(const struct search_case *c, const struct findings *f,
         out.data[--out.len] = '\0';
     if (out.len && out.data[0] >= 'a' && out.data[0] <= 'z')
         out.data[0] = (char)(out.data[0] - 'a' + 'A');
-    return odb_buf_take(&out);
+    return words_explained(who, &out);
 }
