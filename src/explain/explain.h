@@ -79,8 +79,8 @@ enum odb_status odb_explain(struct odb_explanations *out, const struct odb_expla
                             struct odb_error *err) ODB_MUST_USE;
 void odb_explanations_dispose(struct odb_explanations *all);
 
-/* The best one as a sentence, "It behaves as if dilations were [1, 1] (…). ", with how sure that is;
- * nothing where there is none. Appends. */
+/* The best one as a sentence, "It behaves as if dilations were [1, 1] (…). ", with how sure that
+ * is; nothing where there is none. Appends. */
 void odb_explanations_put(const struct odb_explanations *all, struct odb_buf *out);
 
 #endif
