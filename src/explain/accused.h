@@ -6,7 +6,7 @@
 #ifndef ODB_EXPLAIN_ACCUSED_H
 #define ODB_EXPLAIN_ACCUSED_H
 
-#include "explain/explain.h"
+#include "explain/explanations.h"
 #include "explain/residual.h"
 
 struct accused {

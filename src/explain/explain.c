@@ -23,7 +23,7 @@
 
 #include "base/mem.h"
 #include "explain/variant.h"
-#include "explain/where.h"
+#include "explain/wrong_elements.h"
 #include "reference/trace.h"
 
 #define EXPLAIN_PROMISING 0.05 /* of the error that a choice may leave to be looked at again */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "explain/explain.h"
+#include "explain/explanations.h"
 
 static const char *const explain_fits[] = {NULL,
 #define FIT_NAME(id, name) name,

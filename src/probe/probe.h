@@ -83,8 +83,9 @@ void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
 /* The same prober for a model whose values ([n_values], borrowed) are pinned: to the target they
  * are one, and it remembers with the other. Nothing of it is to be disposed of. */
 struct odb_prober odb_prober_pinned(const struct odb_prober *of, const bool *pinned);
-/* The same prober for other inputs of the model ([of] owns all but these, which are borrowed): its
- * answers are not kept. The reference, which is of the first, says what values look like. Nothing of it is to be disposed of. */
+/* The same prober for other inputs of the model, which are borrowed: its answers are not kept, and
+ * the reference, which is that of the first, says what values look like. Nothing of it is to be
+ * disposed of. */
 struct odb_prober odb_prober_refed(const struct odb_prober *of, const struct odb_feeds *feeds);
 void odb_prober_dispose(struct odb_prober *prober);
 

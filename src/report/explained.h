@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "explain/explain.h"
+#include "explain/explanations.h"
 
 /* Adds "explanations" (null: not tried) and "wrong_where" to an object; onnxdbg-report(7). */
 void odb_explained_json(const struct odb_explanations *all, json_t *object);

@@ -18,7 +18,7 @@
 #include "report/outcome.h"
 #include "run/value_report.h"
 #include "executor/executor.h"
-#include "explain/explain.h"
+#include "explain/explanations.h"
 #include "model/model.h"
 
 /* A row: id, name, which paragraph of words.c tells it, whether the node itself is said to make

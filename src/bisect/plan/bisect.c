@@ -27,7 +27,7 @@
 #include "executor/groups.h"
 #include "base/utf8.h"
 #include "bisect/plan/evidence.h"
-#include "bisect/plan/explains.h"
+#include "bisect/explains.h"
 #include "bisect/bisect_options.h"
 #include "bisect/plan/blunt.h"
 #include "bisect/body/bodies.h"
@@ -237,8 +237,9 @@ static enum odb_status bisect_recorded(struct bisect *s, struct odb_error *err)
 {
     s->asked = &s->part.is;
     ODB_TRY(recorded_plan(&s->part, &s->whole.is, &s->found, err));
-    if (!s->asked->options->recorded)
-        ODB_TRY(evidence_confirm(s->asked, &s->found, err));
+    if (s->asked->options->recorded)
+        return ODB_OK;
+    ODB_TRY(evidence_confirm(s->asked, &s->found, err));
     return explains_culprits(s->asked, &s->found, err);
 }
 

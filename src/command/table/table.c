@@ -202,6 +202,27 @@ static const struct odb_command command_table[] = {
         .exec = odb_command__bisect,
     },
     {
+        .name = "explain",
+        .group = "find the fault",
+        .args = args_node,
+        .options =
+            OPTIONS(OPTS_FEEDS, ODB_OPTION_TARGET, ODB_OPTION_EXPLAIN_BUDGET, ODB_OPTION_JSON),
+        .help = "what a node of the target computed instead of its operator",
+        .text =
+            "Runs the whole model on --target and reads what NODE was fed and what it made. Then "
+            "the operator is replayed on those inputs under a catalogue of variants: another "
+            "value of an attribute, an operand that is missing or read in another layout, other "
+            "arithmetic, an output that is scaled, moved or cut off, or another node's. A variant "
+            "that gives what the target gave, within noise, is put to the test on other inputs "
+            "of the model (the same numbers in another order), in place. It is exact when it "
+            "holds there and no other variant does; several that hold are told as one class; "
+            "partly takes away 99 % of the error. Of a recording nothing is asked again: its "
+            "explanations fit these inputs. A search explains its culprits by itself.",
+        .example = "onnxdbg explain model.onnx '#7' --target ort",
+        .flags = ODB_COMMAND_LONG | BOTH,
+        .exec = odb_command__explain,
+    },
+    {
         .name = "suspects",
         .group = "find the fault",
         .args = args_model,
@@ -403,27 +424,6 @@ static const struct odb_command command_table[] = {
         .example = "onnxdbg target model.onnx --target ort",
         .flags = ODB_COMMAND_LONG | BOTH,
         .exec = odb_command__target,
-    },
-    {
-        .name = "explain",
-        .group = "find the fault",
-        .args = args_node,
-        .options =
-            OPTIONS(OPTS_FEEDS, ODB_OPTION_TARGET, ODB_OPTION_EXPLAIN_BUDGET, ODB_OPTION_JSON),
-        .help = "what a node of the target computed instead of its operator",
-        .text =
-            "Runs the whole model on --target and reads what NODE was fed and what it made. Then "
-            "the operator is replayed on those inputs under a catalogue of variants: another "
-            "value of an attribute, an operand that is missing or read in another layout, other "
-            "arithmetic, an output that is scaled, moved or cut off, or another node's. A variant "
-            "that gives what the target gave, within noise, is put to the test on other inputs "
-            "of the model (the same numbers in another order), in place. It is exact when it "
-            "holds there and no other variant does; several that hold are told as one class; "
-            "partly takes away 99 % of the error. Of a recording nothing is asked again: its "
-            "explanations fit these inputs. A search explains its culprits by itself.",
-        .example = "onnxdbg explain model.onnx '#7' --target ort",
-        .flags = ODB_COMMAND_LONG | BOTH,
-        .exec = odb_command__explain,
     },
     {
         .name = "groups",

@@ -15,7 +15,7 @@
 
 #define EXPLAIN_FACTOR 10                 /* times the noise is agreement, as in --tol noise */
 #define EXPLAIN_BYTES ((size_t)512 << 20) /* of values that are read beside the node's own */
-#define EXPLAIN_SECONDS 120 /* without --explain-budget: somebody waits for this one node */
+#define EXPLAIN_SECONDS 120 /* without --explain-budget: the user waits for this one node */
 
 static void explain_put_one(const struct odb_explanation *one, struct odb_buf *out)
 {

@@ -3,8 +3,8 @@
  * Which elements are wrong, in words: all of them, some places of an axis, a border, every k-th,
  * only where the reference is large or negative.
  */
-#ifndef ODB_EXPLAIN_WHERE_H
-#define ODB_EXPLAIN_WHERE_H
+#ifndef ODB_EXPLAIN_WRONG_ELEMENTS_H
+#define ODB_EXPLAIN_WRONG_ELEMENTS_H
 
 #include "explain/accused.h"
 

@@ -4,7 +4,7 @@
  * element, and hardly another one: the places on each axis where something is wrong, times each
  * other; a border; numbers of one kind.
  */
-#include "explain/where.h"
+#include "explain/wrong_elements.h"
 
 #include <math.h>
 #include <stdlib.h>

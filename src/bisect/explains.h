@@ -2,8 +2,8 @@
  *
  * What the accused computed instead. It changes no verdict and no confidence.
  */
-#ifndef ODB_BISECT_PLAN_EXPLAINS_H
-#define ODB_BISECT_PLAN_EXPLAINS_H
+#ifndef ODB_BISECT_EXPLAINS_H
+#define ODB_BISECT_EXPLAINS_H
 
 #include "bisect/findings.h"
 

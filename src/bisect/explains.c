@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "bisect/plan/explains.h"
+#include "bisect/explains.h"
 
 #include <math.h>
 #include <stdlib.h>
