@@ -11,6 +11,7 @@ struct dots {
     const struct accused *s;
     dots_sum *sum;
     const void *payload;
+    enum dots_order order;
     struct odb_tensor *a, *b; /* refs, in double */
     double zero_a, zero_b;    /* zero points of operands of integers */
     double *x, *y;            /* owned: the terms of one element */
@@ -174,13 +175,21 @@ static enum odb_status dots_conv(struct dots *d)
         for (size_t tap = 0; tap < taps; tap++) {
             int64_t in = dots_tap(&window, x, w, at, tap);
             for (size_t c = 0; c < channels; c++, n++) {
-                d->x[n] = in < 0 ? d->zero_a : dots_data(x)[first + c * plane + (size_t)in];
-                d->y[n] = dots_data(w)[(out * channels + c) * taps + tap];
+                size_t to = d->order == DOTS_CHANNELS ? c * taps + tap : n;
+                d->x[to] = in < 0 ? d->zero_a : dots_data(x)[first + c * plane + (size_t)in];
+                d->y[to] = dots_data(w)[(out * channels + c) * taps + tap];
             }
         }
         d->to[e] = dots_one(d, n) + (bias && !integer ? odb_tensor_f64(bias, out) : 0);
     }
     return ODB_OK;
+}
+
+bool dots_have_orders(const struct accused *s)
+{
+    const struct odb_tensor *w = accused_in(s, 1);
+    return w && w->rank > 2 && w->dims[1] > 1 && w->count != (size_t)(w->dims[0] * w->dims[1]) &&
+           variant_is_for("Conv|ConvInteger", s->node->op_type);
 }
 
 /* --- any -------------------------------------------------------------------------------------- */
@@ -215,9 +224,9 @@ static enum odb_status dots_any(struct dots *d, struct odb_error *err)
 }
 
 enum odb_status dots_make(const struct accused *s, dots_sum *sum, const void *payload,
-                          struct odb_tensor **out, struct odb_error *err)
+                          enum dots_order order, struct odb_tensor **out, struct odb_error *err)
 {
-    struct dots d = {.s = s, .sum = sum, .payload = payload};
+    struct dots d = {.s = s, .sum = sum, .payload = payload, .order = order};
     struct odb_tensor *wide = NULL;
     if (!s->y[0] || s->y[0]->kind != ODB_TENSOR)
         return ODB_SKIPPED;

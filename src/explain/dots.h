@@ -15,10 +15,16 @@
 /* The sum of a[i] * b[i], i below k, in whatever way. */
 typedef double dots_sum(const void *payload, const double *a, const double *b, size_t k);
 
+/* In which order a convolution's terms come: tap by tap, all channels of each, as where channels
+ * are last in memory; or channel by channel. Whether there are two orders. */
+enum dots_order { DOTS_TAPS, DOTS_CHANNELS };
+bool dots_have_orders(const struct accused *s);
+
 /* Computes output 0 with sums of the caller's; everything else (bias, zero points, alpha) is added
  * as the operator says. Operands are numbers as they are stored. ODB_SKIPPED: the call is not one
  * of those that are known here, or has too many products. */
 enum odb_status dots_make(const struct accused *s, dots_sum *sum, const void *payload,
-                          struct odb_tensor **out, struct odb_error *err) ODB_MUST_USE;
+                          enum dots_order order, struct odb_tensor **out,
+                          struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -263,6 +263,131 @@ static enum odb_status elsewhere_other_value(const struct variant *v, const stru
     return ODB_OK;
 }
 
+/* The bytes that are wrong lie together: from where to where. */
+struct elsewhere_range {
+    size_t first, end, size; /* elements; bytes of one */
+};
+
+static bool elsewhere_wrong_range(const struct accused *s, struct elsewhere_range *range)
+{
+    int o = elsewhere_output(s);
+    const struct odb_tensor *y = s->y[o], *r = s->r[o];
+    range->size = y ? odb_dtype_info(y->dtype)->bits / 8 : 0;
+    if (!range->size || !r || !s->target.wide[o] || y->count != r->count)
+        return false;
+    const odb_f64 *wide = s->target.wide[o]->data;
+    double slack = s->q->factor * s->floor * s->target.rms[o];
+    range->first = y->count;
+    range->end = 0;
+    for (size_t i = 0; i < y->count; i++)
+        if (!(fabs(wide[i] - odb_tensor_f64(r, i)) <= slack)) {
+            range->first = ODB_MIN(range->first, i);
+            range->end = i + 1;
+        }
+    return range->end >= range->first + 4 && range->end - range->first < y->count;
+}
+
+/* Value k of the graph, whose bytes are there where the output is wrong. */
+static enum choice elsewhere_choose_part(const struct accused *s, size_t k, struct variant *v)
+{
+    const struct odb_tensor *y = s->y[elsewhere_output(s)];
+    const struct odb_tensor *other = NULL;
+    struct elsewhere_range part;
+    if (!s->q->given || k >= s->graph->n_values)
+        return CHOICE_END;
+    other = s->q->given[k];
+    if (!y || !other || other == y || s->graph->values[k].producer == s->node->index ||
+        other->kind != ODB_TENSOR || other->dtype != y->dtype || other->bytes != y->bytes ||
+        !other->data || !elsewhere_wrong_range(s, &part) ||
+        memcmp((const char *)other->data + part.first * part.size,
+               (const char *)y->data + part.first * part.size,
+               (part.end - part.first) * part.size) != 0)
+        return CHOICE_SKIP;
+    char key[512];
+    v->at = (int)k;
+    v->ints[0] = (int64_t)part.first;
+    v->ints[1] = (int64_t)part.end;
+    odb_value_key(s->graph, &s->graph->values[k], key, sizeof key);
+    odb_buf_puts(&v->name, key);
+    odb_buf_printf(&v->text, "holds, from element %zu to %zu of %zu, the values of ", part.first,
+                   part.end - 1, y->count);
+    odb_buf_put_shown(&v->text, key);
+    return CHOICE_MADE;
+}
+
+static enum odb_status elsewhere_part(const struct variant *v, const struct accused *s,
+                                      struct odb_tensor **out, struct odb_error *err)
+{
+    int o = elsewhere_output(s);
+    struct odb_tensor *other = NULL, *t = NULL;
+    ODB_TRY(elsewhere_as(s, o, s->q->given ? s->q->given[v->at] : NULL, &other, err));
+    enum odb_status status = odb_tensor_clone(&t, out[o], err);
+    if (status == ODB_OK) {
+        size_t size = odb_dtype_info(t->dtype)->bits / 8, at = (size_t)v->ints[0] * size;
+        size_t end = ODB_MIN((size_t)v->ints[1] * size, t->bytes);
+        if (t->dtype == other->dtype && t->bytes == other->bytes && at < end)
+            memcpy((char *)t->data + at, (const char *)other->data + at, end - at);
+        tensor_replace(&out[o], t);
+    }
+    odb_tensor_unref(other);
+    return status;
+}
+
+/* --- another operator ------------------------------------------------------------------------- */
+
+static const struct elsewhere_operator {
+    const char *ops, *other;
+} elsewhere_operators[] = {
+    {"MaxPool", "AveragePool"},
+    {"AveragePool", "MaxPool"},
+    {"GlobalAveragePool", "GlobalMaxPool"},
+    {"GlobalMaxPool", "GlobalAveragePool"},
+    {"ReduceMean", "ReduceSum"},
+    {"ReduceSum|ReduceMax|ReduceMin", "ReduceMean"},
+    {"ReduceMean|ReduceMin|ReduceSum", "ReduceMax"},
+    {"ReduceMax", "ReduceMin"},
+    {"Add", "Sub"},
+    {"Sub", "Add"},
+    {"Mul", "Div"},
+    {"Div", "Mul"},
+    {"Max", "Min"},
+    {"Min", "Max"},
+    {"Floor|Round", "Ceil"},
+    {"Ceil|Round", "Floor"},
+    {"Softmax", "LogSoftmax"},
+    {"LogSoftmax", "Softmax"},
+    {"ArgMax", "ArgMin"},
+    {"ArgMin", "ArgMax"},
+    {"And", "Or"},
+    {"Or|Xor", "And"},
+};
+
+static enum choice elsewhere_choose_operator(const struct accused *s, size_t k, struct variant *v)
+{
+    if (k >= ODB_COUNT(elsewhere_operators))
+        return CHOICE_END;
+    const struct elsewhere_operator *row = &elsewhere_operators[k];
+    const struct odb_op *op = odb_op_find("", row->other, s->op->since);
+    if (!variant_is_for(row->ops, s->node->op_type) || s->node->domain[0] || !op ||
+        s->node->n_in > op->max_in || s->node->n_out > 1)
+        return CHOICE_SKIP;
+    v->word = row->other;
+    odb_buf_puts(&v->name, row->other);
+    odb_buf_printf(&v->text, "as if it were %s", row->other);
+    return CHOICE_MADE;
+}
+
+static enum odb_status elsewhere_change_operator(const struct variant *v, const struct accused *s,
+                                                 struct change *c, struct odb_error *err)
+{
+    const struct odb_op *op = odb_op_find("", v->word, s->op->since);
+    (void)err;
+    if (!op)
+        return ODB_SKIPPED;
+    c->call->op = op;
+    return ODB_OK;
+}
+
 /* --- nothing ---------------------------------------------------------------------------------- */
 
 static enum choice elsewhere_choose_zero(const struct accused *s, size_t k, struct variant *v)
@@ -320,6 +445,9 @@ const struct variant_row variants_elsewhere[] = {
     {"", "elsewhere/previous=", elsewhere_choose_previous, elsewhere_change_previous, NULL, false,
      0},
     {"", "elsewhere/value=", elsewhere_choose_value, NULL, elsewhere_other_value, true, 0},
+    {"", "elsewhere/part=", elsewhere_choose_part, NULL, elsewhere_part, false, 1},
+    {"", "elsewhere/operator=", elsewhere_choose_operator, elsewhere_change_operator, NULL, false,
+     0},
     {"", "elsewhere/zero", elsewhere_choose_zero, NULL, elsewhere_zero, true, 0},
     {"", "elsewhere/applied=", elsewhere_choose_function, NULL, elsewhere_function, false, 0},
     {"", "elsewhere/outputs=", elsewhere_choose_outputs, NULL, elsewhere_outputs, false, 0},

@@ -268,7 +268,9 @@ static bool explain_refit(const struct explain_hit *hit, const struct accused *s
 static void explain_try(struct explain *e, const struct odb_explain_pair *pair)
 {
     struct accused s;
-    bool usable = accused_make(&s, e->q, pair->in, pair->out, NULL) == ODB_OK;
+    struct odb_explain_question there = *e->q;
+    there.given = pair->given;
+    bool usable = accused_make(&s, &there, pair->in, pair->out, NULL) == ODB_OK;
     for (size_t i = 0; i < e->hits.n && usable; i++) {
         struct explain_hit *hit = &e->hits.items[i], here = {.v = hit->v};
         if (!hit->exact || hit->refuted)

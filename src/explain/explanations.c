@@ -81,6 +81,9 @@ void odb_explain_pair_dispose(struct odb_explain_pair *pair, const struct odb_no
         odb_tensor_unref(pair->in[i]);
     for (int o = 0; pair->out && o < node->n_out; o++)
         odb_tensor_unref(pair->out[o]);
+    for (size_t v = 0; pair->given && v < pair->n_given; v++)
+        odb_tensor_unref(pair->given[v]);
+    free(pair->given);
     free(pair->in);
     free(pair->out);
     *pair = (struct odb_explain_pair){0};

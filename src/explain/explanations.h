@@ -49,8 +49,10 @@ struct odb_explanations {
 
 /* What a target fed a node, and what that made of it. Tensors are refs. */
 struct odb_explain_pair {
-    struct odb_tensor **in;  /* owned; [n_in], NULL where omitted */
-    struct odb_tensor **out; /* owned; [n_out], NULL where not had */
+    struct odb_tensor **in;    /* owned; [n_in], NULL where omitted */
+    struct odb_tensor **out;   /* owned; [n_out], NULL where not had */
+    struct odb_tensor **given; /* owned; [n_given] all values of that run; NULL: none */
+    size_t n_given;
 };
 void odb_explain_pair_dispose(struct odb_explain_pair *pair, const struct odb_node *node);
 

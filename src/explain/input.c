@@ -495,28 +495,58 @@ static enum odb_status input_change_indices(const struct variant *v, const struc
 
 /* --- signs of eight bits ---------------------------------------------------------------------- */
 
+/* The inputs that hold the zero points of others. */
+static const struct input_zero_point {
+    const char *ops;
+    int of, at;
+} input_zero_points[] = {
+    {"DequantizeLinear|MatMulInteger|ConvInteger|QLinearConv|QLinearMatMul", 0, 2},
+    {"MatMulInteger|ConvInteger", 1, 3},
+    {"QLinearConv|QLinearMatMul", 3, 5},
+};
+
+/* The zero point of input i; NULL: it has none here. */
+static const struct odb_tensor *input_zero_of(const struct accused *s, int i, int *at)
+{
+    for (size_t k = 0; k < ODB_COUNT(input_zero_points); k++)
+        if (input_zero_points[k].of == i &&
+            variant_is_for(input_zero_points[k].ops, s->node->op_type)) {
+            *at = input_zero_points[k].at;
+            return accused_in(s, *at);
+        }
+    return NULL;
+}
+
+/* Choice 2 i is input i alone, 2 i + 1 with its zero point. */
 static enum choice input_choose_signs(const struct accused *s, size_t k, struct variant *v)
 {
-    int i = (int)k;
+    int i = (int)(k / 2);
     if (i >= s->node->n_in)
         return CHOICE_END;
-    const struct odb_tensor *t = accused_in(s, i);
-    if (!t || (t->dtype != ODB_U8 && t->dtype != ODB_I8))
+    const struct odb_tensor *t = accused_in(s, i), *zero = input_zero_of(s, i, &v->other);
+    bool both = k % 2;
+    if (!t || (t->dtype != ODB_U8 && t->dtype != ODB_I8) || (both && !zero))
         return CHOICE_SKIP;
     v->dtype = t->dtype == ODB_U8 ? ODB_I8 : ODB_U8;
-    input_say(s, i, odb_dtype_info(v->dtype)->name, "were read as ", v);
-    odb_buf_puts(&v->text, odb_dtype_info(v->dtype)->name);
+    v->n = both ? 2 : 1;
+    input_say(s, i, odb_dtype_info(v->dtype)->name, "", v);
+    odb_buf_printf(&v->name, "%s", both ? ", zero point too" : "");
+    odb_buf_printf(&v->text, "%swere read as %s", both ? "and its zero point " : "",
+                   odb_dtype_info(v->dtype)->name);
     return CHOICE_MADE;
 }
 
 static enum odb_status input_change_signs(const struct variant *v, const struct accused *s,
                                           struct change *c, struct odb_error *err)
 {
-    const struct odb_tensor *t = c->in[v->at];
-    struct odb_tensor *other = NULL;
     (void)s;
-    ODB_TRY(odb_tensor_copy_of(&other, v->dtype, t->rank, t->dims, t->data, err));
-    change_input(c, v->at, other);
+    for (size_t k = 0; k < v->n; k++) {
+        int i = k ? v->other : v->at;
+        const struct odb_tensor *t = c->in[i];
+        struct odb_tensor *other = NULL;
+        ODB_TRY(odb_tensor_copy_of(&other, v->dtype, t->rank, t->dims, t->data, err));
+        change_input(c, i, other);
+    }
     return ODB_OK;
 }
 

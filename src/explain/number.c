@@ -244,14 +244,30 @@ static const struct number_sum {
     {"bf16,16", "as if products were added in bfloat16, sixteen at a time", ODB_BF16, 16},
 };
 
+/* Ends a choice with one of the orders of terms, which is v->other. */
+static enum choice number_choose_order(const struct accused *s, size_t k, struct variant *v)
+{
+    if (k == DOTS_CHANNELS && !dots_have_orders(s))
+        return CHOICE_SKIP;
+    v->other = (int)k;
+    odb_buf_puts(&v->name, k == DOTS_CHANNELS ? ", by channel" : "");
+    odb_buf_puts(&v->text, k == DOTS_CHANNELS ? ", channel by channel" : "");
+    return CHOICE_MADE;
+}
+
+static enum dots_order number_order(const struct variant *v)
+{
+    return v->other ? DOTS_CHANNELS : DOTS_TAPS;
+}
+
 static enum choice number_choose_sum(const struct accused *s, size_t k, struct variant *v)
 {
-    if (k >= ODB_COUNT(number_sums) || !s->y[0] || !odb_dtype_is_float(s->y[0]->dtype))
+    if (k / 2 >= ODB_COUNT(number_sums) || !s->y[0] || !odb_dtype_is_float(s->y[0]->dtype))
         return CHOICE_END;
-    v->at = (int)k;
-    odb_buf_puts(&v->name, number_sums[k].name);
-    odb_buf_puts(&v->text, number_sums[k].text);
-    return CHOICE_MADE;
+    v->at = (int)(k / 2);
+    odb_buf_puts(&v->name, number_sums[k / 2].name);
+    odb_buf_puts(&v->text, number_sums[k / 2].text);
+    return number_choose_order(s, k % 2, v);
 }
 
 static double number_sum(const void *payload, const double *a, const double *b, size_t k)
@@ -271,7 +287,7 @@ static double number_sum(const void *payload, const double *a, const double *b, 
 static enum odb_status number_result_sum(const struct variant *v, const struct accused *s,
                                          struct odb_tensor **out, struct odb_error *err)
 {
-    return dots_make(s, number_sum, &number_sums[v->at], out, err);
+    return dots_make(s, number_sum, &number_sums[v->at], number_order(v), out, err);
 }
 
 /* Terms at the end that do not fill a tile are left out. */
@@ -279,13 +295,12 @@ static const size_t number_tiles[] = {4, 8, 16, 32, 64};
 
 static enum choice number_choose_tail(const struct accused *s, size_t k, struct variant *v)
 {
-    (void)s;
-    if (k >= ODB_COUNT(number_tiles))
+    if (k / 2 >= ODB_COUNT(number_tiles))
         return CHOICE_END;
-    v->n = number_tiles[k];
+    v->n = number_tiles[k / 2];
     odb_buf_printf(&v->name, "%zu", v->n);
     odb_buf_printf(&v->text, "as if sums ended with the last full tile of %zu terms", v->n);
-    return CHOICE_MADE;
+    return number_choose_order(s, k % 2, v);
 }
 
 static double number_sum_tiles(const void *payload, const double *a, const double *b, size_t k)
@@ -300,20 +315,19 @@ static double number_sum_tiles(const void *payload, const double *a, const doubl
 static enum odb_status number_result_tail(const struct variant *v, const struct accused *s,
                                           struct odb_tensor **out, struct odb_error *err)
 {
-    return dots_make(s, number_sum_tiles, &v->n, out, err);
+    return dots_make(s, number_sum_tiles, &v->n, number_order(v), out, err);
 }
 
 /* --- integers --------------------------------------------------------------------------------- */
 
 static enum choice number_choose_pairs(const struct accused *s, size_t k, struct variant *v)
 {
-    (void)s;
-    if (k > 0)
+    if (k > DOTS_CHANNELS)
         return CHOICE_END;
     odb_buf_puts(&v->name, "int16");
     odb_buf_puts(&v->text, "as if sums of two neighbouring products saturated at 32767, which 16 "
                            "bits hold");
-    return CHOICE_MADE;
+    return number_choose_order(s, k, v);
 }
 
 static double number_sum_pairs(const void *payload, const double *a, const double *b, size_t k)
@@ -330,8 +344,7 @@ static double number_sum_pairs(const void *payload, const double *a, const doubl
 static enum odb_status number_result_pairs(const struct variant *v, const struct accused *s,
                                            struct odb_tensor **out, struct odb_error *err)
 {
-    (void)v;
-    return dots_make(s, number_sum_pairs, NULL, out, err);
+    return dots_make(s, number_sum_pairs, NULL, number_order(v), out, err);
 }
 
 /* --- rounding --------------------------------------------------------------------------------- */
@@ -446,6 +459,10 @@ static double number_gelu_erf(double x)
 {
     return 0.5 * x * (1 + erf(x * M_SQRT1_2));
 }
+static double number_erf_tanh(double x) /* gelu_tanh(sqrt(2) x), of which Gelu takes erf(x) */
+{
+    return tanh(0.7978845608028654 * M_SQRT2 * x * (1 + 2 * 0.044715 * x * x));
+}
 static double number_hard_sigmoid_6(double x)
 {
     return fmin(fmax(x / 6 + 0.5, 0), 1);
@@ -501,6 +518,8 @@ static const struct number_function {
     {"LeakyRelu|Elu|Celu|Selu|PRelu|ThresholdedRelu|HardSwish|Clip|Gelu|Swish|Sigmoid", "relu",
      "as Relu", number_relu},
     {"Relu|LeakyRelu|Clip", "relu6", "as Relu6, clip(x, 0, 6)", number_relu6},
+    {"Erf", "tanh", "as tanh(1.12838 (x + 0.089443 x^3)), of Gelu's approximation",
+     number_erf_tanh},
     {"Sqrt", "of abs", "as the root of |x|", number_abs_sqrt},
 };
 
@@ -574,6 +593,61 @@ static enum odb_status number_change_clamp(const struct variant *v, const struct
     return ODB_OK;
 }
 
+/* --- division of integers --------------------------------------------------------------------- */
+
+static const struct number_division {
+    const char *name, *text;
+    double (*round)(double x);
+} number_divisions[] = {
+    {"floor", "rounded down", floor},
+    {"ceil", "rounded up", ceil},
+    {"half even", "rounded to the nearest", nearbyint},
+};
+
+static enum choice number_choose_division(const struct accused *s, size_t k, struct variant *v)
+{
+    const struct odb_tensor *y = s->y[0];
+    if (k >= ODB_COUNT(number_divisions) || !y || !odb_dtype_is_integer(y->dtype))
+        return CHOICE_END;
+    v->at = (int)k;
+    odb_buf_puts(&v->name, number_divisions[k].name);
+    odb_buf_printf(&v->text, "as if quotients were %s", number_divisions[k].text);
+    return CHOICE_MADE;
+}
+
+/* Quotients by the operator in double, which has no remainders to cut off. */
+static enum odb_status number_change_division(const struct variant *v, const struct accused *s,
+                                              struct change *c, struct odb_error *err)
+{
+    (void)v;
+    (void)s;
+    for (int i = 0; i < 2; i++) {
+        struct odb_tensor *t = NULL;
+        ODB_TRY(odb_tensor_cast(&t, c->in[i], ODB_F64, err));
+        change_input(c, i, t);
+    }
+    return ODB_OK;
+}
+
+static double number_divided(const void *payload, size_t i, double x)
+{
+    const struct number_division *d = payload;
+    (void)i;
+    return d->round(x);
+}
+
+static enum odb_status number_result_division(const struct variant *v, const struct accused *s,
+                                              struct odb_tensor **out, struct odb_error *err)
+{
+    struct odb_tensor *whole = NULL, *t = NULL;
+    ODB_TRY(tensor_map(&whole, out[0], number_divided, &number_divisions[v->at], err));
+    enum odb_status status = odb_tensor_cast(&t, whole, s->y[0]->dtype, err);
+    odb_tensor_unref(whole);
+    if (status == ODB_OK)
+        tensor_replace(&out[0], t);
+    return status;
+}
+
 const struct variant_row variants_number[] = {
     {"", "number/operands=", number_choose_operands, number_change_operands, NULL, false, 0},
     {"", "number/results=", number_choose_results, NULL, number_result, false, 0},
@@ -590,5 +664,7 @@ const struct variant_row variants_number[] = {
     {"MatMul|Gemm|Conv", "number/sum=", number_choose_sum, NULL, number_result_sum, true, 0},
     {"MatMul|Gemm|Conv|MatMulInteger|ConvInteger", "number/tiles=", number_choose_tail, NULL,
      number_result_tail, true, 0},
+    {"Div", "number/quotients=", number_choose_division, number_change_division,
+     number_result_division, false, 0},
     {NULL, NULL, NULL, NULL, NULL, false, 0},
 };

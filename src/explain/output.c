@@ -116,43 +116,59 @@ static enum odb_status output_result_line(const struct variant *v, const struct 
 
 #define OUTPUT_CHANNELS 65536
 
-/* Factors, or offsets, that are fitted for each place on an axis. */
+static const struct output_by_channel {
+    const char *name, *one, *many;
+    size_t least; /* elements of a channel that two, or one, fitted numbers are worth */
+} output_by_channels[] = {
+    [LINE_SCALE] = {"scale", "the reference times", "a factor", 4},
+    [LINE_OFFSET] = {"offset", "the reference plus", "an offset", 4},
+    [LINE_BOTH] = {"affine", "the reference times", "a factor and an offset", 8},
+};
+
+/* Fits one channel; false: it is as it ought to be. */
+static bool output_fit_channel(const struct accused *s, int o, const struct output_sums *sums,
+                               enum output_line line, double *a, double *b)
+{
+    output_fit(sums, line, a, b);
+    return fabs(*a - 1) > 1e-4 || fabs(*b) > s->target.rms[o] * 1e-4;
+}
+
+/* Factors, or offsets, that are fitted for each place on an axis: all factors, then all offsets. */
 static enum choice output_choose_channels(const struct accused *s, size_t k, struct variant *v)
 {
     const odb_f64 *y;
     const struct odb_tensor *r;
-    int o, axis = (int)(k / 2);
+    int o, axis = (int)(k / 3);
     size_t outer, n, inner, off = 0;
-    enum output_line line = k % 2 ? LINE_OFFSET : LINE_SCALE;
+    enum output_line line = (enum output_line)(k % 3);
+    const struct output_by_channel *by = &output_by_channels[line];
     if (!output_pair(s, &o, &y, &r) || !odb_dtype_is_float(r->dtype) || axis >= r->rank)
         return CHOICE_END;
     tensor_around(r, axis, &outer, &n, &inner);
-    if (n < 2 || n > OUTPUT_CHANNELS || outer * inner < 4)
+    if (n < 2 || n > OUTPUT_CHANNELS || outer * inner < by->least)
         return CHOICE_SKIP;
     struct output_sums *sums = odb_new_n(struct output_sums, n);
     for (size_t i = 0; i < r->count; i++)
         output_add(&sums[i / inner % n], odb_tensor_f64(r, i), y[i]);
-    v->list = odb_new_n(double, n);
+    v->list = odb_new_n(double, 2 * n);
     v->n_list = n;
-    for (size_t c = 0; c < n; c++) {
-        double a, b;
-        output_fit(&sums[c], line, &a, &b);
-        v->list[c] = line == LINE_SCALE ? a : b;
-        bool is_off = line == LINE_SCALE ? fabs(a - 1) > 1e-4 : fabs(b) > s->target.rms[o] * 1e-4;
-        off += is_off;
-        v->n = is_off ? c : v->n;
-    }
+    for (size_t c = 0; c < n; c++)
+        if (output_fit_channel(s, o, &sums[c], line, &v->list[c], &v->list[n + c])) {
+            off++;
+            v->n = c;
+        }
     free(sums);
     v->at = axis;
-    v->other = line;
-    odb_buf_printf(&v->name, "%s,axis=%d", line == LINE_SCALE ? "scale" : "offset", axis);
+    v->fitted += line == LINE_BOTH;
+    odb_buf_printf(&v->name, "%s,axis=%d", by->name, axis);
     if (off == 1)
-        odb_buf_printf(&v->text, "at place %zu of axis %d, %s %.6g", v->n, axis,
-                       line == LINE_SCALE ? "the reference times" : "the reference plus",
-                       v->list[v->n]);
+        odb_buf_printf(&v->text, "at place %zu of axis %d, %s %.6g", v->n, axis, by->one,
+                       v->list[line == LINE_OFFSET ? n + v->n : v->n]);
     else
         odb_buf_printf(&v->text, "the reference with %s of its own at %zu of %zu places of axis %d",
-                       line == LINE_SCALE ? "a factor" : "an offset", off, n, axis);
+                       by->many, off, n, axis);
+    if (off == 1 && line == LINE_BOTH)
+        odb_buf_printf(&v->text, " plus %.6g", v->list[n + v->n]);
     return off ? CHOICE_MADE : CHOICE_SKIP;
 }
 
@@ -164,8 +180,8 @@ struct output_places {
 static double output_channel(const void *payload, size_t i, double x)
 {
     const struct output_places *p = payload;
-    double c = p->v->list[i / p->inner % p->n];
-    return p->v->other == LINE_SCALE ? c * x : x + c;
+    size_t c = i / p->inner % p->n;
+    return p->v->list[c] * x + p->v->list[p->n + c];
 }
 
 /* ODB_SKIPPED: these outputs have other places on the axis than the list. */
@@ -314,6 +330,100 @@ static enum odb_status output_result_constant(const struct variant *v, const str
     return output_map(s, out, output_constant, &c, err);
 }
 
+/* --- lanes and borders ------------------------------------------------------------------------ */
+
+static const size_t output_lanes[] = {2, 4, 8, 16, 32};
+
+/* Which elements are marked: lanes, where v->n is not 0, else those no deeper than v->at. */
+static bool output_marked(const struct variant *v, const struct odb_tensor *t, size_t i)
+{
+    if (v->n)
+        return v->list[i % v->n] != 0;
+    for (int k = t->rank; k-- > 2;) {
+        size_t n = (size_t)t->dims[k], at = i % n;
+        if (ODB_MIN(at, n - 1 - at) < (size_t)v->at)
+            return true;
+        i /= n;
+    }
+    return false;
+}
+
+/* Whether what is marked has one number, v->a, and nothing else is wrong. */
+static bool output_is_constant(const struct accused *s, int o, struct variant *v)
+{
+    const odb_f64 *y = s->target.wide[o]->data;
+    const struct odb_tensor *r = s->r[o];
+    size_t marked = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        if (output_marked(v, r, i)) {
+            v->a = marked++ ? v->a : y[i];
+            if (!(y[i] == v->a || (isnan(y[i]) && isnan(v->a))))
+                return false;
+        } else if (output_wrong(s, o, y[i], odb_tensor_f64(r, i))) {
+            return false;
+        }
+    }
+    return marked && marked < r->count;
+}
+
+/* Every k-th element in memory holds a constant: lanes of a vector that are lost. */
+static enum choice output_choose_lanes(const struct accused *s, size_t k, struct variant *v)
+{
+    const odb_f64 *y;
+    const struct odb_tensor *r;
+    size_t lost = 0;
+    int o;
+    if (k >= ODB_COUNT(output_lanes) || !output_pair(s, &o, &y, &r))
+        return CHOICE_END;
+    v->n = output_lanes[k];
+    v->list = odb_new_n(double, v->n);
+    for (size_t i = 0; i < r->count; i++)
+        if (output_wrong(s, o, y[i], odb_tensor_f64(r, i)))
+            v->list[i % v->n] = 1;
+    bool halves = k > 0; /* the same lanes of half as many say it in less */
+    for (size_t i = 0; i < v->n; i++) {
+        lost += v->list[i] != 0;
+        halves &= v->list[i] == v->list[i % (v->n / 2)];
+    }
+    if (halves || r->count < 4 * v->n || !output_is_constant(s, o, v))
+        return CHOICE_SKIP;
+    odb_buf_printf(&v->name, "%zu", v->n);
+    odb_buf_printf(&v->text, "right but for %zu of every %zu elements in memory, which hold %g",
+                   lost, v->n, v->a);
+    return CHOICE_MADE;
+}
+
+/* The outermost places of spatial axes hold a constant. */
+static enum choice output_choose_border(const struct accused *s, size_t k, struct variant *v)
+{
+    const odb_f64 *y;
+    const struct odb_tensor *r;
+    int o;
+    if (k > 3 || !output_pair(s, &o, &y, &r) || r->rank < 3)
+        return CHOICE_END;
+    v->at = (int)k + 1;
+    if (!output_is_constant(s, o, v))
+        return CHOICE_SKIP;
+    odb_buf_printf(&v->name, "%d", v->at);
+    odb_buf_printf(&v->text, "right but for the border, %d element%s deep, which holds %g", v->at,
+                   v->at == 1 ? "" : "s", v->a);
+    return CHOICE_MADE;
+}
+
+static double output_mark_constant(const void *payload, size_t i, double x)
+{
+    const struct output_constant *c = payload;
+    return output_marked(c->v, c->t, i) ? c->v->a : x;
+}
+
+static enum odb_status output_result_marked(const struct variant *v, const struct accused *s,
+                                            struct odb_tensor **out, struct odb_error *err)
+{
+    int o = accused_shown(s);
+    struct output_constant c = {v, o < 0 ? NULL : out[o]};
+    return c.t ? output_map(s, out, output_mark_constant, &c, err) : ODB_SKIPPED;
+}
+
 /* --- moved along an axis ---------------------------------------------------------------------- */
 
 enum output_move { MOVE_ZEROS, MOVE_EDGE, MOVE_ROLLED, MOVE_REVERSED, MOVE_FIRST, MOVE_KINDS };
@@ -380,6 +490,45 @@ static enum odb_status output_result_move(const struct variant *v, const struct 
                                           struct odb_tensor **out, struct odb_error *err)
 {
     return output_gather(v, s, output_moved, 0, out, err);
+}
+
+/* --- moved in memory -------------------------------------------------------------------------- */
+
+static enum choice output_choose_flat(const struct accused *s, size_t k, struct variant *v)
+{
+    const odb_f64 *y;
+    const struct odb_tensor *r;
+    int o;
+    if (k > 3 || !output_pair(s, &o, &y, &r) || r->count < 5)
+        return CHOICE_END;
+    v->ints[0] = output_shifts[k];
+    odb_buf_printf(&v->name, "%lld", (long long)v->ints[0]);
+    odb_buf_printf(&v->text, "as if all elements stood %d further %s in memory, round its end",
+                   abs((int)v->ints[0]), v->ints[0] > 0 ? "on" : "back");
+    return CHOICE_MADE;
+}
+
+struct output_flat {
+    int64_t n, by;
+};
+
+static int64_t output_from_flat(const void *payload, size_t i)
+{
+    const struct output_flat *f = payload;
+    return ((int64_t)i - f->by + f->n) % f->n;
+}
+
+static enum odb_status output_result_flat(const struct variant *v, const struct accused *s,
+                                          struct odb_tensor **out, struct odb_error *err)
+{
+    struct odb_tensor *t = NULL;
+    int o = accused_shown(s);
+    if (o < 0 || !out[o] || out[o]->count < 5)
+        return ODB_SKIPPED;
+    struct output_flat f = {(int64_t)out[o]->count, v->ints[0]};
+    ODB_TRY(tensor_gather(&t, out[o], output_from_flat, &f, err));
+    tensor_replace(&out[o], t);
+    return ODB_OK;
 }
 
 /* --- permuted --------------------------------------------------------------------------------- */
@@ -534,6 +683,36 @@ static enum odb_status output_result_layout(const struct variant *v, const struc
     return status;
 }
 
+/* Its bytes are taken for those of another layout: the other direction. */
+static enum choice output_choose_misread(const struct accused *s, size_t k, struct variant *v)
+{
+    const odb_f64 *y;
+    const struct odb_tensor *r;
+    int o;
+    if (k >= ODB_COUNT(output_layouts) || !output_pair(s, &o, &y, &r))
+        return CHOICE_END;
+    bool alike = output_layouts[k].perm[r->rank - 1] == r->rank - 2 && /* both ways are one */
+                 r->dims[r->rank - 1] == r->dims[r->rank - 2];
+    if (r->rank != output_layouts[k].rank || alike)
+        return CHOICE_SKIP;
+    v->at = (int)k;
+    odb_buf_puts(&v->name, output_layouts[k].name);
+    odb_buf_printf(&v->text, "as if its bytes were taken for %s", output_layouts[k].name);
+    return CHOICE_MADE;
+}
+
+static enum odb_status output_result_misread(const struct variant *v, const struct accused *s,
+                                             struct odb_tensor **out, struct odb_error *err)
+{
+    struct odb_tensor *t = NULL;
+    int o = accused_shown(s);
+    if (o < 0 || !out[o] || out[o]->rank != output_layouts[v->at].rank)
+        return ODB_SKIPPED;
+    ODB_TRY(tensor_misread(&t, out[o], output_layouts[v->at].perm, err));
+    tensor_replace(&out[o], t);
+    return ODB_OK;
+}
+
 /* --- cut off ---------------------------------------------------------------------------------- */
 
 static enum choice output_choose_clamp(const struct accused *s, size_t k, struct variant *v)
@@ -621,8 +800,12 @@ static enum odb_status output_result_nan(const struct variant *v, const struct a
 const struct variant_row variants_output[] = {
     {"", "output/nan=", output_choose_nan, NULL, output_result_nan, false, 0},
     {"", "output/", output_choose_move, NULL, output_result_move, false, 0},
+    {"", "output/rolled in memory by ", output_choose_flat, NULL, output_result_flat, false, 0},
     {"", "output/layout=", output_choose_layout, NULL, output_result_layout, false, 0},
+    {"", "output/taken for ", output_choose_misread, NULL, output_result_misread, false, 0},
     {"", "output/constant=", output_choose_constant, NULL, output_result_constant, false, 1},
+    {"", "output/lanes=", output_choose_lanes, NULL, output_result_marked, false, 1},
+    {"", "output/border=", output_choose_border, NULL, output_result_marked, false, 1},
     {"", "output/permuted,", output_choose_permuted, NULL, output_result_permuted, false, 1},
     {"", "output/", output_choose_line, NULL, output_result_line, false, 2},
     {"", "output/clamped", output_choose_clamp, NULL, output_result_clamp, false, 1},

@@ -142,9 +142,10 @@ static bool explaining_again(void *payload, size_t k, struct odb_explain_pair *o
     struct odb_tensor **values = odb_new_n(struct odb_tensor *, e->graph->n_values);
     bool had = feeds && explaining_run(e, feeds, values, NULL) == ODB_OK &&
                explaining_pair(e, values, out);
+    out->given = values;
+    out->n_given = e->graph->n_values;
     if (!had)
         odb_explain_pair_dispose(out, e->node);
-    explaining_drop(e, values);
     odb_feeds_free(feeds);
     return had;
 }

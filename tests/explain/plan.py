@@ -96,39 +96,38 @@ def explanations_of(said, case):
     return None
 
 
-def names_of(explanation):
-    """The variant, and the members of its class."""
-    return [explanation["variant"]] + list(explanation.get("members") or [])
-
-
 def expected(kind, names, known):
     return any(p.match(n) for n in names for p in known.get(kind, []))
 
 
-def said_of(found):
-    """Variants that are said to hold; of a fitted one its text has the numbers."""
-    left = set()
-    for one in found or []:
-        if one["fit"] != "partly":
-            left.update(names_of(one))
-            left.add(label(one))
-    return left
+def claims_of(found):
+    """(variant, text) of all that are said to hold; of members of a class there is no text."""
+    held = [e for e in found or [] if e["fit"] != "partly"]
+    return [(e["variant"], e["text"]) for e in held] + [
+        (name, "") for e in held for name in e.get("members") or []]
 
 
-def label(explanation):
-    name = explanation["variant"]
-    return "%s: %s" % (name, explanation["text"]) if name.startswith("output/") else name
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
-def holds(asked, names):
-    """Whether one of these variants fits wherever fresh inputs show the fault."""
+def same_claim(a, b):
+    """Whether two claims are one: of fitted ones the numbers agree within a hundredth."""
+    if a[0] != b[0] or not a[0].startswith("output/") or not a[1] or not b[1]:
+        return a[0] == b[0]
+    one, other = ([float(n) for n in NUMBER.findall(t)] for t in (a[1], b[1]))
+    return (NUMBER.sub("#", a[1]) == NUMBER.sub("#", b[1])
+            and numpy.allclose(one, other, rtol=0.01, atol=1e-3))
+
+
+def holds(asked, claims):
+    """Whether one of these claims is made wherever fresh inputs show the fault."""
     for seed in FRESH:
         said, _ = asked.ask("explain", seed)
         found = None if isinstance(said, str) else explanations_of(said, asked.case)
         if found is not None:
-            left = said_of(found)
-            names = [n for n in names if n in left]
-    return bool(names)
+            now = claims_of(found)
+            claims = [c for c in claims if any(same_claim(c, n) for n in now)]
+    return bool(claims)
 
 
 def judged(asked, found, known):
@@ -141,15 +140,13 @@ def judged(asked, found, known):
     if not full:
         partly = any(e["fit"] == "partly" for e in found)
         return ("partly" if partly else "none"), False
-    names = [n for e in full for n in names_of(e)]
-    fit = "exact" if full[0]["fit"] == "exact" else "class"
     if family == "none":
         return "wrong", False
-    if fit == "exact" and not expected(kind, [full[0]["variant"]], known):
-        return ("exact" if holds(asked, [label(full[0])]) else "wrong"), True
-    if fit == "class" and not expected(kind, names, known):
-        return ("class" if holds(asked, names) else "wrong"), True
-    return fit, False
+    fit = "exact" if full[0]["fit"] == "exact" else "class"
+    claims = claims_of(full[:1])
+    if expected(kind, [name for name, _ in claims], known):
+        return fit, False
+    return (fit if holds(asked, claims) else "wrong"), True
 
 
 def row_of(case, verb, known):
