@@ -73,9 +73,11 @@ static bool pin_is_fault(const struct odb_culprit *c)
 }
 
 /* The end of what is at fault: of a node that takes the whole model for it, itself. */
-static int pin_last(const struct odb_culprit *c)
+static int pin_last(const struct search_case *c, const struct odb_culprit *who)
 {
-    return odb_culprit_is_region(c) ? c->segment[1] : c->node;
+    return who->group.n                 ? c->graph->values[who->pin].producer
+           : odb_culprit_is_region(who) ? who->segment[1]
+                                        : who->node;
 }
 
 /* The nodes, and of regions the ends: what lies between is read by these alone, mostly. True: one
@@ -91,8 +93,9 @@ static bool pin_culprits(struct pin *p)
         const struct odb_culprit *culprit = &f->report->culprits.items[i];
         if (!pin_is_fault(culprit) || !culprit->reaches_output)
             continue;
-        pin_node(p, culprit->node);
-        pin_node(p, pin_last(culprit));
+        if (!culprit->group.n) /* of a group only the end is read by others */
+            pin_node(p, culprit->node);
+        pin_node(p, pin_last(c, culprit));
     }
     return p->n > before;
 }
@@ -278,11 +281,11 @@ static bool pin_set(struct pin *p, const struct odb_culprit *culprit, bool pinne
 {
     const struct search_case *c = p->c;
     const struct findings *f = p->f;
-    int own[] = {culprit->node, pin_last(culprit)};
+    int last = pin_last(c, culprit), own[] = {culprit->group.n ? last : culprit->node, last};
     for (size_t k = 0; k < f->report->culprits.n; k++) {
         const struct odb_culprit *other = &f->report->culprits.items[k];
         for (size_t i = 0; i < ODB_COUNT(own) && other != culprit; i++)
-            if (p->nodes[own[i]] && (own[i] == other->node || own[i] == pin_last(other)))
+            if (p->nodes[own[i]] && (own[i] == other->node || own[i] == pin_last(c, other)))
                 return false;
     }
     for (size_t i = 0; i < ODB_COUNT(own); i++) {
@@ -300,9 +303,9 @@ static bool *pin_shows(const struct pin *p, const struct odb_culprit *culprit)
 {
     const struct search_case *c = p->c;
     bool *shows = odb_new_n(bool, c->graph->n_values);
-    for (size_t n = (size_t)pin_last(culprit); n < c->graph->n_nodes; n++) {
+    for (size_t n = (size_t)pin_last(c, culprit); n < c->graph->n_nodes; n++) {
         const struct odb_node *node = &c->graph->nodes[n];
-        bool wrong = n == (size_t)pin_last(culprit);
+        bool wrong = n == (size_t)pin_last(c, culprit);
         for (size_t i = 0; !wrong && i < odb_node_n_reads(node); i++)
             wrong = odb_node_reads(node, i) >= 0 && shows[odb_node_reads(node, i)];
         for (int o = 0; wrong && o < node->n_out; o++)
@@ -327,7 +330,7 @@ static void pin_witnesses(const struct pin *p, const struct odb_culprit *culprit
                 !odb_probe_reads(c->graph, c->trace, v))
                 continue;
             int maker = c->graph->values[v].producer;
-            marks[v] = maker != culprit->node && maker != pin_last(culprit);
+            marks[v] = maker != culprit->node && maker != pin_last(c, culprit);
         }
     }
 }
