@@ -35,6 +35,7 @@ struct apart_group {
     bool *nodes; /* owned; [n_nodes] */
     size_t model;
     bool guilty;
+    struct odb_value_report report; /* of end, where it is */
 };
 
 struct apart {
@@ -196,6 +197,17 @@ static bool apart_agrees(const struct search_case *c, int value, const struct od
     return gap.comparable && gap.pattern && gap.error <= odb_noise_floor(gap.rms, t->dtype);
 }
 
+/* What is not known of the whole model is told of the group. */
+static void apart_keep(struct apart *a, int value, struct odb_tensor *t,
+                       struct odb_value_report report)
+{
+    if (a->f->values[value].verdict != ODB_VERDICT_UNTESTED)
+        return;
+    report.culprit = false; /* it is the group's fault, not that of the node that makes it */
+    findings_keep(a->f, value, t);
+    findings_value(a->f, value, &report);
+}
+
 /* What a group was fed, and what it gave: given [n_values] has it for the time of this call. */
 static enum odb_status apart_judge_group(struct apart *a, struct apart_group *group,
                                          struct odb_tensor *t, struct odb_tensor **given,
@@ -215,8 +227,8 @@ static enum odb_status apart_judge_group(struct apart *a, struct apart_group *gr
         report->verdict = ODB_VERDICT_FAIL;
         report->error = report->local_error;
         report->noise = report->local_noise;
-        findings_keep(a->f, group->end, t);
-        findings_value(a->f, group->end, report);
+        group->report = *report;
+        apart_keep(a, group->end, t, *report);
     }
     if (group->x >= 0)
         given[group->x] = x;
@@ -257,9 +269,12 @@ static void apart_accuse(struct apart *a)
         if (group->x >= 0)
             given[group->x] = NULL;
         given[group->end] = c->trace->ref[group->end];
-        if (group->guilty)
-            group_accuse(c, a->f, group->end, group->x < 0 ? group->end : group->x, given)
-                ->verified = true;
+        if (group->guilty) {
+            int pin = group->x < 0 ? group->end : group->x;
+            struct odb_culprit *culprit = group_accuse(c, a->f, group->end, pin, given);
+            culprit->numbers = group->report;
+            culprit->verified = true;
+        }
         free(given);
     }
 }

@@ -8,7 +8,6 @@
 #include "bisect/strategy/forecast.h"
 #include "bisect/strategy/hunt.h"
 #include "bisect/strategy/hunt_outputs.h"
-#include "bisect/strategy/apart.h"
 #include "bisect/strategy/look.h"
 #include "bisect/strategy/suffix_hunt.h"
 #include "bisect/strategy/taps.h"
@@ -103,7 +102,5 @@ enum odb_status strategy_auto(const struct search_case *c, struct findings *f,
                       "the model runs in pieces, and many end wrong");
         ODB_TRY(strategy_isolated(c, f, err));
     }
-    if (f->hidden && f->diverge)
-        ODB_TRY(apart_look(c, f, err));
     return f->probed ? ODB_OK : auto_cuts(c, f, err);
 }

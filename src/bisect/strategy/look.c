@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "bisect/decided.h"
+#include "bisect/strategy/apart.h"
 #include "bisect/evidence/overflow.h"
 #include "bisect/evidence/reference_off.h"
 #include "bisect/evidence/sensitivity.h"
@@ -121,6 +122,9 @@ enum odb_status look_at_all(const struct search_case *c, struct findings *f, str
     ODB_TRY(probed_values(c, f, err));
     if (f->hidden) /* or is it chance? */
         ODB_TRY(repeat_doubt(c, f, err));
+    if (c->options->strategy == ODB_STRATEGY_AUTO && (f->judged || f->hidden) &&
+        hunt_outputs_left(c, f))
+        ODB_TRY(apart_look(c, f, err)); /* before honest decisions are thought to explain it */
     if (f->judged)
         ODB_TRY(look_blame(c, f, err));
     if (f->judged || f->hidden)
