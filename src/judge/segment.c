@@ -178,8 +178,14 @@ static bool segment_decides(const struct segment_run *run)
     return false;
 }
 
-/* Whether but one node decides on what is computed inside: the others decide on what was given, as
- * a quantiser at its beginning does, which has one answer. */
+static bool segment_is_float(const struct segment_run *run, int value)
+{
+    const struct odb_tensor *t = odb_trace_value(run->trace, value);
+    return t && odb_tensor_real(t) != ODB_UNDEFINED;
+}
+
+/* Whether but one node decides on floats that are computed inside: the others decide on what was
+ * given, as a quantiser at its beginning does, or go by integers, which has one answer. */
 static bool segment_decides_once(const struct segment_run *run)
 {
     const struct odb_graph *graph = run->model->graph;
@@ -188,10 +194,13 @@ static bool segment_decides_once(const struct segment_run *run)
     for (size_t n = 0; n < graph->n_nodes; n++) {
         const struct odb_node *node = &graph->nodes[n];
         const struct odb_op *op = odb_cpu_op(run->trace->cpu, (int)n);
-        bool decides = !op || (op->flags & ODB_OP_BOUNDARY), on = false;
-        for (size_t i = 0; i < odb_node_n_reads(node); i++)
-            on |= odb_node_reads(node, i) >= 0 && computed[odb_node_reads(node, i)];
-        decide += decides && on;
+        bool decides = !op || (op->flags & ODB_OP_BOUNDARY), floats = false, on = false;
+        for (size_t i = 0; i < odb_node_n_reads(node); i++) {
+            int v = odb_node_reads(node, i);
+            on |= v >= 0 && computed[v];
+            floats |= v >= 0 && computed[v] && segment_is_float(run, v);
+        }
+        decide += decides && floats;
         for (int o = 0; o < node->n_out; o++)
             if (node->out[o] >= 0)
                 computed[node->out[o]] = on || !(decides || (op->flags & ODB_OP_EXACT));
@@ -228,7 +237,8 @@ static enum odb_status segment_free_runs(const struct segment_run *run, struct o
     return status;
 }
 
-/* The end is on a quantiser's grid; may the steps that it is off be honest? *told: that is known. */
+/* The end is on a quantiser's grid; may the steps that it is off be honest? *told: that is known.
+ */
 static enum odb_status segment_steps(const struct odb_judge *judge, const struct segment_run *run,
                                      const struct odb_tensor *t, struct odb_value_report *report,
                                      bool *told, struct odb_error *err)
@@ -244,9 +254,10 @@ static enum odb_status segment_steps(const struct odb_judge *judge, const struct
     if (honest)
         report->verdict = ODB_VERDICT_PASS;
     else
-        snprintf(report->reason, sizeof report->reason,
-                 "%zu of %zu elements are no rounding of what comes before, %zu by more than a step",
-                 steps.off, steps.n, steps.wide);
+        snprintf(
+            report->reason, sizeof report->reason,
+            "%zu of %zu elements are no rounding of what comes before, %zu by more than a step",
+            steps.off, steps.n, steps.wide);
     return ODB_OK;
 }
 

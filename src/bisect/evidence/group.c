@@ -10,7 +10,8 @@
 #include "judge/segment.h"
 #include "run/value_report.h"
 
-/* --- who is in it ------------------------------------------------------------------------------ */
+/* --- who is in it ------------------------------------------------------------------------------
+ */
 
 static bool group_is_weight(const struct search_case *c, int node)
 {
@@ -32,14 +33,24 @@ static double group_work(const struct search_case *c, int index)
     double weights = 0;
     for (int i = 0; i < node->n_in; i++) {
         int v = node->in[i];
-        bool constant = v >= 0 && (c->graph->values[v].init ||
-                                   (c->prober->constant && c->prober->constant[v]));
+        bool constant =
+            v >= 0 && (c->graph->values[v].init || (c->prober->constant && c->prober->constant[v]));
         if (constant)
             weights += (double)odb_tensor_size(odb_trace_value(c->trace, v));
     }
     if (group_quantises(node))
         return 0;
     return op && (op->flags & ODB_OP_EXACT) ? 1 : 2 + weights;
+}
+
+/* Whether it makes weights of integers, for one of the segment that does more. */
+static bool group_feeds(const struct search_case *c, const struct odb_segment *s, int node)
+{
+    const struct odb_value *value = &c->graph->values[case_output_of(c, node)];
+    for (size_t i = 0; i < value->n_consumers && group_quantises(&c->graph->nodes[node]); i++)
+        if (s->nodes[value->consumers[i]] && !group_is_weight(c, value->consumers[i]))
+            return true;
+    return false;
 }
 
 /* Marks those of the segment that make integers of what is fed, up to what reads the integers; and
@@ -55,11 +66,13 @@ static void group_trim(const struct search_case *c, const struct odb_segment *s,
         if (!s->nodes[n] || group_is_weight(c, n) || node->n_in < 1 || node->in[0] < 0)
             continue;
         int maker = graph->values[node->in[0]].producer;
-        bool follows = maker != ODB_NO_NODE && outside[maker] && strcmp(node->op_type, "DequantizeLinear");
+        bool follows =
+            maker != ODB_NO_NODE && outside[maker] && strcmp(node->op_type, "DequantizeLinear");
         outside[n] = follows || (fed[node->in[0]] && !strcmp(node->op_type, "QuantizeLinear"));
     }
     for (int n = graph->values[s->value].producer;
-         n != ODB_NO_NODE && s->nodes[n] && strcmp(graph->nodes[n].op_type, "QuantizeLinear") != 0;) {
+         n != ODB_NO_NODE && s->nodes[n] &&
+         strcmp(graph->nodes[n].op_type, "QuantizeLinear") != 0;) {
         const struct odb_node *node = &graph->nodes[n];
         const struct odb_op *op = odb_cpu_op(c->trace->cpu, n);
         bool moves = group_quantises(node) || (op && (op->flags & ODB_OP_EXACT));
@@ -71,8 +84,8 @@ static void group_trim(const struct search_case *c, const struct odb_segment *s,
     free(fed);
 }
 
-struct odb_culprit *group_accuse(const struct search_case *c, struct findings *f, int value, int pin,
-                                 struct odb_tensor *const *given)
+struct odb_culprit *group_accuse(const struct search_case *c, struct findings *f, int value,
+                                 int pin, struct odb_tensor *const *given)
 {
     struct odb_segment s;
     int first = -1, last = -1, main = c->graph->values[value].producer;
@@ -96,7 +109,7 @@ struct odb_culprit *group_accuse(const struct search_case *c, struct findings *f
         culprit->segment[0] = first;
         culprit->segment[1] = last;
         for (int n = s.first; n <= s.last; n++)
-            if (s.nodes[n] && !outside[n])
+            if (s.nodes[n] && !outside[n] && (!group_is_weight(c, n) || group_feeds(c, &s, n)))
                 odb_push(&culprit->group, n);
     }
     free(outside);
@@ -104,7 +117,8 @@ struct odb_culprit *group_accuse(const struct search_case *c, struct findings *f
     return culprit;
 }
 
-/* --- by itself --------------------------------------------------------------------------------- */
+/* --- by itself ---------------------------------------------------------------------------------
+ */
 
 /* Whether what the group gave is as wrong as in the whole model: the same bits, or the reference
  * says so. */

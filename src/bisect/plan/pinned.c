@@ -75,9 +75,7 @@ static bool pin_is_fault(const struct odb_culprit *c)
 /* The end of what is at fault: of a node that takes the whole model for it, itself. */
 static int pin_last(const struct search_case *c, const struct odb_culprit *who)
 {
-    return who->group.n                 ? c->graph->values[who->pin].producer
-           : odb_culprit_is_region(who) ? who->segment[1]
-                                        : who->node;
+    return !who->group.n && odb_culprit_is_region(who) ? who->segment[1] : case_pin_of(c, who);
 }
 
 /* The nodes, and of regions the ends: what lies between is read by these alone, mostly. True: one
@@ -93,8 +91,7 @@ static bool pin_culprits(struct pin *p)
         const struct odb_culprit *culprit = &f->report->culprits.items[i];
         if (!pin_is_fault(culprit) || !culprit->reaches_output)
             continue;
-        if (!culprit->group.n) /* of a group only the end is read by others */
-            pin_node(p, culprit->node);
+        pin_node(p, case_pin_of(c, culprit));
         pin_node(p, pin_last(c, culprit));
     }
     return p->n > before;
@@ -269,7 +266,7 @@ static enum odb_status pin_round(struct pin *p, bool *again, struct odb_error *e
     *again = f->report->culprits.n > culprits;
     bool in_vain = had == ODB_OK && bad && !*again && worst > 0.9 * pin_worst(p->c, f->verdicts);
     for (size_t i = 0; i < culprits; i++)
-        if (p->nodes[f->report->culprits.items[i].node] && culprits == 1 && in_vain)
+        if (p->nodes[case_pin_of(p->c, &f->report->culprits.items[i])] && culprits == 1 && in_vain)
             findings_culprit(f, i)->checks[ODB_CHECK_PINNED] = ODB_CONTRADICTS;
     return status;
 }
@@ -281,11 +278,12 @@ static bool pin_set(struct pin *p, const struct odb_culprit *culprit, bool pinne
 {
     const struct search_case *c = p->c;
     const struct findings *f = p->f;
-    int last = pin_last(c, culprit), own[] = {culprit->group.n ? last : culprit->node, last};
+    int own[] = {case_pin_of(c, culprit), pin_last(c, culprit)};
     for (size_t k = 0; k < f->report->culprits.n; k++) {
         const struct odb_culprit *other = &f->report->culprits.items[k];
         for (size_t i = 0; i < ODB_COUNT(own) && other != culprit; i++)
-            if (p->nodes[own[i]] && (own[i] == other->node || own[i] == pin_last(c, other)))
+            if (p->nodes[own[i]] &&
+                (own[i] == case_pin_of(c, other) || own[i] == pin_last(c, other)))
                 return false;
     }
     for (size_t i = 0; i < ODB_COUNT(own); i++) {
@@ -330,7 +328,7 @@ static void pin_witnesses(const struct pin *p, const struct odb_culprit *culprit
                 !odb_probe_reads(c->graph, c->trace, v))
                 continue;
             int maker = c->graph->values[v].producer;
-            marks[v] = maker != culprit->node && maker != pin_last(c, culprit);
+            marks[v] = maker != case_pin_of(c, culprit) && maker != pin_last(c, culprit);
         }
     }
 }
@@ -445,7 +443,7 @@ static enum odb_status pin_one_by_one(struct pin *p, struct odb_error *err)
     size_t asked = 0;
     for (size_t i = 0; i < f->report->culprits.n && asked < PIN_SINGLES; i++) {
         const struct odb_culprit *culprit = &f->report->culprits.items[i];
-        if (!p->nodes[culprit->node])
+        if (!p->nodes[case_pin_of(p->c, culprit)])
             continue;
         asked++;
         if (!pin_set(p, culprit, false))
@@ -460,7 +458,7 @@ static enum odb_status pin_one_by_one(struct pin *p, struct odb_error *err)
     for (size_t i = 0; i < f->report->culprits.n && asked < PIN_SINGLES && status == ODB_OK; i++) {
         struct odb_culprit *culprit = findings_culprit(f, i);
         bool only = false;
-        if (!p->nodes[culprit->node])
+        if (!p->nodes[case_pin_of(p->c, culprit)])
             continue;
         status = pin_single(p, culprit, right, err);
         asked++;
@@ -485,7 +483,7 @@ static enum odb_status pin_conclude(struct pin *p, struct odb_error *err)
     size_t n = 0;
     for (size_t i = 0; i < p->f->report->culprits.n; i++) {
         struct odb_culprit *culprit = findings_culprit(p->f, i);
-        if (!p->nodes[culprit->node])
+        if (!p->nodes[case_pin_of(p->c, culprit)])
             continue;
         only = culprit;
         n++;

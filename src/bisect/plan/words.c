@@ -16,6 +16,7 @@
 #include "bisect/branch_divergence.h"
 #include "bisect/evidence/third.h"
 #include "executor/executor.h"
+#include "executor/groups.h"
 #include "run/value_report.h"
 #include "bisect/evidence/words_evidence.h"
 
@@ -369,10 +370,14 @@ static void words_group(const struct search_case *c, const struct odb_culprit *w
     odb_buf_puts(out, " is wrong together with ");
     for (size_t i = 0, n = 0; i < who->group.n; i++)
         if (who->group.items[i] != who->node)
-            odb_buf_printf(out, "%s#%d", !n++ ? "" : n + 1 < who->group.n ? ", " : " and ",
+            odb_buf_printf(out, "%s#%d",
+                           !n++                   ? ""
+                           : n + 1 < who->group.n ? ", "
+                                                  : " and ",
                            who->group.items[i]);
-    odb_buf_printf(out, ": run apart from the rest (#%d to #%d), fed with the reference's values and "
-                        "with nothing inside read, they make ",
+    odb_buf_printf(out,
+                   ": run apart from the rest (#%d to #%d), fed with the reference's values and "
+                   "with nothing inside read, they make ",
                    who->segment[0], who->segment[1]);
     words_value(c, who->value, out);
     odb_buf_puts(out, " wrong");
@@ -383,7 +388,12 @@ static void words_group(const struct search_case *c, const struct odb_culprit *w
         odb_buf_puts(out, ")");
     }
     odb_buf_puts(out, ". Where a value inside is read they are right: it is the kernel that the "
-                      "target makes of them. ");
+                      "target makes of them");
+    if (who->kernel) {
+        odb_buf_puts(out, ", ");
+        odb_buf_put_shown(out, who->kernel->name);
+    }
+    odb_buf_puts(out, ". ");
 }
 
 static void words_region(const struct search_case *c, const struct odb_culprit *who,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A compiler makes one kernel of DequantizeLinear, Conv, Relu and QuantizeLinear, and of these alone:
- * a kernel reads integers and makes integers. To be made so, a group must find its quantisers whole
- * on both sides: ONNX Runtime fuses nothing whose integers are read, or fed. So a group is cut out
- * from the float before the QuantizeLinear that it reads up to the float behind the DequantizeLinear
- * that follows it. A cut anywhere else, and a value that is read anywhere else, takes the kernel
- * apart, and what is wrong in it is right then.
+ * A compiler makes one kernel of DequantizeLinear, Conv, Relu and QuantizeLinear, and of these
+ * alone: a kernel reads integers and makes integers. To be made so, a group must find its
+ * quantisers whole on both sides: ONNX Runtime fuses nothing whose integers are read, or fed. So a
+ * group is cut out from the float before the QuantizeLinear that it reads up to the float behind
+ * the DequantizeLinear that follows it. A cut anywhere else, and a value that is read anywhere
+ * else, takes the kernel apart, and what is wrong in it is right then.
  *
  *     x -> Quantize -> Dequantize -> Conv -> Relu -> y -> Quantize -> Dequantize -> read
  *     fed              '---------- the group ------------------'
@@ -27,6 +27,7 @@
 
 #define APART_MODELS 12 /* beyond which searching by cuts is cheaper */
 #define APART_ALONE 4   /* groups whose operator is run alone as well */
+#define APART_WIDE 12   /* nodes of a group, weights aside, that are no kernel any more */
 
 /* What lies between quantisers. */
 struct apart_group {
@@ -48,7 +49,8 @@ struct apart {
     size_t n_models;
 };
 
-/* --- groups ------------------------------------------------------------------------------------ */
+/* --- groups ------------------------------------------------------------------------------------
+ */
 
 static bool apart_is(const struct odb_node *node, const char *op)
 {
@@ -93,6 +95,18 @@ static void apart_borders(struct apart *a)
     }
 }
 
+/* More than a kernel: a part of the model that is not quantised. */
+static bool apart_is_wide(const struct apart *a, const struct apart_group *group)
+{
+    const struct search_case *c = a->c;
+    size_t n = 0;
+    for (size_t i = 0; i < c->graph->n_nodes; i++) {
+        int value = group->nodes[i] ? case_output_of(c, (int)i) : ODB_NO_VALUE;
+        n += value >= 0 && !(c->prober->constant && c->prober->constant[value]);
+    }
+    return n > APART_WIDE;
+}
+
 static void apart_add(struct apart *a, int x, int end)
 {
     const struct search_case *c = a->c;
@@ -107,7 +121,10 @@ static void apart_add(struct apart *a, int x, int end)
     for (size_t n = 0; n < c->graph->n_nodes; n++)
         group.nodes[n] |= own[n];
     free(own);
-    odb_push(&a->groups, group);
+    if (apart_is_wide(a, &group))
+        free(group.nodes);
+    else
+        odb_push(&a->groups, group);
 }
 
 /* One for each border that a node makes, in the order of the graph, and what is left of the
@@ -130,7 +147,8 @@ static void apart_groups(struct apart *a)
     free(done);
 }
 
-/* --- which groups go into one model ------------------------------------------------------------ */
+/* --- which groups go into one model ------------------------------------------------------------
+ */
 
 /* Whether a node of one of them makes what another one is to be fed. */
 static bool apart_touch(const struct apart *a, const struct apart_group *one,
@@ -163,7 +181,8 @@ static void apart_divide(struct apart *a)
     }
 }
 
-/* --- running them ------------------------------------------------------------------------------ */
+/* --- running them ------------------------------------------------------------------------------
+ */
 
 /* On the grid, where there is one of the same type and shape. */
 static void apart_feed(struct apart *a)
@@ -220,8 +239,8 @@ static enum odb_status apart_judge_group(struct apart *a, struct apart_group *gr
     if (group->x >= 0)
         given[group->x] = NULL;
     given[group->end] = t;
-    enum odb_status status = odb_judge_segments(
-        &c->judge, c->graph->values[group->end].producer, given, reports, err);
+    enum odb_status status =
+        odb_judge_segments(&c->judge, c->graph->values[group->end].producer, given, reports, err);
     group->guilty = status == ODB_OK && report->culprit;
     if (group->guilty) {
         report->verdict = ODB_VERDICT_FAIL;
@@ -311,8 +330,7 @@ static enum odb_status apart_run(struct apart *a, size_t model, struct odb_error
         odb_trace_add_weights(c->trace, c->prober->constant, nodes);
     probe.node = first;
     probe.what = odb_probe_title(c->graph, "groups apart from", first, last, what, sizeof what);
-    enum odb_status status =
-        odb_probe_ask(c->prober, &probe, apart_judge, &asked, &probed, err);
+    enum odb_status status = odb_probe_ask(c->prober, &probe, apart_judge, &asked, &probed, err);
     odb_probe_drop(c->prober, &probe);
     free(outputs);
     free(ends);
@@ -320,7 +338,8 @@ static enum odb_status apart_run(struct apart *a, size_t model, struct odb_error
     return status;
 }
 
-/* --- all of it --------------------------------------------------------------------------------- */
+/* --- all of it ---------------------------------------------------------------------------------
+ */
 
 static void apart_dispose(struct apart *a)
 {
@@ -355,8 +374,8 @@ enum odb_status apart_look(const struct search_case *c, struct findings *f, stru
         findings_step_end(f, "apart", "%zu groups between quantisers, each by itself; wrong: %zu",
                           a.groups.n, f->report->culprits.n - before);
         if (!c->options->no_checks)
-            for (size_t i = before; i < ODB_MIN(f->report->culprits.n, before + APART_ALONE) &&
-                                    status == ODB_OK; i++)
+            for (size_t i = before;
+                 i < ODB_MIN(f->report->culprits.n, before + APART_ALONE) && status == ODB_OK; i++)
                 status = group_verify(c, f, i, err);
     }
     apart_dispose(&a);

@@ -42,7 +42,6 @@
 struct probed {
     const struct search_case *c; /* borrowed */
     struct findings *f;          /* borrowed */
-    enum odb_probe_kind asked;   /* why; PLAIN: to judge each node */
     size_t most;                 /* nodes in a batch */
     bool packed;                 /* reading_packs(): judged at the end */
     size_t taken;                /* values that a run gave at most, */
@@ -222,8 +221,6 @@ static enum odb_status probed_run(struct probed *p, struct probed_batch *batch, 
         f->kept->probed_ahead = NULL;
     else
         ask = probed_ask_new(c, whole ? NULL : marks, batch->first, batch->stop);
-    if (p->asked != ODB_PROBE_KIND_PLAIN)
-        ask->probe.asked = p->asked;
     batch->had = odb_probe_run(c->prober, &ask->probe, &p->why);
     enum odb_verdict shown = odb_probe_verdict(batch->had);
     for (size_t i = 0; i < ask->probe.n_values && batch->had == ODB_OK; i++) {
@@ -322,23 +319,6 @@ static void probed_span(const struct search_case *c, const bool *marks, struct p
             batch->stop = some ? batch->stop : n + 1;
             some = true;
         }
-}
-
-enum odb_status probed_try(const struct search_case *c, struct findings *f,
-                           enum odb_probe_kind asked, const bool *marks, struct probed_try *out,
-                           struct odb_error *err)
-{
-    struct probed p = {.c = c, .f = f, .asked = asked, .why = ODB_ERROR_INIT};
-    struct probed_batch batch = {.stop = (int)c->graph->n_nodes,
-                                 .values = odb_new_n(struct odb_tensor *, c->graph->n_values)};
-    probed_span(c, marks, &batch);
-    enum odb_status status = probed_run(&p, &batch, marks, err);
-    *out = (struct probed_try){batch.had, batch.reproduces, true, batch.values, p.why};
-    for (size_t o = 0; o < c->n_outputs; o++) {
-        const struct odb_tensor *plain = f->plain[o], *now = batch.values[c->outputs[o]];
-        out->same &= !plain == !now && (!plain || odb_tensor_identical(plain, now));
-    }
-    return status;
 }
 
 enum odb_status probed_read(const struct search_case *c, struct findings *f, const bool *marks,

@@ -16,19 +16,6 @@ struct probed_read {
     bool reproduces; /* shows what the plain run shows; what was read is judged then, and kept */
     struct odb_error why;
 };
-/* What such a run came to, whose values are not taken for the target's. */
-struct probed_try {
-    enum odb_status had; /* of odb_probe_run() */
-    bool reproduces;     /* shows what the plain run shows */
-    bool same;           /* its outputs are the plain run's, bit for bit */
-    struct odb_tensor **values; /* owned refs; [n_values]; NULL where it could not be run */
-    struct odb_error why;
-};
-/* Runs the whole model with the marked values [n_values] read, outputs among them, for a reason.
- * The status is of the judging, and ODB_CANCELLED; values are the caller's, whatever it is. */
-enum odb_status probed_try(const struct search_case *c, struct findings *f,
-                           enum odb_probe_kind asked, const bool *marks, struct probed_try *out,
-                           struct odb_error *err) ODB_MUST_USE;
 /* Runs the whole model with the marked values [n_values] read, outputs among them. The status is of
  * the judging, and ODB_CANCELLED. */
 enum odb_status probed_read(const struct search_case *c, struct findings *f, const bool *marks,
