@@ -1,17 +1,18 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Who of the nodes that are wrong together is the kernel, and who is only there so that the target
+ * makes it: a quantiser that feeds it, and what makes floats of its integers again.
+ */
 #include "bisect/evidence/group.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "bisect/alone/alone.h"
 #include "bisect/evidence/verify.h"
-#include "bisect/question.h"
-#include "judge/segment.h"
-#include "run/value_report.h"
 
-/* --- who is in it ------------------------------------------------------------------------------
- */
+#define GROUP_WIDE 12 /* nodes of a region, weights aside, that are no kernel any more */
 
 static bool group_is_weight(const struct search_case *c, int node)
 {
@@ -19,9 +20,15 @@ static bool group_is_weight(const struct search_case *c, int node)
     return value >= 0 && c->prober->constant && c->prober->constant[value];
 }
 
-static bool group_quantises(const struct odb_node *node)
+static bool group_is(const struct search_case *c, int node, const char *op)
 {
-    return !strcmp(node->op_type, "QuantizeLinear") || !strcmp(node->op_type, "DequantizeLinear");
+    return !strcmp(c->graph->nodes[node].op_type, op);
+}
+
+static bool group_moves(const struct search_case *c, int node)
+{
+    const struct odb_op *op = odb_cpu_op(c->trace->cpu, node);
+    return group_is(c, node, "Cast") || (op && (op->flags & ODB_OP_EXACT));
 }
 
 /* How much a node looks like the one that the others are there for: it computes, and it has most
@@ -29,7 +36,6 @@ static bool group_quantises(const struct odb_node *node)
 static double group_work(const struct search_case *c, int index)
 {
     const struct odb_node *node = &c->graph->nodes[index];
-    const struct odb_op *op = odb_cpu_op(c->trace->cpu, index);
     double weights = 0;
     for (int i = 0; i < node->n_in; i++) {
         int v = node->in[i];
@@ -38,146 +44,90 @@ static double group_work(const struct search_case *c, int index)
         if (constant)
             weights += (double)odb_tensor_size(odb_trace_value(c->trace, v));
     }
-    if (group_quantises(node))
-        return 0;
-    return op && (op->flags & ODB_OP_EXACT) ? 1 : 2 + weights;
+    bool quantises = group_is(c, index, "QuantizeLinear") || group_is(c, index, "DequantizeLinear");
+    return quantises ? 0 : group_moves(c, index) ? 1 : 2 + weights;
 }
 
-/* Whether it makes weights of integers, for one of the segment that does more. */
-static bool group_feeds(const struct search_case *c, const struct odb_segment *s, int node)
+/* Whether some inner node reads what a node makes. */
+static bool group_is_read(const struct search_case *c, int node, const bool *inner)
 {
-    const struct odb_value *value = &c->graph->values[case_output_of(c, node)];
-    for (size_t i = 0; i < value->n_consumers && group_quantises(&c->graph->nodes[node]); i++)
-        if (s->nodes[value->consumers[i]] && !group_is_weight(c, value->consumers[i]))
-            return true;
-    return false;
+    const struct odb_node *n = &c->graph->nodes[node];
+    bool read = false;
+    for (int o = 0; o < n->n_out; o++)
+        for (size_t i = 0; n->out[o] >= 0 && i < c->graph->values[n->out[o]].n_consumers; i++)
+            read |= inner[c->graph->values[n->out[o]].consumers[i]];
+    return read;
 }
 
-/* Marks those of the segment that make integers of what is fed, up to what reads the integers; and
- * those behind the quantiser at its end. */
-static void group_trim(const struct search_case *c, const struct odb_segment *s, bool *outside)
+/* Takes out those that make integers of what is fed, up to what reads the integers, and those that
+ * only move or widen the integers at the end. */
+static void group_trim(const struct search_case *c, bool *inner)
 {
-    const struct odb_graph *graph = c->graph;
-    bool *fed = odb_new_n(bool, graph->n_values + 1);
-    for (size_t i = 0; i < s->n_border; i++)
-        fed[s->border[i]] = true;
-    for (int n = s->first; n <= s->last; n++) {
-        const struct odb_node *node = &graph->nodes[n];
-        if (!s->nodes[n] || group_is_weight(c, n) || node->n_in < 1 || node->in[0] < 0)
-            continue;
-        int maker = graph->values[node->in[0]].producer;
+    int n_nodes = (int)c->graph->n_nodes;
+    bool *before = odb_new_n(bool, c->graph->n_nodes + 1);
+    for (int n = 0; n < n_nodes; n++) {
+        int v = c->graph->nodes[n].n_in ? c->graph->nodes[n].in[0] : ODB_NO_VALUE;
+        int maker = v < 0 ? ODB_NO_NODE : c->graph->values[v].producer;
+        bool fed = maker == ODB_NO_NODE || !(inner[maker] || before[maker]);
+        before[n] = inner[n] && ((fed && group_is(c, n, "QuantizeLinear")) ||
+                                 (!fed && before[maker] && group_moves(c, n)));
+        inner[n] &= !before[n];
+    }
+    for (int n = n_nodes; n-- > 0;) {
+        int v = c->graph->nodes[n].n_in ? c->graph->nodes[n].in[0] : ODB_NO_VALUE;
+        const struct odb_tensor *t = v < 0 ? NULL : c->trace->ref[v];
+        int maker = v < 0 ? ODB_NO_NODE : c->graph->values[v].producer;
         bool follows =
-            maker != ODB_NO_NODE && outside[maker] && strcmp(node->op_type, "DequantizeLinear");
-        outside[n] = follows || (fed[node->in[0]] && !strcmp(node->op_type, "QuantizeLinear"));
+            inner[n] && maker != ODB_NO_NODE && inner[maker] && !group_is_read(c, n, inner);
+        inner[n] &= !(follows && t && !odb_dtype_is_float(t->dtype) &&
+                      (group_is(c, n, "DequantizeLinear") || group_moves(c, n)));
     }
-    for (int n = graph->values[s->value].producer;
-         n != ODB_NO_NODE && s->nodes[n] &&
-         strcmp(graph->nodes[n].op_type, "QuantizeLinear") != 0;) {
-        const struct odb_node *node = &graph->nodes[n];
-        const struct odb_op *op = odb_cpu_op(c->trace->cpu, n);
-        bool moves = group_quantises(node) || (op && (op->flags & ODB_OP_EXACT));
-        if (!moves || node->in[0] < 0)
-            break;
-        outside[n] = true;
-        n = graph->values[node->in[0]].producer;
-    }
-    free(fed);
+    free(before);
 }
 
-struct odb_culprit *group_accuse(const struct search_case *c, struct findings *f, int value,
-                                 int pin, struct odb_tensor *const *given)
+/* Makes the culprit the group of these nodes. False: it is one node, or none. */
+static bool group_fill(const struct search_case *c, struct odb_culprit *culprit, const bool *nodes)
 {
-    struct odb_segment s;
-    int first = -1, last = -1, main = c->graph->values[value].producer;
-    size_t active = 0;
-    bool *outside = odb_new_n(bool, c->graph->n_nodes + 1);
-    odb_segment_init(&s, c->trace, value, given);
-    group_trim(c, &s, outside);
-    for (int n = s.first; n >= 0 && n <= s.last; n++) {
-        if (!s.nodes[n] || group_is_weight(c, n))
-            continue;
-        first = first < 0 ? n : first;
-        last = n;
-        active += !outside[n];
-        if (group_work(c, n) > group_work(c, main))
+    bool *inner = odb_new_n(bool, c->graph->n_nodes + 1);
+    int main = ODB_NO_NODE;
+    size_t n_inner = 0;
+    for (int n = 0; n < (int)c->graph->n_nodes; n++)
+        inner[n] = nodes[n] && !group_is_weight(c, n);
+    group_trim(c, inner);
+    for (int n = 0; n < (int)c->graph->n_nodes; n++) {
+        n_inner += inner[n];
+        if (inner[n] && (main < 0 || group_work(c, n) > group_work(c, main)))
             main = n;
     }
+    culprit->node = main < 0 ? culprit->node : main;
+    for (int n = 0; n < (int)c->graph->n_nodes && n_inner > 1; n++) {
+        bool scales = group_is_weight(c, n) && group_is(c, n, "DequantizeLinear");
+        if (inner[n] || (scales && group_is_read(c, n, inner)))
+            odb_push(&culprit->group, n);
+    }
+    free(inner);
+    return n_inner > 1;
+}
+
+struct odb_culprit *group_accuse(const struct search_case *c, struct findings *f, const bool *nodes,
+                                 int value, int pin)
+{
     struct odb_culprit *culprit =
-        findings_accuse(f, main, value, active > 1 ? ODB_KIND_FUSION : findings_kind(f, value));
+        findings_accuse(f, c->graph->values[value].producer, value, ODB_KIND_FUSION);
     culprit->pin = pin;
-    if (active > 1) {
-        culprit->segment[0] = first;
-        culprit->segment[1] = last;
-        for (int n = s.first; n <= s.last; n++)
-            if (s.nodes[n] && !outside[n] && (!group_is_weight(c, n) || group_feeds(c, &s, n)))
-                odb_push(&culprit->group, n);
+    culprit->verified = true;
+    culprit->segment[0] = ODB_NO_NODE;
+    for (int n = 0; n < (int)c->graph->n_nodes; n++) {
+        if (!nodes[n] || group_is_weight(c, n))
+            continue;
+        culprit->segment[0] = culprit->segment[0] < 0 ? n : culprit->segment[0];
+        culprit->segment[1] = n;
     }
-    free(outside);
-    odb_segment_dispose(&s);
+    if (!group_fill(c, culprit, nodes)) {
+        culprit->kind = findings_kind(f, value);
+        culprit->segment[0] = culprit->segment[1] = culprit->node;
+    }
     return culprit;
-}
-
-/* --- by itself ---------------------------------------------------------------------------------
- */
-
-/* Whether what the group gave is as wrong as in the whole model: the same bits, or the reference
- * says so. */
-static enum odb_status group_judge(const struct search_case *c, const struct findings *f, int value,
-                                   struct odb_tensor *t, bool *fails, struct odb_error *err)
-{
-    size_t n = c->graph->n_values;
-    if (odb_tensor_identical(t, f->given[value])) {
-        *fails = true;
-        return ODB_OK;
-    }
-    struct odb_tensor **given = odb_xmemdup(f->given, n * sizeof *given);
-    struct odb_value_report *reports = odb_xmemdup(f->values, n * sizeof *reports);
-    given[value] = t;
-    reports[value] = (struct odb_value_report){0};
-    enum odb_status status =
-        odb_judge_segments(&c->judge, c->graph->values[value].producer, given, reports, err);
-    *fails = reports[value].culprit;
-    free(reports);
-    free(given);
-    return status;
-}
-
-static enum odb_status group_run(const struct search_case *c, struct findings *f,
-                                 struct odb_culprit *culprit, struct odb_error *err)
-{
-    bool *nodes = odb_new_n(bool, c->graph->n_nodes), fails = false;
-    struct odb_tensor *output = NULL;
-    struct odb_error why = ODB_ERROR_INIT;
-    char what[240];
-    for (size_t i = 0; i < culprit->group.n; i++)
-        nodes[culprit->group.items[i]] = true;
-    struct odb_probe probe = {.asked = ODB_PROBE_KIND_SEGMENT,
-                              .what = odb_probe_title(c->graph, "group from", culprit->segment[0],
-                                                      culprit->segment[1], what, sizeof what),
-                              .node = culprit->node,
-                              .nodes = nodes,
-                              .given = f->given,
-                              .values = &culprit->value,
-                              .n_values = 1,
-                              .outputs = &output,
-                              .judged = true};
-    enum odb_status had = odb_probe_run(c->prober, &probe, &why), status = ODB_OK;
-    enum odb_verdict shown = odb_probe_verdict(had);
-    if (had == ODB_CANCELLED) {
-        *err = why;
-        status = had;
-    } else if (had == ODB_OK) {
-        status = group_judge(c, f, culprit->value, output, &fails, err);
-        shown = fails ? ODB_VERDICT_FAIL : ODB_VERDICT_PASS;
-    }
-    odb_probe_tell(c->prober, &probe, shown, 0);
-    odb_probe_drop(c->prober, &probe);
-    culprit->verified = fails;
-    culprit->checks[ODB_CHECK_REGION] = fails           ? ODB_CONFIRMS
-                                        : had == ODB_OK ? ODB_CONTRADICTS
-                                                        : ODB_NOT_TESTABLE;
-    free(nodes);
-    return status;
 }
 
 enum odb_status group_verify(const struct search_case *c, struct findings *f, size_t index,
@@ -185,17 +135,60 @@ enum odb_status group_verify(const struct search_case *c, struct findings *f, si
 {
     struct odb_culprit *culprit = findings_culprit(f, index);
     bool found = false;
-    if (!culprit->group.n || odb_probe_cuts(c->prober) != ODB_CUTS_ANY)
+    if (!culprit->group.n || !alone_possible(c, culprit->node))
         return ODB_OK;
     findings_step_begin(f, "verify");
-    enum odb_status status = culprit->verified ? ODB_OK : group_run(c, f, culprit, err);
-    if (status == ODB_OK && alone_possible(c, culprit->node))
-        status = verify_is_it(c, f, culprit, culprit->node, &found, err);
-    if (found) {
-        culprit->verified = true;
-        culprit->checks[ODB_CHECK_REGION] = ODB_NOT_ASKED;
+    enum odb_status status = verify_is_it(c, f, culprit, culprit->node, &found, err);
+    if (found)
         culprit->group.n = 0;
-    }
-    findings_step_end(f, "verify", "the group as a model of its own, and its operator alone");
+    findings_step_end(f, "verify", "the operator of the group alone");
     return status;
+}
+
+/* Marks what leads from the region's first node to its last; false: nothing does, or it is wide. */
+static bool group_between(const struct search_case *c, const struct odb_culprit *culprit,
+                          bool *nodes)
+{
+    const struct odb_node *last = &c->graph->nodes[culprit->segment[1]];
+    bool *behind = odb_new_n(bool, c->graph->n_values + 1), quantises = false;
+    size_t n_nodes = 0;
+    odb_graph_ancestors(c->graph, last->out, last->n_out > 0, c->drawn, nodes);
+    for (int n = 0; n < (int)c->graph->n_nodes; n++) {
+        const struct odb_node *node = &c->graph->nodes[n];
+        bool from = n == culprit->segment[0];
+        for (size_t k = 0; k < odb_node_n_reads(node); k++)
+            from |= odb_node_reads(node, k) >= 0 && behind[odb_node_reads(node, k)];
+        for (int o = 0; from && o < node->n_out; o++)
+            if (node->out[o] >= 0)
+                behind[node->out[o]] = true;
+        nodes[n] &= from;
+        n_nodes += nodes[n];
+        quantises |=
+            nodes[n] && (group_is(c, n, "QuantizeLinear") || group_is(c, n, "DequantizeLinear"));
+    }
+    free(behind);
+    bool all = nodes[culprit->segment[0]] && quantises && n_nodes <= GROUP_WIDE;
+    for (int n = 0; n < (int)c->graph->n_nodes && all; n++) /* with the weights that they read */
+        nodes[n] |= group_is_weight(c, n);
+    return all;
+}
+
+void group_name_all(const struct search_case *c, struct findings *f)
+{
+    bool *nodes = odb_new_n(bool, c->graph->n_nodes + 1);
+    for (size_t i = 0; i < f->report->culprits.n; i++) {
+        struct odb_culprit *culprit = findings_culprit(f, i);
+        bool fused = culprit->kind == ODB_KIND_FUSION || culprit->kind == ODB_KIND_PROBE_EFFECT;
+        if (!fused || culprit->group.n || !odb_culprit_is_region(culprit) || !culprit->verified ||
+            !group_between(c, culprit, nodes))
+            continue;
+        int end = case_output_of(c, culprit->segment[1]);
+        if (!group_fill(c, culprit, nodes))
+            continue;
+        culprit->kind = ODB_KIND_FUSION;
+        culprit->pin = culprit->value; /* it was pinned as the region that it is */
+        culprit->numbers = end == culprit->value ? culprit->numbers : f->values[end];
+        culprit->value = end;
+    }
+    free(nodes);
 }

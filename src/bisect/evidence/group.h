@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Nodes that are wrong together: all that lies between values that were read.
+ * Nodes that are wrong together, as a target makes one kernel of them.
  */
 #ifndef ODB_BISECT_EVIDENCE_GROUP_H
 #define ODB_BISECT_EVIDENCE_GROUP_H
@@ -8,16 +8,16 @@
 #include "bisect/findings.h"
 #include "report/report.h"
 
-/* A fresh culprit: the nodes that make this value out of the nearest ones that were given ([n_values],
- * this one as well); the one that computes is named. Quantisers that only feed them or follow them
- * are not of the group. pin: the value that is made the reference's in their place. A single node is
- * accused as any other. Borrowed until the next is added. */
-struct odb_culprit *group_accuse(const struct search_case *c, struct findings *f, int value, int pin,
-                                 struct odb_tensor *const *given);
-/* Runs a group that was not yet as a model of its own, fed with what the target had before it, and
- * the node that computes alone: verified where it fails likewise, and that node alone accused where
- * it fails by itself. Of a single node it asks nothing. */
+/* A fresh culprit: the marked nodes [n_nodes], which were run apart and make this value wrong. The
+ * one that computes is named; quantisers that only feed them or follow them are not of the group.
+ * pin: the value that is made the reference's in their place. A single node is accused as any other.
+ * Borrowed until the next is added. */
+struct odb_culprit *group_accuse(const struct search_case *c, struct findings *f, const bool *nodes,
+                                 int value, int pin);
+/* Runs the node that computes alone: where it fails by itself, it is accused alone. */
 enum odb_status group_verify(const struct search_case *c, struct findings *f, size_t index,
                              struct odb_error *err) ODB_MUST_USE;
+/* Regions with quantisers, which some search came to, are told as groups as well. */
+void group_name_all(const struct search_case *c, struct findings *f);
 
 #endif

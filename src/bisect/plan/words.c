@@ -381,8 +381,9 @@ static void words_group(const struct search_case *c, const struct odb_culprit *w
                    who->segment[0], who->segment[1]);
     words_value(c, who->value, out);
     odb_buf_puts(out, " wrong");
-    words_by(who, out);
-    if (v->reason[0]) {
+    if (!v->boundary) /* else a step is all or nothing, and how many are off is told */
+        words_by(who, out);
+    if (v->boundary && v->reason[0]) {
         odb_buf_puts(out, " (");
         odb_buf_put_shown(out, v->reason);
         odb_buf_puts(out, ")");

@@ -23,6 +23,7 @@
 #include "bisect/evidence/group.h"
 #include "bisect/reading.h"
 #include "bisect/strategy/forecast.h"
+#include "executor/groups.h"
 #include "judge/segment.h"
 
 #define APART_MODELS 12 /* beyond which searching by cuts is cheaper */
@@ -33,7 +34,7 @@
 struct apart_group {
     int x;       /* what the quantiser at its end reads; else ODB_NO_VALUE */
     int end;     /* the value that is read */
-    bool *nodes; /* owned; [n_nodes] */
+    bool *nodes; /* owned; [n_nodes] weights that they read included */
     size_t model;
     bool guilty;
     struct odb_value_report report; /* of end, where it is */
@@ -278,24 +279,41 @@ static enum odb_status apart_judge(void *payload, const struct odb_probe *probe,
     return status;
 }
 
+/* Whether the target says that it runs the accused by itself in the model as it is: then it makes
+ * another kernel of it apart. */
+static bool apart_is_alone(const struct odb_groups *told, const struct odb_culprit *culprit)
+{
+    const struct odb_kernel *kernel = odb_groups_kernel(told, culprit->node);
+    return culprit->group.n && kernel && kernel->n == 1;
+}
+
 /* Accuses the guilty, in the order of the model. */
 static void apart_accuse(struct apart *a)
 {
     const struct search_case *c = a->c;
+    struct odb_groups told;
+    size_t others = 0;
+    const char *text = odb_buf_text(&a->f->report->account.groups);
+    bool known = odb_groups_read(&told, text, c->model->graph, NULL) == ODB_OK;
     for (size_t i = 0; i < a->groups.n; i++) {
         const struct apart_group *group = &a->groups.items[i];
-        struct odb_tensor **given = odb_xmemdup(a->fed, c->graph->n_values * sizeof *given);
-        if (group->x >= 0)
-            given[group->x] = NULL;
-        given[group->end] = c->trace->ref[group->end];
-        if (group->guilty) {
-            int pin = group->x < 0 ? group->end : group->x;
-            struct odb_culprit *culprit = group_accuse(c, a->f, group->end, pin, given);
-            culprit->numbers = group->report;
-            culprit->verified = true;
+        if (!group->guilty)
+            continue;
+        struct odb_culprit *culprit =
+            group_accuse(c, a->f, group->nodes, group->end, group->x < 0 ? group->end : group->x);
+        culprit->numbers = group->report;
+        if (known && apart_is_alone(&told, culprit)) {
+            findings_drop(a->f, a->f->report->culprits.n - 1);
+            others++;
         }
-        free(given);
     }
+    odb_groups_dispose(&told);
+    if (others)
+        findings_note(
+            a->f,
+            "%zu other group%s wrong where it runs apart; in the model as it is the target "
+            "makes no kernel of it",
+            others, others == 1 ? " is" : "s are each");
 }
 
 static enum odb_status apart_run(struct apart *a, size_t model, struct odb_error *err)
