@@ -24,7 +24,8 @@ struct steps {
     double scale;            /* the largest of the quantiser's */
 };
 
-/* --- the quantiser ----------------------------------------------------------------------------- */
+/* --- the quantiser -----------------------------------------------------------------------------
+ */
 
 static double steps_scale(const struct steps *s, const struct odb_node *quantiser)
 {
@@ -67,7 +68,8 @@ static bool steps_find(struct steps *s)
     }
 }
 
-/* --- honest values ----------------------------------------------------------------------------- */
+/* --- honest values -----------------------------------------------------------------------------
+ */
 
 /* What the tail makes of golden, moved by so much of noise and of steps. */
 static enum odb_status steps_run(const struct steps *s, double by, double steps,

@@ -10,8 +10,8 @@
 
 /* A fresh culprit: the marked nodes [n_nodes], which were run apart and make this value wrong. The
  * one that computes is named; quantisers that only feed them or follow them are not of the group.
- * pin: the value that is made the reference's in their place. A single node is accused as any other.
- * Borrowed until the next is added. */
+ * pin: the value that is made the reference's in their place. A single node is accused as any
+ * other. Borrowed until the next is added. */
 struct odb_culprit *group_accuse(const struct search_case *c, struct findings *f, const bool *nodes,
                                  int value, int pin);
 /* Runs the node that computes alone: where it fails by itself, it is accused alone. */
