@@ -222,6 +222,13 @@ $(B)/older-cpu.so: tests/cpu/older_cpu.c
 	$(Q)$(CC) $(CPPFLAGS) $(filter-out $(SANFLAGS),$(ALL_CFLAGS)) -fPIC -shared \
 	    $(filter-out $(SANFLAGS),$(SO_LDFLAGS)) $< -ldl -o $@
 
+# An ONNX Runtime that is given other models than the program gives it.
+$(B)/broken-ort.so: tests/quantised/broken_ort.c
+	@mkdir -p $(@D)
+	@echo "  TEST  $@"
+	$(Q)$(CC) $(CPPFLAGS) $(filter-out $(SANFLAGS),$(ALL_CFLAGS)) -fPIC -shared \
+	    $(filter-out $(SANFLAGS),$(SO_LDFLAGS)) $< -ldl -o $@
+
 $(B)/json-get: tests/json_get.c
 	@mkdir -p $(@D)
 	@echo "  TEST  $@"

@@ -8,6 +8,7 @@
 #include "run/hooks.h"
 #include "probe/reference_from.h"
 #include "reference/trace.h"
+#include "report/report.h"
 
 void search_case_begin(struct search_case_made *out, const struct odb_model *model,
                        const struct odb_feeds *feeds, const struct odb_bisect_options *options)
@@ -117,6 +118,12 @@ void search_case_dispose(struct search_case_made *made)
     free(made->fed);
     free(made->beyond);
     *made = (struct search_case_made){0};
+}
+
+int case_pin_of(const struct search_case *c, const struct odb_culprit *who)
+{
+    int maker = who->group.n ? c->graph->values[who->pin].producer : who->node;
+    return maker == ODB_NO_NODE ? who->node : maker;
 }
 
 int case_output_of(const struct search_case *c, int node)

@@ -151,8 +151,13 @@ struct odb_culprit {
     char *recorded_weight; /* owned: its name; the model has another one than was recorded, which
                               recorded_off says: "channel 3, 1.2 times"; NULL: none is known */
     char recorded_off[100];
-    bool weight_explains;      /* with the recorded weights the operators make what was recorded */
-    int segment[2];            /* first and last node of the smallest region that fails */
+    bool weight_explains; /* with the recorded weights the operators make what was recorded */
+    int segment[2];       /* first and last node of the smallest region that fails */
+    ODB_VEC(int)
+    group;                     /* nodes that are wrong together, ascending: node is the one of them
+                                  that computes, and the segment has what must be there for them to
+                                  be made one kernel. Empty: they are not known */
+    int pin;                   /* of a group: the value that is made the reference's in its place */
     struct odb_held held;      /* kinds exchanged and overwritten: whose values these are */
     struct odb_stretch passes; /* kind whole: the largest part that was asked and is right */
     enum odb_opinion third_opinion; /* of other code than target and reference */
@@ -377,6 +382,10 @@ struct json_t *odb_report_pieces_json(const struct odb_report *report);
 void odb_put_off(struct odb_number error, struct odb_number noise, struct odb_buf *out);
 /* "verified alone; reaches an output", and the region where it is not one node. */
 void odb_culprit_facts(const struct odb_culprit *culprit, struct odb_buf *out);
+/* Names what is accused: a node, the one that computes of a group and how many there are with it,
+ * or the ends of a region. from: before those, "the region from ". */
+void odb_culprit_put_place(const struct odb_culprit *culprit, const struct odb_graph *graph,
+                           const char *from, struct odb_buf *out);
 /* Its segment is what is accused; else a node is, and the segment is what it takes for it to be
  * wrong. */
 bool odb_culprit_is_region(const struct odb_culprit *culprit);

@@ -306,6 +306,17 @@ static void read_together(const struct reading *r, const json_t *list, struct od
             odb_push(&culprit->together, node);
 }
 
+static void read_group(const struct reading *r, const json_t *json, struct odb_culprit *culprit)
+{
+    size_t i;
+    json_t *node;
+    int index;
+    culprit->group.n = 0;
+    json_array_foreach((json_t *)json, i, node)
+        if (read_node(r, node, &index))
+            odb_push(&culprit->group, index);
+}
+
 static void read_culprit(const struct reading *r, const json_t *json, struct odb_culprit *culprit)
 {
     static const struct read_row rows[] = {
@@ -325,6 +336,7 @@ static void read_culprit(const struct reading *r, const json_t *json, struct odb
     READ_ROWS(json, read_value_rows, &culprit->numbers);
     if (!culprit->kernel)
         culprit->kernel = read_kernel(r, json_object_get(json, "kernel"));
+    read_group(r, json_object_get(json, "group"), culprit);
     read_held(r, json_object_get(json, "holds"), &culprit->held);
     read_passes(r, json_object_get(json, "passes"), &culprit->passes);
     read_together(r, json_object_get(json, "together"), culprit);

@@ -315,7 +315,7 @@ static void bisect_kernels(const struct search_case *c, struct findings *f)
         odb_groups_read(&groups, odb_buf_text(&f->report->account.groups), c->model->graph, NULL);
     for (size_t i = 0; i < f->report->culprits.n && status == ODB_OK; i++) {
         struct odb_culprit *culprit = findings_culprit(f, i);
-        bool region = odb_culprit_is_region(culprit);
+        bool region = odb_culprit_is_region(culprit) && !culprit->group.n;
         const struct odb_kernel *first =
             odb_groups_kernel(&groups, region ? culprit->segment[0] : culprit->node);
         if (!region || first == odb_groups_kernel(&groups, culprit->segment[1]))
@@ -351,6 +351,7 @@ static void bisect_finish(struct bisect *s)
 {
     const struct search_case *c = s->asked;
     struct findings *f = &s->found;
+    bisect_kernels(c, f);
     for (size_t i = 0; i < f->report->culprits.n; i++) {
         struct odb_culprit *culprit = findings_culprit(f, i);
         const struct odb_tensor *t = culprit->value < 0 ? NULL : f->shown[culprit->value];
@@ -359,7 +360,6 @@ static void bisect_finish(struct bisect *s)
         if (c->trace && i < BISECT_HISTOGRAMS)
             bisect_histograms(c, f, culprit);
     }
-    bisect_kernels(c, f);
     bisect_note_types(c, f);
     probed_forget(c, f);
     findings_unread(f, unread_count(c, f));
