@@ -27,6 +27,8 @@ struct odb_bisect_options {
     bool no_enter;   /* nodes with bodies are taken as one */
     bool no_checks;  /* the accused is not asked about any further */
     bool no_opinion; /* no third executor is asked about the first culprit */
+    size_t max_outputs; /* of one model, that the target was found to give in an earlier search of
+                           the session; 0: that is not known */
     size_t step;     /* LINEAR: nodes from cut to cut; 0: as many as make the fewest cuts */
     uint64_t seed;   /* of noisy runs and jitter */
     struct odb_trace *trace; /* borrowed: the reference's values, made before for the same model,

@@ -302,6 +302,8 @@ struct odb_report {
     struct odb_firsts reference_firsts, target_firsts;
     size_t n_unsupported; /* nodes without a reference kernel */
     size_t values_unread; /* that nodes make and others read, and the target never gave */
+    size_t max_outputs;   /* of one model, that the target was found to give; 0: it was not asked
+                             for more than it gives, or says itself what that is */
     size_t target_models; /* distinct ones among the loads: what a compiler has to compile */
     size_t target_loads, target_runs;
     struct odb_pieces pieces;

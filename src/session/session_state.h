@@ -6,6 +6,7 @@
 #ifndef ODB_SESSION_SESSION_STATE_H
 #define ODB_SESSION_SESSION_STATE_H
 
+#include "session/learnt.h"
 #include "session/session.h"
 
 struct odb_session {
@@ -40,6 +41,8 @@ struct odb_session {
     struct odb_answers answers; /* of the search begun last; this and the next two are the
                                    engine's thread's alone */
     struct odb_resumed resumed; /* what it has from an earlier run of the program */
+    ODB_VEC(struct odb_learnt) learnt; /* of each target that was searched */
+    char learning[65];          /* which of them that is now; "": none */
     struct odb_walk *walk;      /* owned; NULL: not walking */
     struct odb_inside *inside;  /* owned: the innermost body that the walk is in, or NULL */
     int resume;                 /* [lock] before this node the walk goes on with another
