@@ -1,11 +1,13 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "session/learnt.h"
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A later search in the session does not ask again for what was refused.
+ */
+#include "session/session_state.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "session/identity.h"
-#include "session/session_state.h"
 #include "session/store_int.h"
 
 static void learnt_name(const struct odb_bisect_options *options, char name[65])
@@ -33,8 +35,8 @@ static enum odb_status learnt_read(struct odb_store *store, const char *target, 
 {
     enum odb_status status = ODB_OK;
     sqlite3_stmt *stmt;
-    ODB_TRY(odb_store__prepare_if_there(
-        store, &stmt, "SELECT max_outputs FROM learnt WHERE target = ?", err));
+    ODB_TRY(odb_store__prepare_if_there(store, &stmt,
+                                        "SELECT max_outputs FROM learnt WHERE target = ?", err));
     if (!stmt)
         return ODB_OK;
     odb_store__bind_text(stmt, 1, target);
