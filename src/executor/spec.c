@@ -368,5 +368,8 @@ const struct odb_executor_option odb_spec_common[] = {
     {"cut", "any|prefix|no", "any", "parts of the model that it takes", false},
     {"compile", "SECONDS", NULL, "how long a load takes: forecasts go by it", false},
     {"run", "SECONDS", NULL, "how long a run takes: forecasts go by it", false},
+    {"layouts", "LIST", NULL, "how values in the middle are held: NHWC, NCHW16c, ; between them",
+     false},
+    {"refeed", "yes|no", "yes", "whether a loaded model runs on other inputs", false},
     {NULL, NULL, NULL, NULL, false},
 };

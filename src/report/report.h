@@ -280,8 +280,8 @@ struct odb_report {
     bool told;               /* it was read from where it was stored, and came to this there: */
     enum odb_outcome stored; /* else meaningless; odb_report_outcome() is the verdict */
     bool outputs_diverge;
-    bool only_outputs; /* the target gives nothing else, and takes no part of the model; not stored
-                        */
+    bool only_outputs; /* the target gives nothing else, takes no part of the model, and runs what
+                          is loaded on other inputs; not stored */
     char *signature;   /* owned: of the plain run's failure, by odb_signature_text(); NULL: none */
     ODB_VEC(char *) warnings; /* owned lines */
     ODB_VEC(char *) notes;    /* owned lines: what is good to know and no reason to doubt */
