@@ -68,6 +68,8 @@ enum odb_status search_case_connect(struct search_case_made *made, struct odb_er
                     options->hooks);
     made->prober.answers = options->answers;
     made->prober.scope = options->scope;
+    if (options->max_outputs && !options->scope) /* a body is another model */
+        odb_probe_set_max_outputs(&made->prober, options->max_outputs);
     made->is.judge.compared = &made->prober.now->compared;
     made->is.pool = made->pool;
     return ODB_OK;

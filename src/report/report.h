@@ -299,8 +299,8 @@ struct odb_report {
     bool told;               /* it was read from where it was stored, and came to this there: */
     enum odb_outcome stored; /* else meaningless; odb_report_outcome() is the verdict */
     bool outputs_diverge;
-    bool only_outputs; /* the target gives nothing else, and takes no part of the model; not stored
-                        */
+    bool only_outputs; /* the target gives nothing else, takes no part of the model, and runs what
+                          is loaded on other inputs; not stored */
     char *signature;   /* owned: of the plain run's failure, by odb_signature_text(); NULL: none */
     ODB_VEC(char *) warnings; /* owned lines */
     ODB_VEC(char *) notes;    /* owned lines: what is good to know and no reason to doubt */
@@ -322,6 +322,8 @@ struct odb_report {
     struct odb_firsts reference_firsts, target_firsts;
     size_t n_unsupported; /* nodes without a reference kernel */
     size_t values_unread; /* that nodes make and others read, and the target never gave */
+    size_t max_outputs;   /* of one model, that the target was found to give; 0: it was not asked
+                             for more than it gives, or says itself what that is */
     size_t target_models; /* distinct ones among the loads: what a compiler has to compile */
     size_t target_loads, target_runs;
     struct odb_pieces pieces;

@@ -279,7 +279,8 @@ static enum odb_status bisect_search(struct bisect *s, struct odb_error *err)
         return bisect_around(s, status, err);
     ODB_TRY(status);
     ODB_TRY(plain_account(c, f, err));
-    findings_only_outputs(f, !reading_taps(c) && odb_probe_cuts(c->prober) == ODB_CUTS_NONE);
+    findings_only_outputs(f, !reading_taps(c) && odb_probe_cuts(c->prober) == ODB_CUTS_NONE &&
+                                 odb_probe_refeeds(c->prober));
     return bisect_runs(c, f, err);
 }
 
