@@ -507,6 +507,11 @@ void findings_contributions_to(struct findings *f, int output)
     f->book->report->contributions_to = output;
 }
 
+void findings_setting_take(struct findings *f, struct odb_setting_tried tried)
+{
+    odb_push(&f->book->report->settings, tried);
+}
+
 void findings_contribute(struct findings *f, struct odb_contribution part)
 {
     odb_push(&f->book->report->contributions, part);

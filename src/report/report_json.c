@@ -207,6 +207,13 @@ static json_t *report_kernel(const struct odb_kernel *kernel)
                                report_nodes(kernel->nodes, kernel->n));
 }
 
+/* Nodes that are refused together; null of other kinds. */
+static json_t *report_together(const struct odb_culprit *culprit)
+{
+    return culprit->together.n ? report_nodes(culprit->together.items, culprit->together.n)
+                               : json_null();
+}
+
 static json_t *report_culprit(const struct odb_report *report, const struct odb_culprit *culprit)
 {
     const struct odb_node *node = &report->model->graph->nodes[culprit->node];
@@ -220,6 +227,8 @@ static json_t *report_culprit(const struct odb_report *report, const struct odb_
     report_set(object, "verified", json_boolean(culprit->verified));
     report_set(object, "segment", json_pack("[ii]", culprit->segment[0], culprit->segment[1]));
     report_set(object, "group", report_nodes(culprit->group.items, culprit->group.n));
+    report_set(object, "together", report_together(culprit));
+    report_set(object, "runs_with", odb_json_text(culprit->runs_with));
     report_set(object, "kernel", report_kernel(culprit->kernel));
     report_set(object, "read_as", odb_json_text(culprit->read_as));
     report_set(object, "passes", report_part(&culprit->passes));
@@ -382,6 +391,21 @@ static json_t *report_contributions(const struct odb_report *report)
     return array;
 }
 
+static json_t *report_settings(const struct odb_report *report)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < report->settings.n; i++) {
+        const struct odb_setting_tried *tried = &report->settings.items[i];
+        json_array_append_new(array,
+                              json_pack("{so,so,so,so,sb}", "setting", odb_json_text(tried->option),
+                                        "text", odb_json_text(tried->help), "verdict",
+                                        json_string(odb_verdict_name(tried->verdict)), "error",
+                                        report_number(tried->error), "goes_away",
+                                        (int)(tried->verdict == ODB_VERDICT_PASS)));
+    }
+    return array;
+}
+
 /* The run in which the culprits had the reference's values. */
 static json_t *report_pinned(const struct odb_report *report)
 {
@@ -428,6 +452,7 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "pinned", report_pinned(report));
     report_set(root, "contributions_to", odb_report_value_key(report, report->contributions_to));
     report_set(root, "contributions", report_contributions(report));
+    report_set(root, "settings", report_settings(report));
     report_set(root, "strategy", report_steps(report));
     report_set(root, "forecast", report_forecast(&report->forecast));
     report_set(root, "suspects_left", report_left(report));

@@ -296,15 +296,14 @@ static struct odb_kernel *read_kernel(const struct reading *r, const json_t *jso
     return odb_xmemdup(&kernel, sizeof kernel);
 }
 
-static void read_group(const struct reading *r, const json_t *json, struct odb_culprit *culprit)
+/* Nodes that the model has. */
+static void read_nodes(const struct reading *r, const json_t *list, struct odb_node_list *out)
 {
-    size_t i;
-    json_t *node;
-    int index;
-    culprit->group.n = 0;
-    json_array_foreach((json_t *)json, i, node)
-        if (read_node(r, node, &index))
-            odb_push(&culprit->group, index);
+    int node;
+    out->n = 0;
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (read_node(r, json_array_get(list, i), &node))
+            odb_push(out, node);
 }
 
 static void read_culprit(const struct reading *r, const json_t *json, struct odb_culprit *culprit)
@@ -318,6 +317,7 @@ static void read_culprit(const struct reading *r, const json_t *json, struct odb
         {"own_library_opinion", offsetof(struct odb_culprit, own_opinion), read_opinion},
         {"own_library", offsetof(struct odb_culprit, own_by), read_text},
         {"read_as", offsetof(struct odb_culprit, read_as), read_text},
+        {"runs_with", offsetof(struct odb_culprit, runs_with), read_text},
         {"spoils_by_itself", offsetof(struct odb_culprit, spoils), read_checked},
         {"confidence", offsetof(struct odb_culprit, confidence), read_confidence},
     };
@@ -325,9 +325,10 @@ static void read_culprit(const struct reading *r, const json_t *json, struct odb
     READ_ROWS(json, read_value_rows, &culprit->numbers);
     if (!culprit->kernel)
         culprit->kernel = read_kernel(r, json_object_get(json, "kernel"));
-    read_group(r, json_object_get(json, "group"), culprit);
+    read_nodes(r, json_object_get(json, "group"), &culprit->group);
     read_held(r, json_object_get(json, "holds"), &culprit->held);
     read_passes(r, json_object_get(json, "passes"), &culprit->passes);
+    read_nodes(r, json_object_get(json, "together"), &culprit->together);
     read_chars(json_object_get(json, "recorded_weight_off"), culprit->recorded_off,
                sizeof culprit->recorded_off);
     read_inside(json_object_get(json, "inside"), culprit);
@@ -505,6 +506,27 @@ static void read_firsts(const struct reading *r, const json_t *json, struct odb_
     read_value(r, json_object_get(json, "beyond_f16"), &out->beyond_f16);
 }
 
+static void read_settings(const struct reading *r, const json_t *list)
+{
+    static const struct read_row rows[] = {
+        {"setting", offsetof(struct odb_setting_tried, option), read_text},
+        {"text", offsetof(struct odb_setting_tried, help), read_text},
+        {"error", offsetof(struct odb_setting_tried, error), read_number},
+    };
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        struct odb_setting_tried tried = {.verdict = ODB_VERDICT_UNTESTED};
+        const json_t *json = json_array_get(list, i);
+        const char *verdict = json_string_value(json_object_get(json, "verdict"));
+        READ_ROWS(json, rows, &tried);
+        if (tried.option && tried.help && verdict && odb_verdict_parse(&tried.verdict, verdict)) {
+            odb_push(&r->report->settings, tried);
+            continue;
+        }
+        free(tried.option);
+        free(tried.help);
+    }
+}
+
 static void read_search(const struct reading *r, const json_t *json)
 {
     const json_t *first = json_object_get(json, "first");
@@ -514,6 +536,7 @@ static void read_search(const struct reading *r, const json_t *json)
     read_pinned(r, json_object_get(json, "pinned"));
     read_value(r, json_object_get(json, "contributions_to"), &r->report->contributions_to);
     read_contributions(r, json_object_get(json, "contributions"));
+    read_settings(r, json_object_get(json, "settings"));
     read_steps(r, json_object_get(json, "strategy"));
     read_forecast(r, json_object_get(json, "forecast"));
     read_proof(r, json_object_get(json, "proof"));
@@ -550,8 +573,10 @@ static void read_head(struct odb_report *report, const json_t *json)
                sizeof report->sha256);
     report->dead = json_is_false(json_object_get(json, "target_runs_at_all"));
     if (json_is_true(json_object_get(json, "only_whole")))
-        report->only_whole =
-            report->signature && !strncmp(report->signature, "timeout", 7) ? "hangs" : "crashes";
+        report->only_whole = !report->signature                          ? "crashes"
+                             : !strncmp(report->signature, "timeout", 7) ? "hangs"
+                             : !strncmp(report->signature, "refused", 7) ? "refuses"
+                                                                         : "crashes";
     for (size_t i = 0; i < json_array_size(warnings); i++)
         if (json_is_string(json_array_get(warnings, i)))
             odb_report_warn(report, "%s", json_string_value(json_array_get(warnings, i)));

@@ -6,8 +6,8 @@
  *     LD_PRELOAD=build/older-cpu.so ONNXDBG_OLDER_CPU=avx2 onnxdbg-serve …
  *
  * avx2: neither AVX-512 nor VNNI nor AMX. sse4: no AVX either. The processor must be able to trap
- * CPUID (arch_prctl(2), ARCH_SET_CPUID; "cpuid_fault" in /proc/cpuinfo): the trap is a SIGSEGV, which
- * is answered here with what the instruction says, less what is to be hidden. What has chosen
+ * CPUID (arch_prctl(2), ARCH_SET_CPUID; "cpuid_fault" in /proc/cpuinfo): the trap is a SIGSEGV,
+ * which is answered here with what the instruction says, less what is to be hidden. What has chosen
  * already stays chosen, as the functions of libc itself.
  */
 #include <asm/prctl.h>
@@ -29,7 +29,7 @@
 
 typedef int (*sigaction_fn)(int, const struct sigaction *, struct sigaction *);
 
-static bool older_sse; /* AVX is hidden as well */
+static bool older_sse;                /* AVX is hidden as well */
 static struct sigaction older_theirs; /* what the program itself does with a SIGSEGV */
 
 static int older_sigaction(int sig, const struct sigaction *act, struct sigaction *old)

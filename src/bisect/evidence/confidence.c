@@ -120,6 +120,10 @@ static void confidence_set(const struct search_case *c, const struct findings *f
         who->confidence = ODB_CONFIDENCE_LOW;
     } else if (who->kind == ODB_KIND_AMPLIFIED || who->kind == ODB_KIND_ACCUMULATED) {
         who->confidence = confidence_of_spread(f, who, &why);
+    } else if (who->kind == ODB_KIND_REFUSED) {
+        who->confidence = who->verified ? ODB_CONFIDENCE_HIGH : ODB_CONFIDENCE_LOW;
+        why = who->verified ? "two cuts are refused in the same words, and run with other options"
+                            : "only the prefix that ends in it is refused";
     } else if (who->kind == ODB_KIND_OVERFLOW) {
         who->confidence = who->verified ? ODB_CONFIDENCE_HIGH : ODB_CONFIDENCE_MEDIUM;
         why = who->verified

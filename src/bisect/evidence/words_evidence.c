@@ -83,8 +83,8 @@ static void evidence_put_growth(const struct odb_culprit *c, struct odb_buf *out
     bool accused = odb_diagnosis_accuses(c->kind);
     /* An error that has no size is explained by none. */
     bool of_size = c->kind != ODB_KIND_CRASH && c->kind != ODB_KIND_HANG &&
-                   c->kind != ODB_KIND_NAN && c->kind != ODB_KIND_INF &&
-                   c->kind != ODB_KIND_OVERFLOW;
+                   c->kind != ODB_KIND_REFUSED && c->kind != ODB_KIND_NAN &&
+                   c->kind != ODB_KIND_INF && c->kind != ODB_KIND_OVERFLOW;
     if (!of_size || !s->input_error.known || !s->growth.known)
         return;
     if (accused && !(s->explained.known && s->explained.v >= EVIDENCE_EXPLAINED))

@@ -29,6 +29,7 @@
 #include "bisect/plan/evidence.h"
 #include "bisect/bisect_options.h"
 #include "bisect/plan/blunt.h"
+#include "bisect/refusal/broken.h"
 #include "bisect/body/bodies.h"
 #include "run/budget.h"
 #include "bisect/decided.h"
@@ -42,10 +43,11 @@
 #include "bisect/reading.h"
 #include "bisect/strategy/probed.h"
 #include "bisect/plan/prove.h"
+#include "bisect/plan/settings.h"
 #include "bisect/strategy/recorded.h"
 #include "bisect/strategy/strategies.h"
 #include "bisect/evidence/reference_off.h"
-#include "bisect/plan/refused.h"
+#include "bisect/refusal/refused.h"
 #include "bisect/repeat.h"
 #include "report/report.h"
 #include "reference/trace.h"
@@ -210,19 +212,23 @@ static enum odb_status bisect_runs(const struct search_case *c, struct findings 
     return c->options->prove ? prove_cuts(c, f, ODB_OK, err) : ODB_OK;
 }
 
-/* The target refuses the model: all but the nodes that it lacks is searched. */
+/* The target refuses the model: all but the nodes that it lacks, or breaks, is searched. */
 static enum odb_status bisect_around(struct bisect *s, enum odb_status refusal,
                                      struct odb_error *err)
 {
     struct findings *f = &s->found;
-    enum odb_status status = refused_around(&s->part, &s->whole.is, f, refusal, err);
+    ODB_TRY(broken_look(&s->whole.is, f, err, err));
+    enum odb_status status = refused_around(&s->part, &s->whole.is, f, refusal, plain_run, err);
     const struct search_case *c = s->asked = &s->part.is;
     if (bisect_is_death(status))
         status = bisect_dies(c, f, status, err);
     else if (status == ODB_OK)
         status = c->n_outputs ? bisect_runs(c, f, err) : evidence_confirm(c, f, err);
+    bool broken = status != ODB_CANCELLED && broken_accuse(c, f);
     if (f->report->pieces.refused.n)
         refused_mark(c, f);
+    if (odb_probe_refused(status) && broken)
+        return ODB_OK;
     if (!odb_probe_refused(status))
         return status;
     if (err)
@@ -313,6 +319,29 @@ static void bisect_kernels(const struct search_case *c, struct findings *f)
     odb_groups_dispose(&groups);
 }
 
+/* Says once which values the target holds in other element types than the model gives them. */
+static void bisect_note_types(const struct search_case *c, struct findings *f)
+{
+    const struct odb_tensor *first = NULL;
+    const char *name = NULL;
+    size_t n = 0;
+    for (size_t v = 0; v < c->graph->n_values; v++) {
+        const struct odb_tensor *t = f->shown[v];
+        if (!t || t->held == ODB_UNDEFINED)
+            continue;
+        name = first ? name : c->graph->values[v].name;
+        first = first ? first : t;
+        n++;
+    }
+    if (first)
+        findings_note(f,
+                      "%zu value%s in another element type than the model's, the first: %s is %s "
+                      "and no %s; the numbers are compared all the same (--types exact takes other "
+                      "types for errors)",
+                      n, n == 1 ? " is" : "s are", name, odb_dtype_info(first->held)->name,
+                      odb_dtype_info(first->dtype)->name);
+}
+
 static void bisect_finish(struct bisect *s)
 {
     const struct search_case *c = s->asked;
@@ -326,11 +355,13 @@ static void bisect_finish(struct bisect *s)
         if (c->trace && i < BISECT_HISTOGRAMS)
             bisect_histograms(c, f, culprit);
     }
+    bisect_note_types(c, f);
     probed_forget(c, f);
     findings_unread(f, unread_count(c, f));
     findings_conclude(f);
     reference_dispose(f);
     repeat_dispose(f);
+    broken_dispose(f);
     decided_dispose(f);
     findings_dispose(f);
     search_case_dispose(&s->part);
@@ -381,16 +412,18 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
     findings_begin(&s.found, s.asked, report);
     enum odb_status status = bisect_search(&s, err);
     if (status == ODB_OK)
+        status = settings_try(&s.whole.is, &s.found, err);
+    if (status == ODB_OK)
         status = bodies_enter_all(s.asked, &s.found, odb_bisect, err);
     if (status == ODB_OK) {
         bisect_check_evidence(s.asked, &s.found);
         if (strategy_row(options->strategy)->reads != STRATEGY_READS_NONE)
             status = unread_check(s.asked, &s.found, err);
     }
-    if (status == ODB_OK) {
+    if (status == ODB_OK || status == ODB_CANCELLED) /* whose time for checks is over */
         unseen_set_aside(s.asked, &s.found);
+    if (status == ODB_OK)
         blunt_check(s.asked, &s.found);
-    }
     status = odb_report_end(report, status, err);
     bisect_finish(&s);
     return status;

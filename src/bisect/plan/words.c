@@ -4,6 +4,7 @@
  * rest.
  */
 #include "bisect/plan/words.h"
+#include "bisect/refusal/broken.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -482,6 +483,12 @@ static void words_dead(const struct search_case *c, const struct findings *f,
                           : "Alone it does not: something before it is needed as well. ");
 }
 
+static void words_refused(const struct search_case *c, const struct findings *f,
+                          const struct odb_culprit *who, struct odb_buf *out)
+{
+    broken_put(c, f, who, out);
+}
+
 static void words_votes(const struct odb_repeated *output, size_t runs, struct odb_buf *out)
 {
     const char *before = "";
@@ -647,6 +654,8 @@ char *words_culprit(const struct search_case *c, const struct findings *f,
     words_of_kind[who->kind](c, f, who, &out);
     words_held(c, who, &out);
     words_evidence(c, f, who, &out);
+    if (who == f->report->culprits.items)
+        odb_report_put_settings(f->report, &out);
     words_end(c, f, who, &out);
     words_confidence(c, who, &out);
     while (out.len && out.data[out.len - 1] == ' ')
