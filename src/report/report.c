@@ -120,8 +120,8 @@ void odb_culprit_put_place(const struct odb_culprit *culprit, const struct odb_g
     bool region = odb_culprit_is_region(culprit);
     if (culprit->group.n) {
         odb_node_put(graph, culprit->node, out);
-        odb_buf_printf(out, ", fused with %zu others from #%d to #%d", culprit->group.n - 1,
-                       culprit->segment[0], culprit->segment[1]);
+        odb_buf_printf(out, ", fused with %zu other%s from #%d to #%d", culprit->group.n - 1,
+                       culprit->group.n == 2 ? "" : "s", culprit->segment[0], culprit->segment[1]);
         return;
     }
     odb_buf_puts(out, region ? from : "");

@@ -138,6 +138,12 @@ struct odb_stretch {
 
 struct odb_kernel;
 
+/* Nodes of the main graph, ascending; odb_push() adds one. */
+struct odb_node_list {
+    int *items; /* owned */
+    size_t n, cap;
+};
+
 struct odb_culprit {
     int node;  /* index in the main graph */
     int value; /* the output that shows it; ODB_NO_VALUE for crash, hang */
@@ -151,12 +157,11 @@ struct odb_culprit {
     char *recorded_weight; /* owned: its name; the model has another one than was recorded, which
                               recorded_off says: "channel 3, 1.2 times"; NULL: none is known */
     char recorded_off[100];
-    bool weight_explains; /* with the recorded weights the operators make what was recorded */
-    int segment[2];       /* first and last node of the smallest region that fails */
-    ODB_VEC(int)
-    group;                     /* nodes that are wrong together, ascending: node is the one of them
-                                  that computes, and the segment has what must be there for them to
-                                  be made one kernel. Empty: they are not known */
+    bool weight_explains;       /* with the recorded weights the operators make what was recorded */
+    int segment[2];             /* first and last node of the smallest region that fails */
+    struct odb_node_list group; /* that are wrong together: node is the one of them that computes,
+                                   and the segment has what must be there for them to be made one
+                                   kernel. Empty: they are not known */
     int pin;                   /* of a group: the value that is made the reference's in its place */
     struct odb_held held;      /* kinds exchanged and overwritten: whose values these are */
     struct odb_stretch passes; /* kind whole: the largest part that was asked and is right */
@@ -178,9 +183,10 @@ struct odb_culprit {
     enum odb_checked checks[ODB_CHECK_COUNT];
     enum odb_checked spoils; /* of several: with the others pinned and it not, what follows it fails
                                 again */
-    ODB_VEC(int) together;   /* kind refused: the nodes that are, ascending; the last is node */
-    char *runs_with;         /* owned: kind refused: the spec that runs them; NULL: another kind */
-    int neighbour;           /* that it was run together with; meaningful where that was asked */
+    struct odb_node_list
+        together;    /* kind refused: the nodes that are, ascending; the last is node */
+    char *runs_with; /* owned: kind refused: the spec that runs them; NULL: another kind */
+    int neighbour;   /* that it was run together with; meaningful where that was asked */
     struct odb_sensitivity sensitivity;
     struct odb_specials specials; /* of value */
     enum odb_confidence confidence;

@@ -208,6 +208,13 @@ static json_t *report_kernel(const struct odb_kernel *kernel)
                                report_nodes(kernel->nodes, kernel->n));
 }
 
+/* Nodes that are refused together; null of other kinds. */
+static json_t *report_together(const struct odb_culprit *culprit)
+{
+    return culprit->together.n ? report_nodes(culprit->together.items, culprit->together.n)
+                               : json_null();
+}
+
 static json_t *report_culprit(const struct odb_report *report, const struct odb_culprit *culprit)
 {
     const struct odb_node *node = &report->model->graph->nodes[culprit->node];
@@ -220,11 +227,9 @@ static json_t *report_culprit(const struct odb_report *report, const struct odb_
     report_set(object, "reaches_output", json_boolean(culprit->reaches_output));
     report_set(object, "verified", json_boolean(culprit->verified));
     report_set(object, "segment", json_pack("[ii]", culprit->segment[0], culprit->segment[1]));
-    report_set(object, "together",
-               culprit->together.n ? report_nodes(culprit->together.items, culprit->together.n)
-                                   : json_null());
-    report_set(object, "runs_with", odb_json_text(culprit->runs_with));
     report_set(object, "group", report_nodes(culprit->group.items, culprit->group.n));
+    report_set(object, "together", report_together(culprit));
+    report_set(object, "runs_with", odb_json_text(culprit->runs_with));
     report_set(object, "kernel", report_kernel(culprit->kernel));
     report_set(object, "read_as", odb_json_text(culprit->read_as));
     report_set(object, "passes", report_part(&culprit->passes));
@@ -462,7 +467,6 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "reference_seconds", odb_json_real(report->reference_seconds));
     report_set(root, "target_seconds", odb_json_real(report->target_seconds));
     report_set(root, "target_load_seconds", odb_json_real(report->target_load_seconds));
-    report_set(root, "max_outputs_found", json_integer((json_int_t)report->max_outputs));
     report_set(root, "values_unread", json_integer((json_int_t)report->values_unread));
     report_set(root, "unsupported_nodes", json_integer((json_int_t)report->n_unsupported));
     report_set(root, "first",

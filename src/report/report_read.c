@@ -298,23 +298,13 @@ static struct odb_kernel *read_kernel(const struct reading *r, const json_t *jso
 }
 
 /* Nodes that the model has. */
-static void read_together(const struct reading *r, const json_t *list, struct odb_culprit *culprit)
+static void read_nodes(const struct reading *r, const json_t *list, struct odb_node_list *out)
 {
     int node;
+    out->n = 0;
     for (size_t i = 0; i < json_array_size(list); i++)
         if (read_node(r, json_array_get(list, i), &node))
-            odb_push(&culprit->together, node);
-}
-
-static void read_group(const struct reading *r, const json_t *json, struct odb_culprit *culprit)
-{
-    size_t i;
-    json_t *node;
-    int index;
-    culprit->group.n = 0;
-    json_array_foreach((json_t *)json, i, node)
-        if (read_node(r, node, &index))
-            odb_push(&culprit->group, index);
+            odb_push(out, node);
 }
 
 static void read_culprit(const struct reading *r, const json_t *json, struct odb_culprit *culprit)
@@ -336,10 +326,10 @@ static void read_culprit(const struct reading *r, const json_t *json, struct odb
     READ_ROWS(json, read_value_rows, &culprit->numbers);
     if (!culprit->kernel)
         culprit->kernel = read_kernel(r, json_object_get(json, "kernel"));
-    read_group(r, json_object_get(json, "group"), culprit);
+    read_nodes(r, json_object_get(json, "group"), &culprit->group);
     read_held(r, json_object_get(json, "holds"), &culprit->held);
     read_passes(r, json_object_get(json, "passes"), &culprit->passes);
-    read_together(r, json_object_get(json, "together"), culprit);
+    read_nodes(r, json_object_get(json, "together"), &culprit->together);
     read_chars(json_object_get(json, "recorded_weight_off"), culprit->recorded_off,
                sizeof culprit->recorded_off);
     read_inside(json_object_get(json, "inside"), culprit);
@@ -576,7 +566,6 @@ static void read_head(struct odb_report *report, const json_t *json)
         {"reference_seconds", offsetof(struct odb_report, reference_seconds), read_real},
         {"target_seconds", offsetof(struct odb_report, target_seconds), read_real},
         {"target_load_seconds", offsetof(struct odb_report, target_load_seconds), read_real},
-        {"max_outputs_found", offsetof(struct odb_report, max_outputs), read_size},
         {"values_unread", offsetof(struct odb_report, values_unread), read_size},
         {"unsupported_nodes", offsetof(struct odb_report, n_unsupported), read_size},
     };

@@ -90,23 +90,21 @@ static bool group_fill(const struct search_case *c, struct odb_culprit *culprit,
 {
     bool *inner = odb_new_n(bool, c->graph->n_nodes + 1);
     int main = ODB_NO_NODE;
-    size_t n_inner = 0;
     for (int n = 0; n < (int)c->graph->n_nodes; n++)
         inner[n] = nodes[n] && !group_is_weight(c, n);
     group_trim(c, inner);
     for (int n = 0; n < (int)c->graph->n_nodes; n++) {
-        n_inner += inner[n];
+        bool scales = nodes[n] && group_is_weight(c, n) && group_is(c, n, "DequantizeLinear");
         if (inner[n] && (main < 0 || group_work(c, n) > group_work(c, main)))
             main = n;
-    }
-    culprit->node = main < 0 ? culprit->node : main;
-    for (int n = 0; n < (int)c->graph->n_nodes && n_inner > 1; n++) {
-        bool scales = group_is_weight(c, n) && group_is(c, n, "DequantizeLinear");
         if (inner[n] || (scales && group_is_read(c, n, inner)))
             odb_push(&culprit->group, n);
     }
+    culprit->node = main < 0 ? culprit->node : main;
+    if (main < 0 || culprit->group.n == 1)
+        culprit->group.n = 0;
     free(inner);
-    return n_inner > 1;
+    return culprit->group.n > 0;
 }
 
 struct odb_culprit *group_accuse(const struct search_case *c, struct findings *f, const bool *nodes,
