@@ -366,6 +366,10 @@ bench-targets: all $(B)/bench-targets $(B)/gen-model
 bench-search: all $(TESTS_NEED) $(B)/race
 	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-search
 
+## bench-realbugs: published bugs on the runtimes that have them: who is named (CASES="NAME …")
+bench-realbugs: all $(B)/older-cpu.so
+	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-realbugs
+
 ## bench-screen: what a start, a key and a screen cost, for large models
 bench-screen: all $(B)/drive $(B)/gen-model
 	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-screen
@@ -545,5 +549,5 @@ help:
 -include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d) $(B)/src/main.d $(B)/src/serve.d \
          $(B)/tests/help/filter.d $(B)/planted.d $(B)/race.d $(ANALYZED:%=$(B)/analyze/%.d)
 
-.PHONY: all analyze coverage setup demo picture check check-built unit check-unit check-widths check-arithmetic check-kernels bench bench-compare bench-kernels bench-search bench-screen bench-targets fuzz fuzz-afl fuzz-coverage versus reproducible reproducible-deb check-headers lint install uninstall \
+.PHONY: all analyze coverage setup demo picture check check-built unit check-unit check-widths check-arithmetic check-kernels bench bench-compare bench-kernels bench-realbugs bench-search bench-screen bench-targets fuzz fuzz-afl fuzz-coverage versus reproducible reproducible-deb check-headers lint install uninstall \
         dist deb clean help check-quick check-all

@@ -158,18 +158,21 @@ static void run_disturb(const struct odb_call *call, struct odb_tensor *t, enum 
     }
     struct run_round r = {t, call->precision == ODB_PREC_F16    ? ODB_F16
                              : call->precision == ODB_PREC_BF16 ? ODB_BF16
+                             : call->precision == ODB_PREC_F32  ? ODB_F32
                                                                 : ODB_UNDEFINED};
     if (t->dtype == ODB_F32 || (t->dtype == ODB_F64 && r.to != ODB_UNDEFINED))
         odb_parallel_for(t->count, 1 << 16, run_round_block, &r);
 }
 
-/* Whether the precision changes the operands (results) of this call at all. */
-static bool run_disturbs(const struct odb_call *call, bool result)
+/* Whether the precision changes t, an operand (a result) of this call, at all. */
+static bool run_disturbs(const struct odb_call *call, const struct odb_tensor *t, bool result)
 {
     switch (call->precision) {
     case ODB_PREC_F16:
     case ODB_PREC_BF16:
         return true;
+    case ODB_PREC_F32:
+        return t->dtype == ODB_F64;
     case ODB_PREC_TF32:
         return !result && (call->op->flags & ODB_OP_MATMUL) != 0;
     case ODB_PREC_NOISY:
@@ -232,7 +235,7 @@ static enum odb_status run_operand(const struct odb_call *call, int i, struct od
     }
     if (call->precision == ODB_PREC_F64)
         return odb_tensor_cast(out, t, ODB_F64, err);
-    bool disturb = run_disturbs(call, false) && !kept;
+    bool disturb = run_disturbs(call, t, false) && !kept;
     bool widen = run_is_narrow(t->dtype) && (call->op->flags & ODB_OP_REAL);
     bool plain = t->dtype == ODB_F32 || t->dtype == ODB_F64;
     if (disturb && plain && call->precision == ODB_PREC_NOISY) { /* in one go: weights are large */
@@ -307,7 +310,7 @@ static enum odb_status run_result(const struct odb_call *call, int i, enum odb_d
         return ODB_OK;
     enum odb_dtype want = call->precision == ODB_PREC_F64 ? ODB_F64 : declared;
     bool kept = i < 32 && (call->keep_out >> i & 1);
-    bool disturb = run_disturbs(call, true) && !kept;
+    bool disturb = run_disturbs(call, t, true) && !kept;
     bool shared = atomic_load(&t->refs) > 1 || atomic_load(&t->storage->refs) > 1;
     struct odb_tensor *next = NULL;
     if (disturb && !run_is_narrow(t->dtype)) {

@@ -27,13 +27,15 @@
 
 /* How the reference computes; call_kernel.c says what each does to a kernel's operands. A row: id,
  * name in a spec, what people read, and whether --expect takes it. F16 and BF16 round at every
- * operator's borders and sum in float32; TF32 rounds operands to 10 bits of mantissa; NOISY jitters
- * operands by half an ulp and sums one after the other in the model's type. */
+ * operator's borders and sum in float32, as F32 does doubles alone; TF32 rounds operands to 10 bits
+ * of mantissa; NOISY jitters operands by half an ulp and sums one after the other in the model's
+ * type. */
 #define ODB_PRECISIONS(X)                                                                          \
     X(NATIVE, "", "the model's own types", false)                                                  \
     X(F64, "f64", "everything in float64", false)                                                  \
     X(F16, "f16", "floats rounded to float16", true)                                               \
     X(BF16, "bf16", "floats rounded to bfloat16", true)                                            \
+    X(F32, "f32", "doubles rounded to float32", true)                                              \
     X(TF32, "tf32", "MatMul, Gemm and Conv in TF32", true)                                         \
     X(NOISY, "noisy", "honest rounding noise", false)
 
@@ -48,9 +50,10 @@ enum odb_precision {
 #define ODB_PRECISION_EXPECT(id, name, text, expected) ODB_PRECISION_EXPECT_##expected(name)
 #define ODB_PRECISION_EXPECT_true(name) "|" name
 #define ODB_PRECISION_EXPECT_false(name)
-/* "f64|f16|…": those that have a name, and "f16|…": those that may be expected. */
+/* "f64|f16|…": those that have a name, and "f16|…": those that may be expected, with int8, which is
+ * none of the kernels' but what encodings make of their results. */
 #define ODB_PRECISION_CHOICES (ODB_PRECISIONS(ODB_PRECISION_CHOICE) + 2)
-#define ODB_PRECISION_EXPECTED (ODB_PRECISIONS(ODB_PRECISION_EXPECT) + 1)
+#define ODB_PRECISION_EXPECTED (ODB_PRECISIONS(ODB_PRECISION_EXPECT) "|int8" + 1)
 
 /* Bit sets of element types, for the operator table. */
 #define ODB_BIT(dtype) (1u << (dtype))

@@ -8,8 +8,24 @@ const { package: folder, backend = 'cpu' } = options();
 const { module: onnx, version } = load_package(folder);
 const TYPES = ['float32', 'float64', 'bool', 'int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32',
     'string'];
+const NARROW = { int64: ['int32', Int32Array], uint64: ['uint32', Uint32Array] };
 const UNSUPPORTED = /cannot resolve operator|not supported|unsupported|unrecognized|not implemented/i;
 let session = null;
+
+/** A value as a tensor of ONNX.js, which holds what ONNX has as 64 bits in 32. */
+function tensor(name, { type, data, dims }) {
+    const [narrow, array] = NARROW[type] ?? [type, null];
+    if (!TYPES.includes(narrow))
+        throw new Refusal('unsupported', `ONNX.js has no tensors of ${type}`);
+    if (!array)
+        return new onnx.Tensor(data, type, dims);
+    const held = array.from(data, Number);
+    const lost = data.findIndex((number, i) => BigInt(held[i]) !== number);
+    if (lost >= 0)
+        throw new Refusal('unsupported',
+            `${data[lost]} in ${name}: ONNX.js has no ${type}, and ${narrow} does not hold it`);
+    return new onnx.Tensor(held, narrow, dims);
+}
 
 serve({
     capabilities: { version: `ONNX.js ${version}, ${backend}, in Node.js ${process.version}` },
@@ -23,11 +39,8 @@ serve({
 
     async run(inputs, names) {
         const feeds = new Map();
-        for (const [name, { type, data, dims }] of Object.entries(inputs)) {
-            if (!TYPES.includes(type))
-                throw new Refusal('unsupported', `ONNX.js has no tensors of ${type}`);
-            feeds.set(name, new onnx.Tensor(data, type, dims));
-        }
+        for (const [name, value] of Object.entries(inputs))
+            feeds.set(name, tensor(name, value));
         const made = await session.run(feeds);
         return Object.fromEntries(names.map((name) => [name, made.get(name)]));
     },

@@ -203,7 +203,9 @@ function refusal(error, request) {
         process.exit(134);
     }
     const kind = error.kind || (request.do === 'load' ? 'rejected' : 'failed');
-    const text = String(error?.message ?? error);
+    const text = typeof error === 'number'
+        ? 'an exception of C++, of which WebAssembly gives a number and no text'
+        : String(error?.message ?? error);
     return { ok: false, kind, error: text, node: error.node ?? null };
 }
 

@@ -13,8 +13,10 @@ import numpy as np
 
 from onnxdbg_model import (external_files, read_model, with_outputs, with_reshaped_inputs,
                            with_weights)
-from onnxdbg_types import (FLOATS, NATIVE, TENSOR, TYPES, Refused, Unsupported,
-                           WrongOption)
+from onnxdbg_types import TENSOR, TYPES, Refused, Unsupported, WrongOption
+
+UINT8 = 2
+
 
 def choices(prefix):
     """What OpenCV has constants for: {"cpu": 0, ...}."""
@@ -110,14 +112,11 @@ class OpenCV:
         return {name: values.get(name) for name in outputs}
 
     def fit(self, name, result):
-        """The array in the type and shape that the model declares, as far as they are OpenCV's way
-        of holding the same: it has floats only, and no tensors of less than two dimensions."""
-        kind = self.graph.outputs[name]
+        """The array that the model declares, as far as it is OpenCV's way of holding the same: it
+        has no tensors of less than two dimensions, and uint8 is int8 with 128 less."""
         shape = self.graph.shapes[name]
-        if kind and kind[0] == TENSOR and kind[1] in NATIVE.values():
-            exact = result.astype(TYPES[kind[1]][1])
-            if kind[1] in FLOATS or np.array_equal(exact, result):
-                result = exact
+        if self.graph.outputs[name] == (TENSOR, UINT8) and result.dtype == np.int8:
+            result = result.view(np.uint8) ^ np.uint8(128)
         if shape is None or [d for d in shape if d != 1] != [d for d in result.shape if d != 1]:
             return result
         return result.reshape(shape)

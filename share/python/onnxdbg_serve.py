@@ -14,6 +14,7 @@ import inspect
 import json
 import os
 import platform
+import re
 import shutil
 import sys
 import tempfile
@@ -282,6 +283,15 @@ def write_model(root, data, directory, copies):
 
 # --- the conversation ---------------------------------------------------------------------------
 
+def options_text(said):
+    """What capabilities() gave, {"cut": "no", "taps": ["a", "b"]}, as options of a spec."""
+    def text(value):
+        if isinstance(value, (list, tuple)):
+            return ";".join(map(text, value))
+        return re.sub(r"([\\,=@])", r"\\\1", str(value))
+    return ",".join("%s=%s" % (key, text(value)) for key, value in (said or {}).items())
+
+
 class Server:
     """One connection, one class, one model at a time."""
 
@@ -327,7 +337,8 @@ class Server:
         text = self.call("describe") or "%s in %s, Python %s" % (
             type(self.executor).__name__, os.path.basename(self.path), platform.python_version())
         version = self.options.named["version"]
-        return Message(ready=Message(version=version, description=str(text)))
+        return Message(ready=Message(version=version, description=str(text),
+                                     capabilities=options_text(self.call("capabilities"))))
 
     def need_numpy(self):
         """Fails with the way to numpy."""

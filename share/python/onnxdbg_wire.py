@@ -188,7 +188,7 @@ LOAD = {1: ("model", BLOB), 2: ("dir", "text"), 3: ("node_index", ["int"]),
 EXECUTE = {1: ("inputs", [TENSOR]), 2: ("outputs", ["text"])}
 REQUEST = {1: ("hello", {}), 2: ("load", LOAD), 3: ("execute", EXECUTE), 4: ("shutdown", {}),
            5: ("tell", {}), 15: ("id", "uint")}
-READY = {1: ("version", "text"), 2: ("description", "text")}
+READY = {1: ("version", "text"), 2: ("description", "text"), 3: ("capabilities", "text")}
 PLACEMENT = {1: ("node", "text"), 2: ("op_type", "text"), 3: ("where", "text")}
 ACCOUNT = {1: ("text", BLOB), 2: ("places", [PLACEMENT]), 3: ("notes", ["text"]),
            4: ("groups", BLOB)}

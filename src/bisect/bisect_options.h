@@ -10,6 +10,7 @@
 #include "bisect/strategy.h"
 
 struct odb_answers;
+struct odb_encodings;
 struct odb_tensor;
 struct odb_trace;
 struct odb_trace_options;
@@ -19,8 +20,10 @@ struct odb_bisect_options {
     const char *golden;    /* likewise; NULL: cpu:f64, or the reference itself if it is asked */
     const char *target;    /* spec; required */
     struct odb_criterion tolerance;
-    const char *expect; /* "f16", "bf16", "tf32", or NULL */
-    int repeat;         /* runs of the model as it is; 0: as many as fit, see repeat.c */
+    const char *expect;                    /* "f16", "bf16", "tf32", "int8", or NULL */
+    const struct odb_encodings *encodings; /* borrowed: with "int8", what the reference keeps to;
+                                              else NULL */
+    int repeat; /* runs of the model as it is; 0: as many as fit, see repeat.c */
     enum odb_strategy strategy;
     bool prove;      /* test every cut before the culprits */
     bool strict;     /* what no output shows and nothing verified is a culprit, and no note */

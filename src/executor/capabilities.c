@@ -41,6 +41,11 @@ static bool capabilities_is_cut(const char *text)
     return !strcmp(text, "any") || !strcmp(text, "prefix") || !strcmp(text, "no");
 }
 
+static bool capabilities_is_types(const char *text)
+{
+    return !strcmp(text, "exact") || !strcmp(text, "value");
+}
+
 static const struct {
     const char *key;
     size_t at;
@@ -55,6 +60,7 @@ static const struct {
     {"compile", offsetof(struct odb_capabilities, compile), capabilities_is_seconds,
      "a number of seconds"},
     {"run", offsetof(struct odb_capabilities, run), capabilities_is_seconds, "a number of seconds"},
+    {"types", offsetof(struct odb_capabilities, types), capabilities_is_types, "exact or value"},
 };
 
 static char **capabilities_slot(const struct odb_capabilities *said, size_t row)
@@ -156,4 +162,9 @@ double odb_capabilities_compile(const struct odb_capabilities *said)
 double odb_capabilities_run(const struct odb_capabilities *said)
 {
     return capabilities_time(said->run);
+}
+
+bool odb_capabilities_by_value(const struct odb_capabilities *said)
+{
+    return said->types && !strcmp(said->types, "value");
 }

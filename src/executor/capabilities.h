@@ -18,6 +18,7 @@ struct odb_capabilities {
     char *cut;     /* parts of the model that it takes: "any", "prefix", "no" */
     char *compile; /* seconds that a load takes: "600", "600s" */
     char *run;     /* seconds that a run takes */
+    char *types;   /* how element types that are not the model's are taken: "exact", "value" */
 };
 
 void odb_capabilities_dispose(struct odb_capabilities *said);
@@ -38,5 +39,7 @@ enum odb_cuts odb_capabilities_cuts(const struct odb_capabilities *said);
 /* Seconds; -1: not said. */
 double odb_capabilities_compile(const struct odb_capabilities *said);
 double odb_capabilities_run(const struct odb_capabilities *said);
+/* It has not all of ONNX's element types: its values are compared by value. */
+bool odb_capabilities_by_value(const struct odb_capabilities *said);
 
 #endif

@@ -128,6 +128,8 @@ struct odb_executor_ops {
     const char *plain_words; /* what that leaves out: "optimisations" */
     const struct odb_executor_setting *settings; /* the most telling first; NULL: none is known */
     /* What it computes otherwise than a model says. */
+    bool by_value;       /* it has not all of ONNX's element types, and its values are compared by
+                            value where nothing else is said (types=) */
     uint32_t lacks;      /* ODB_BIT of the element types that it has next to no kernels for */
     const char *float16; /* a sentence on what it does to float16, with a blank at its end; NULL:
                             nothing */
@@ -198,6 +200,9 @@ const struct odb_executor_ops *odb_executor_row(const char *spec);
 const struct odb_executor_ops *odb_executor_of(const char *spec);
 /* Whether the outermost executor of a spec is the reference itself, in any precision. */
 bool odb_executor_is_reference(const char *spec);
+/* Whether its values are compared by value, as far as the spec and the rows tell: its program may
+ * say so as well (capabilities.h). False for a malformed one. */
+bool odb_executor_by_value(const char *spec);
 /* Whether a spec names one that gives what was recorded before; false for a malformed one. */
 bool odb_executor_recorded(const char *spec);
 /* Whether a spec, or one that it wraps, is for models with fixed dimensions: its executor is, or it

@@ -207,6 +207,21 @@ char *odb_executor_plain(const char *text)
     return plain;
 }
 
+/* The outermost that says so counts, and else the row of the innermost. */
+static bool registry_look_types(const struct odb_spec *spec, void *payload)
+{
+    bool *by_value = payload;
+    const char *types = odb_spec_option(spec, "types");
+    *by_value = types ? !strcmp(types, "value") : spec->row && spec->row->by_value;
+    return !types;
+}
+
+bool odb_executor_by_value(const char *text)
+{
+    bool by_value = false;
+    return odb_spec_walk(text, registry_look_types, &by_value, NULL) == ODB_OK && by_value;
+}
+
 /* Behind a transport, the executor there is the one that says something. */
 static bool registry_accounts(const struct odb_spec *spec, void *payload)
 {

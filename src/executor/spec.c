@@ -418,5 +418,6 @@ const struct odb_executor_option odb_spec_common[] = {
     {"run", "SECONDS", NULL, "how long a run takes: forecasts go by it", false},
     {ODB_SPEC_PLAIN, "SPEC", NULL,
      "the target at its plainest, which is asked for what this one refuses", false},
+    {"types", "exact|value", NULL, "whether an int64 may be an int32, a double a float", false},
     {NULL, NULL, NULL, NULL, false},
 };

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "judge/encoded.h"
 #include "run/hooks.h"
 #include "reference/trace.h"
 #include "run/value_report.h"
@@ -33,19 +34,59 @@ static bool blame_by_noise(const struct odb_judge *judge)
     return judge->tolerance->kind == ODB_CRITERION_NOISE;
 }
 
+/* The precision by whose losses a tensor of the target is judged: the one that is expected, and of
+ * a double that the target held in a narrower type that one's. NATIVE: none but the model's. */
+static enum odb_precision blame_precision(const struct odb_judge *judge, const struct odb_tensor *t)
+{
+    enum odb_precision expect = judge->trace->expect;
+    bool wide = odb_tensor_real(t) == ODB_F64;
+    if (expect != ODB_PREC_NATIVE)
+        return expect == ODB_PREC_F32 && !wide ? ODB_PREC_NATIVE : expect;
+    return !wide                 ? ODB_PREC_NATIVE
+           : t->held == ODB_F32  ? ODB_PREC_F32
+           : t->held == ODB_F16  ? ODB_PREC_F16
+           : t->held == ODB_BF16 ? ODB_PREC_BF16
+                                 : ODB_PREC_NATIVE;
+}
+
+/* The float type whose rounding a tensor of floats has. */
+static enum odb_dtype blame_rounded(const struct odb_judge *judge, const struct odb_tensor *t)
+{
+    enum odb_dtype dtype = odb_tensor_real(t);
+    return blame_precision(judge, t) == ODB_PREC_F32 ? ODB_F32 : dtype;
+}
+
 /* --- values ----------------------------------------------------------------------------------- */
 
-static enum odb_status blame_value_by_noise(const struct odb_judge *judge, int value,
-                                            const struct odb_gap *gap, struct odb_value_report *out,
-                                            struct odb_error *err)
+/* How much coarser the type is that the target held a double in, where no precision is expected
+ * that the noise is measured by: rounding grows in proportion. */
+static double blame_coarser(const struct odb_judge *judge, const struct odb_tensor *t)
 {
-    double factor = judge->tolerance->v[0], noise = 0;
-    ODB_TRY(odb_trace_noise(judge->trace, value, gap->error, factor, &noise, err));
+    bool narrow =
+        judge->trace->expect == ODB_PREC_NATIVE && blame_precision(judge, t) != ODB_PREC_NATIVE;
+    return narrow ? odb_dtype_info(t->held)->eps / odb_dtype_info(ODB_F64)->eps : 1;
+}
+
+static enum odb_status blame_value_by_noise(const struct odb_judge *judge, int value,
+                                            const struct odb_tensor *t, const struct odb_gap *gap,
+                                            struct odb_value_report *out, struct odb_error *err)
+{
+    double factor = judge->tolerance->v[0], noise = 0, coarser = blame_coarser(judge, t);
+    ODB_TRY(odb_trace_noise(judge->trace, value, gap->error / coarser, factor, &noise, err));
+    noise *= coarser;
     out->noise = ODB_NUMBER(noise);
     if (gap->error > factor * noise) {
         out->verdict = ODB_VERDICT_FAIL;
         snprintf(out->reason, sizeof out->reason, "error %.3g > %g x noise %.3g", gap->error,
                  factor, noise);
+    }
+    const double *mean = judge->trace->stepped && judge->trace->stepped[value]
+                             ? &judge->trace->noise_mean[value]
+                             : NULL;
+    if (mean && out->verdict == ODB_VERDICT_PASS && gap->mean > factor * *mean) {
+        out->verdict = ODB_VERDICT_FAIL;
+        snprintf(out->reason, sizeof out->reason, "mean error %.3g > %g x noise of the mean %.3g",
+                 gap->mean, factor, *mean);
     }
     return ODB_OK;
 }
@@ -123,7 +164,7 @@ static enum odb_status blame_value(const struct odb_judge *judge, int value,
         return ODB_OK;
     }
     if (blame_is_float(ref))
-        return blame_value_by_noise(judge, value, &gap, out, err);
+        return blame_value_by_noise(judge, value, t, &gap, out, err);
     out->noise = ODB_NUMBER(0); /* integers, bool, strings: golden is the reference */
     if (!gap.same) {
         out->verdict = ODB_VERDICT_FAIL;
@@ -153,14 +194,17 @@ struct blame_replay {
     int node;
     struct odb_tensor *const *in;
     struct odb_tensor *const *given;
-    struct odb_tensor **exact;  /* owned; [n_out] float64, rounded once */
-    struct odb_tensor **native; /* owned; [n_out]; NULL until needed */
+    struct odb_tensor **exact;    /* owned; [n_out] float64, rounded once to a type, and to no
+                                     encoding */
+    struct odb_tensor **native;   /* owned; [n_out]; NULL until needed */
+    enum odb_simulated simulated; /* what is put into encodings: INPUTS, or NOTHING */
 };
 
 static enum odb_status blame_run(const struct blame_replay *r, enum odb_precision precision,
                                  uint64_t seed, struct odb_tensor **out, struct odb_error *err)
 {
-    return odb_cpu_node(r->judge->trace->cpu, r->node, precision, seed, r->in, r->given, out, err);
+    return odb_cpu_node_simulated(r->judge->trace->cpu, r->node, precision, seed, r->in, r->given,
+                                  r->simulated, out, err);
 }
 
 static void blame_drop(struct odb_tensor **out, int n)
@@ -229,17 +273,19 @@ static void blame_raise(struct blame_noise *noise, const struct odb_tensor *t,
     noise->mean = fmax(noise->mean, gap.mean);
 }
 
-/* Raises noise to what honest computations of output o on these inputs show. */
-static void blame_measure_noise(struct blame_replay *r, int n_out, int o, struct blame_noise *noise)
+/* Raises noise to what honest computations of output o on these inputs show; t: the target's. */
+static void blame_measure_noise(struct blame_replay *r, int n_out, int o,
+                                const struct odb_tensor *t, struct blame_noise *noise)
 {
     const struct odb_trace *trace = r->judge->trace;
-    bool expects = trace->expect != ODB_PREC_NATIVE;
+    enum odb_precision expect = blame_precision(r->judge, t);
+    bool expects = expect != ODB_PREC_NATIVE;
     blame_raise(noise, blame_native(r, n_out)[o], r->exact[o]);
     for (int run = 0; run < BLAME_NOISY_RUNS + expects; run++) {
         struct odb_error ignored;
         struct odb_tensor **out = odb_new_n(struct odb_tensor *, n_out);
         bool noisy = run < BLAME_NOISY_RUNS;
-        if (blame_run(r, noisy ? ODB_PREC_NOISY : trace->expect,
+        if (blame_run(r, noisy ? ODB_PREC_NOISY : expect,
                       BLAME_NOISY_SEED + trace->seed + (uint64_t)run, out, &ignored) == ODB_OK)
             blame_raise(noise, out[o], r->exact[o]);
         blame_drop(out, n_out);
@@ -300,7 +346,7 @@ static bool blame_agrees(const struct odb_tensor *t, const struct odb_tensor *ho
 static bool blame_explained(struct blame_replay *r, int n_out, int o, const struct odb_tensor *t,
                             enum blame_agreement how)
 {
-    enum odb_precision expect = r->judge->trace->expect;
+    enum odb_precision expect = blame_precision(r->judge, t);
     if (blame_agrees(t, blame_native(r, n_out)[o], how))
         return true;
     if (expect == ODB_PREC_NATIVE)
@@ -369,8 +415,10 @@ static void blame_judge_float(struct blame_replay *r, const struct odb_node *nod
     const struct odb_trace *trace = r->judge->trace;
     const struct odb_op *op = odb_cpu_op(trace->cpu, r->node);
     double factor = r->judge->tolerance->v[0];
-    bool exact = op && (op->flags & ODB_OP_EXACT) && trace->expect == ODB_PREC_NATIVE;
-    report->local_noise = ODB_NUMBER(exact ? 0 : odb_noise_floor(gap->rms, odb_tensor_real(t)));
+    bool exact =
+        op && (op->flags & ODB_OP_EXACT) && blame_precision(r->judge, t) == ODB_PREC_NATIVE;
+    report->local_noise =
+        ODB_NUMBER(exact ? 0 : odb_noise_floor(gap->rms, blame_rounded(r->judge, t)));
     if (gap->same)
         return;
     struct blame_extremes brought = blame_brought_in(r, node);
@@ -389,12 +437,58 @@ static void blame_judge_float(struct blame_replay *r, const struct odb_node *nod
     if (gap->error <= factor * report->local_noise.v)
         return;
     struct blame_noise noise = {.max = report->local_noise.v};
-    blame_measure_noise(r, node->n_out, o, &noise);
+    blame_measure_noise(r, node->n_out, o, t, &noise);
     report->local_noise = ODB_NUMBER(noise.max);
     if (gap->error <= factor * report->local_noise.v)
         return;
     if (blame_decides(trace, r->node) && blame_explained(r, node->n_out, o, t, BLAME_SAME_VALUES))
         return;
+    blame_accuse(report, "local error over local noise");
+}
+
+/* Whether the target went on with numbers that it has not rounded yet, as it gave them: the node is
+ * right about those. */
+static bool blame_unrounded(const struct blame_replay *r, int n_out, int o,
+                            const struct odb_encoding *e, const struct odb_tensor *t, double noise)
+{
+    struct blame_replay other = *r;
+    struct odb_error ignored;
+    struct odb_encoded_gap gap = {.wrong = 1};
+    struct odb_tensor **out = odb_new_n(struct odb_tensor *, n_out);
+    other.simulated = ODB_SIMULATE_NOTHING;
+    if (blame_run(&other, ODB_PREC_F64, r->judge->trace->seed, out, &ignored) == ODB_OK && out[o] &&
+        odb_tensor_same_shape(out[o], t))
+        odb_encoded_measure(&gap, e, t, out[o], noise);
+    blame_drop(out, n_out);
+    return gap.wrong == 0;
+}
+
+/* Judges output o, which has an encoding. Noise is told as what half a step and rounding are. */
+static void blame_judge_encoded(struct blame_replay *r, const struct odb_node *node, int o,
+                                const struct odb_encoding *e, const struct odb_tensor *t,
+                                const struct odb_gap *gap, struct odb_value_report *report)
+{
+    double factor = r->judge->tolerance->v[0], noise = 0;
+    struct odb_encoded_gap off;
+    odb_encoded_measure(&off, e, t, r->exact[o], noise);
+    if (off.wrong) {
+        struct blame_noise honest = {.max = 0};
+        blame_measure_noise(r, node->n_out, o, &honest);
+        noise = isfinite(honest.max) ? factor * honest.max * gap->rms : 0;
+        odb_encoded_measure(&off, e, t, r->exact[o], noise);
+    }
+    double allowed = gap->rms > 0 ? (0.5 + off.slack) * off.step / gap->rms / factor : 0;
+    report->local_noise = ODB_NUMBER(allowed);
+    if (!off.wrong || blame_brought_in(r, node).odd ||
+        blame_unrounded(r, node->n_out, o, e, t, noise)) {
+        report->local_noise = ODB_NUMBER(fmax(allowed, gap->error / factor));
+        return;
+    }
+    if (!report->reason[0])
+        snprintf(report->reason, sizeof report->reason,
+                 "%zu element%s off, by up to %.3g steps of the encoding where half a step is "
+                 "rounding",
+                 off.wrong, off.wrong == 1 ? "" : "s", 0.5 + off.excess);
     blame_accuse(report, "local error over local noise");
 }
 
@@ -425,7 +519,7 @@ static void blame_judge_exact(struct blame_replay *r, const struct odb_node *nod
         blame_brought_in(r, node).odd)
         return;
     if (blame_decides(r->judge->trace, r->node) && gap->comparable) {
-        blame_measure_noise(r, node->n_out, o, &noise);
+        blame_measure_noise(r, node->n_out, o, t, &noise);
         report->local_noise = ODB_NUMBER(noise.max);
         if (gap->error <= noise.max && gap->mean <= r->judge->tolerance->v[0] * noise.mean)
             return;
@@ -473,6 +567,7 @@ static void blame_judge_output(struct blame_replay *r, const struct odb_node *no
     struct odb_gap gap;
     if (!t || !exact)
         return;
+    const struct odb_encoding *e = odb_cpu_encoding(r->judge->trace->cpu, node->out[o]);
     blame_inherit(r->judge, node, o, exact, reports);
     odb_gap_measure(&gap, t, exact);
     if (gap.comparable)
@@ -482,6 +577,9 @@ static void blame_judge_output(struct blame_replay *r, const struct odb_node *no
         blame_accuse(report, "another shape or type than the reference operator gives");
     } else if (!blame_by_noise(r->judge)) {
         blame_judge_fixed(r, node, o, t, report);
+    } else if (e && t->kind == ODB_TENSOR && blame_is_float(t)) {
+        blame_judge_encoded(r, node, o, e, t, &gap, report);
+        blame_excuse(r->judge, node, o, reports);
     } else if (blame_is_float(t)) {
         blame_judge_float(r, node, o, t, &gap, report);
         blame_excuse(r->judge, node, o, reports);
@@ -523,8 +621,13 @@ enum odb_status odb_judge_node(const struct odb_judge *judge, int index,
     if (odb_cpu_unsupported(trace->cpu, index)[0] || odb_cpu_random(trace->cpu, index))
         return ODB_OK;
     struct odb_tensor **in = odb_new_n(struct odb_tensor *, node->n_in);
-    struct blame_replay r = {judge, index, in, given, odb_new_n(struct odb_tensor *, node->n_out),
-                             NULL};
+    struct blame_replay r = {.judge = judge,
+                             .node = index,
+                             .in = in,
+                             .given = given,
+                             .exact = odb_new_n(struct odb_tensor *, node->n_out),
+                             .simulated =
+                                 blame_by_noise(judge) ? ODB_SIMULATE_INPUTS : ODB_SIMULATE_ALL};
     enum odb_status status = ODB_OK;
     bool replayed = blame_inputs(trace, node, given, in) &&
                     blame_run(&r, ODB_PREC_F64, trace->seed, r.exact, &ignored) == ODB_OK;

@@ -154,6 +154,7 @@ static enum odb_status segment_run(struct segment_run *run, const struct odb_seg
     struct odb_trace_options how = {.reference = trace->precision,
                                     .golden = ODB_PREC_F64,
                                     .expect = trace->expect,
+                                    .encodings = trace->encodings,
                                     .seed = trace->seed};
     how.hooks.cancelled = trace->hooks.cancelled;
     how.hooks.payload = trace->hooks.payload;

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "probe/refusal.h"
 
 void odb_plainest_dispose(struct odb_plainest *plainest)
 {
@@ -26,11 +27,10 @@ static bool plainest_open(struct odb_plainest *plainest, const struct odb_prober
                                              &plainest->why) == ODB_OK);
 }
 
-/* Nothing is judged, and what it gives passes. */
+/* Nothing is judged. */
 static enum odb_status plainest_ignore(void *payload, const struct odb_probe *probe,
                                        enum odb_verdict *shown, struct odb_error *err)
 {
-    *shown = ODB_VERDICT_UNTESTABLE;
     return ODB_OK;
 }
 
@@ -52,7 +52,7 @@ static enum odb_status plainest_run(struct odb_plainest *plainest, struct odb_pr
     odb_text_fit(what, sizeof what, "on %.80s: %s", plainest->spec, refused->what);
     enum odb_status status = odb_probe_ask(
         prober, &probe, judge ? odb_probe_judge : plainest_ignore, (void *)judge, &probed, err);
-    plainest->verdict = probed.verdict;
+    plainest->verdict = judge ? probed.verdict : ODB_VERDICT_UNTESTABLE;
     plainest->why = probed.why;
     *had = probed.had;
     odb_probe_drop(prober, &probe);
@@ -61,14 +61,16 @@ static enum odb_status plainest_run(struct odb_plainest *plainest, struct odb_pr
 }
 
 enum odb_status odb_plainest_ask(struct odb_plainest *plainest, const struct odb_prober *prober,
-                                 const struct odb_probe *refused, const struct odb_judge *judge,
-                                 enum odb_refusal_means *out, struct odb_error *err)
+                                 const struct odb_probe *refused, const struct odb_error *why,
+                                 const struct odb_judge *judge, enum odb_refusal_means *out,
+                                 struct odb_error *err)
 {
     struct odb_prober own;
     enum odb_status had;
     *out = ODB_REFUSAL_UNKNOWN;
     plainest->verdict = ODB_VERDICT_UNTESTABLE;
-    if (!plainest_open(plainest, prober))
+    plainest->why = *why;
+    if (!odb_refusal_may_be_fault(why->code, why) || !plainest_open(plainest, prober))
         return odb_hooks_cancelled(&prober->hooks, err);
     odb_prober_init(&own, prober->model, prober->feeds, prober->trace, plainest->pool,
                     prober->hooks);

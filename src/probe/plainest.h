@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What a refusal means. A target that refuses a model may lack an operator, or it may break a model
- * that it could run: an optimiser puts together what does not fit. That is measured: the same
- * target at its plainest (odb_executor_plain()) is asked for the very thing. What it refuses there
- * as well it cannot run; what it runs there, its options break.
+ * What a refusal means, measured: the same target at its plainest (odb_executor_plain()) is asked
+ * for the very thing. What it refuses there as well it lacks something for; what it runs there, its
+ * options break.
  */
 #ifndef ODB_PROBE_PLAINEST_H
 #define ODB_PROBE_PLAINEST_H
@@ -28,10 +27,12 @@ struct odb_plainest {
 
 void odb_plainest_dispose(struct odb_plainest *plainest); /* all zero is fine */
 
-/* Asks the prober's target at its plainest what it refused: the same cut, with the same feeds.
- * judge: by which what it gives is judged; NULL: it is not. ODB_CANCELLED is the only error. */
+/* Asks the prober's target at its plainest what it refused, why saying how: the same cut, with the
+ * same feeds. judge: by which what it gives is judged; NULL: it is not. ODB_CANCELLED is the only
+ * error. */
 enum odb_status odb_plainest_ask(struct odb_plainest *plainest, const struct odb_prober *prober,
-                                 const struct odb_probe *refused, const struct odb_judge *judge,
-                                 enum odb_refusal_means *out, struct odb_error *err) ODB_MUST_USE;
+                                 const struct odb_probe *refused, const struct odb_error *why,
+                                 const struct odb_judge *judge, enum odb_refusal_means *out,
+                                 struct odb_error *err) ODB_MUST_USE;
 
 #endif

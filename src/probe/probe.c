@@ -10,7 +10,9 @@
 #include "base/mem.h"
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "compare/by_value.h"
 #include "judge/blame.h"
+#include "kernels/core/facts.h"
 #include "run/budget.h"
 #include "run/feeds.h"
 #include "run/hooks.h"
@@ -209,6 +211,25 @@ static const struct odb_tensor *probe_known(const struct odb_prober *prober,
                          : prober->model->graph->values[value].init;
 }
 
+/* Marks the values of the cut whose shape depends on data, [n_values], the caller's. Where
+ * dimensions are fixed, what the cut is fed has those of this run, and only what its own nodes size
+ * by data is open. */
+static bool *probe_cut_open(const struct odb_prober *prober, const struct odb_probe_cut *cut)
+{
+    const struct odb_graph *graph = prober->model->graph;
+    bool *open = odb_new_n(bool, graph->n_values);
+    for (size_t n = 0; n < graph->n_nodes && prober->trace; n++) {
+        const struct odb_node *node = &graph->nodes[n];
+        bool sized = odb_facts_of(NULL, node->op_type)->traits & ODB_IS_SIZED_BY_DATA;
+        for (size_t i = 0; i < odb_node_n_reads(node); i++)
+            sized = sized || (odb_node_reads(node, i) >= 0 && open[odb_node_reads(node, i)]);
+        for (int o = 0; o < node->n_out; o++)
+            if (node->out[o] >= 0 && cut->nodes[n])
+                open[node->out[o]] = cut->fixed ? sized : prober->trace->dynamic[node->out[o]];
+    }
+    return open;
+}
+
 static enum odb_status probe_cut_inputs(const struct odb_prober *prober,
                                         const struct odb_probe *probe, struct odb_probe_cut *cut,
                                         struct odb_error *err)
@@ -225,7 +246,7 @@ static enum odb_status probe_cut_inputs(const struct odb_prober *prober,
         if (!t)
             status =
                 odb_fail(err, ODB_SKIPPED, "the cut needs %s, which was not computed", value->name);
-        bool symbolic = prober->trace && prober->trace->dynamic[list[i]];
+        bool symbolic = !cut->fixed && prober->trace && prober->trace->dynamic[list[i]];
         bool constant = prober->constant && prober->constant[list[i]] && t && t->kind == ODB_TENSOR;
         cut->in[i] = (struct odb_port){.value = list[i],
                                        .like = t ? odb_tensor_ref(t) : NULL,
@@ -337,7 +358,6 @@ static bool probe_finds_data(const struct odb_model *model)
 static void probe_cut_whole(const struct odb_prober *prober, struct odb_probe_cut *cut)
 {
     bool *why = cut->instead.why;
-    cut->fixed = !prober->open && odb_executor_fixed(odb_pool_spec(prober->pool));
     why[ODB_INSTEAD_NO_FILE] = !prober->model->path[0];
     why[ODB_INSTEAD_LINKS] = !probe_finds_data(prober->model);
     why[ODB_INSTEAD_STATIC] = cut->fixed;
@@ -407,12 +427,14 @@ static enum odb_status probe_cut_make(const struct odb_prober *prober,
                                       struct odb_error *err)
 {
     const struct odb_graph *graph = prober->model->graph;
+    cut->fixed = !prober->open && odb_executor_fixed(odb_pool_spec(prober->pool));
     probe_cut_nodes(prober, probe, cut);
     ODB_TRY(probe_cut_inputs(prober, probe, cut, err));
     cut->out = odb_new_n(struct odb_port, probe->n_values);
     cut->names = odb_new_n(const char *, probe->n_values);
     cut->which = odb_new_n(size_t, probe->n_values);
     size_t *at = odb_new_n(size_t, graph->n_values);
+    bool *open = probe_cut_open(prober, cut);
     for (size_t i = 0; i < probe->n_values; i++) {
         int v = probe->values[i];
         const struct odb_value *value = &graph->values[v];
@@ -425,9 +447,10 @@ static enum odb_status probe_cut_make(const struct odb_prober *prober,
         cut->out[cut->n_out++] =
             (struct odb_port){.value = v,
                               .like = prober->trace ? odb_trace_like(prober->trace, v) : NULL,
-                              .symbolic = prober->trace && prober->trace->dynamic[v]};
+                              .symbolic = open[v]};
     }
     cut->n_names = cut->n_out;
+    free(open);
     free(at);
     probe_cut_whole(prober, cut);
     return probe_check_cut(prober, cut, err);
@@ -752,6 +775,23 @@ static void probe_spill(const struct odb_prober *prober, struct odb_probe_cut *c
             break;
 }
 
+/* What the target gave for a value, in the type that the model gives it where the target is one
+ * whose values are taken so; where there is no memory for that, as it is. Owned by the caller. */
+static struct odb_tensor *probe_by_value(const struct odb_prober *prober, int value,
+                                         const struct odb_tensor *t)
+{
+    const struct odb_tensor *like = prober->trace ? odb_trace_like(prober->trace, value) : NULL;
+    enum odb_dtype dtype = like ? like->dtype : prober->model->graph->values[value].type.dtype;
+    struct odb_tensor *out;
+    if (!odb_capabilities_by_value(probe_can(prober)) || dtype == ODB_UNDEFINED ||
+        odb_by_value(&out, t, dtype, NULL) != ODB_OK)
+        return odb_tensor_ref(t);
+    enum odb_status kept =
+        out != t && prober->trace ? odb_spill_take(prober->trace->spill, &out, NULL) : ODB_OK;
+    (void)kept; /* where not on disk, in memory all the same */
+    return out;
+}
+
 /* Gives the probe what its cut came to: outputs, NULL where a recording lacks them, and feeds. */
 static void probe_collect(const struct odb_prober *prober, struct odb_probe *probe,
                           const struct odb_probe_cut *cut)
@@ -764,7 +804,7 @@ static void probe_collect(const struct odb_prober *prober, struct odb_probe *pro
                                      : prober->recorded
                                          ? NULL
                                          : probe_known(prober, probe, probe->values[i]);
-        probe->outputs[i] = t ? odb_tensor_ref(t) : NULL;
+        probe->outputs[i] = t ? probe_by_value(prober, probe->values[i], t) : NULL;
     }
 }
 

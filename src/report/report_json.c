@@ -202,6 +202,15 @@ static json_t *report_kernel(const struct odb_kernel *kernel)
                      odb_json_text(kernel->made_by), "nodes", nodes);
 }
 
+/* Nodes that are refused together; null of other kinds. */
+static json_t *report_together(const struct odb_culprit *culprit)
+{
+    json_t *nodes = culprit->together.n ? json_array() : json_null();
+    for (size_t i = 0; i < culprit->together.n; i++)
+        json_array_append_new(nodes, json_integer(culprit->together.items[i]));
+    return nodes;
+}
+
 static json_t *report_culprit(const struct odb_report *report, const struct odb_culprit *culprit)
 {
     const struct odb_node *node = &report->model->graph->nodes[culprit->node];
@@ -214,6 +223,8 @@ static json_t *report_culprit(const struct odb_report *report, const struct odb_
     report_set(object, "reaches_output", json_boolean(culprit->reaches_output));
     report_set(object, "verified", json_boolean(culprit->verified));
     report_set(object, "segment", json_pack("[ii]", culprit->segment[0], culprit->segment[1]));
+    report_set(object, "together", report_together(culprit));
+    report_set(object, "runs_with", odb_json_text(culprit->runs_with));
     report_set(object, "kernel", report_kernel(culprit->kernel));
     report_set(object, "read_as", odb_json_text(culprit->read_as));
     report_set(object, "passes", report_part(&culprit->passes));

@@ -296,6 +296,15 @@ static struct odb_kernel *read_kernel(const struct reading *r, const json_t *jso
     return odb_xmemdup(&kernel, sizeof kernel);
 }
 
+/* Nodes that the model has. */
+static void read_together(const struct reading *r, const json_t *list, struct odb_culprit *culprit)
+{
+    int node;
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (read_node(r, json_array_get(list, i), &node))
+            odb_push(&culprit->together, node);
+}
+
 static void read_culprit(const struct reading *r, const json_t *json, struct odb_culprit *culprit)
 {
     static const struct read_row rows[] = {
@@ -307,6 +316,7 @@ static void read_culprit(const struct reading *r, const json_t *json, struct odb
         {"own_library_opinion", offsetof(struct odb_culprit, own_opinion), read_opinion},
         {"own_library", offsetof(struct odb_culprit, own_by), read_text},
         {"read_as", offsetof(struct odb_culprit, read_as), read_text},
+        {"runs_with", offsetof(struct odb_culprit, runs_with), read_text},
         {"spoils_by_itself", offsetof(struct odb_culprit, spoils), read_checked},
         {"confidence", offsetof(struct odb_culprit, confidence), read_confidence},
     };
@@ -316,6 +326,7 @@ static void read_culprit(const struct reading *r, const json_t *json, struct odb
         culprit->kernel = read_kernel(r, json_object_get(json, "kernel"));
     read_held(r, json_object_get(json, "holds"), &culprit->held);
     read_passes(r, json_object_get(json, "passes"), &culprit->passes);
+    read_together(r, json_object_get(json, "together"), culprit);
     read_chars(json_object_get(json, "recorded_weight_off"), culprit->recorded_off,
                sizeof culprit->recorded_off);
     read_inside(json_object_get(json, "inside"), culprit);

@@ -42,12 +42,13 @@ struct odb_session {
     struct odb_resumed resumed; /* what it has from an earlier run of the program */
     struct odb_walk *walk;      /* owned; NULL: not walking */
     struct odb_inside *inside;  /* owned: the innermost body that the walk is in, or NULL */
-    int resume;                 /* [lock] before this node the walk goes on with another
-                                   trace, and the one there is has nothing to say of it and
-                                   what follows; ODB_NO_NODE: there is no other */
-    char *walk_target;          /* owned: the spec that the walk was opened with */
-    int at;                     /* [lock] nodes before it have run; ODB_NO_NODE: no walk */
-    unsigned long generation;   /* [lock] grows with every change of values or report */
+    ODB_VEC(struct odb_encodings *) encodings; /* owned: all that were read; traces need them */
+    int resume;               /* [lock] before this node the walk goes on with another
+                                 trace, and the one there is has nothing to say of it and
+                                 what follows; ODB_NO_NODE: there is no other */
+    char *walk_target;        /* owned: the spec that the walk was opened with */
+    int at;                   /* [lock] nodes before it have run; ODB_NO_NODE: no walk */
+    unsigned long generation; /* [lock] grows with every change of values or report */
 
     void (*wake)(void *payload); /* called after a change, without the lock, from any thread */
     void *wake_payload;

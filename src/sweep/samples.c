@@ -10,6 +10,7 @@
 #include "bisect/alone/alone.h"
 #include "bisect/bisect_options.h"
 #include "bisect/plan/fails.h"
+#include "bisect/refusal/breaks.h"
 #include "run/feeds.h"
 #include "run/hooks.h"
 #include "report/json.h"
@@ -25,7 +26,7 @@
 static int samples_rank(enum odb_verdict verdict)
 {
     if (verdict == ODB_VERDICT_CRASH || verdict == ODB_VERDICT_TIMEOUT ||
-        verdict == ODB_VERDICT_NAN)
+        verdict == ODB_VERDICT_REFUSED || verdict == ODB_VERDICT_NAN)
         return 3;
     return odb_verdict_is_bad(verdict) ? 2 : verdict == ODB_VERDICT_PASS;
 }
@@ -70,8 +71,9 @@ struct samples_at {
     struct odb_bisect_options options; /* with hooks that say which sample it is */
     const struct odb_search_hooks *hooks;
     struct odb_sample *sample;
-    struct odb_feeds *feeds; /* owned */
-    struct odb_trace *trace; /* owned */
+    struct odb_plainest *plainest; /* borrowed; NULL where nothing is judged */
+    struct odb_feeds *feeds;       /* owned */
+    struct odb_trace *trace;       /* owned */
     char where[48];
 };
 
@@ -147,6 +149,22 @@ static enum odb_status samples_judge_outputs(struct samples_at *at, const int *o
     return ODB_OK;
 }
 
+/* What was refused is wrong if the target breaks it; *had is ODB_OK then. */
+static enum odb_status samples_refused(struct samples_at *at, const struct odb_prober *prober,
+                                       const struct odb_probe *probe, enum odb_status *had,
+                                       const struct odb_error *why, struct odb_error *err)
+{
+    bool breaks = false;
+    if (odb_probe_refused(*had))
+        ODB_TRY(odb_refusal_breaks(&breaks, at->plainest, prober, probe, why, err));
+    if (!breaks)
+        return ODB_OK;
+    at->sample->verdict = ODB_VERDICT_REFUSED;
+    at->sample->why = odb_xstrdup(why->what);
+    *had = ODB_OK;
+    return ODB_OK;
+}
+
 static enum odb_status samples_run(struct samples_at *at, struct odb_pool *pool,
                                    struct odb_error *err)
 {
@@ -164,10 +182,18 @@ static enum odb_status samples_run(struct samples_at *at, struct odb_pool *pool,
         if (graph->values[graph->outputs[o]].producer != ODB_NO_NODE)
             outputs[probe.n_values++] = graph->outputs[o];
     odb_prober_init(&prober, at->model, at->feeds, at->trace, pool, at->options.hooks);
-    enum odb_status status = odb_probe_run(&prober, &probe, err);
-    at->sample->verdict = odb_probe_verdict(status);
-    if (status == ODB_OK)
+    struct odb_error why = ODB_ERROR_INIT;
+    enum odb_status ran = odb_probe_run(&prober, &probe, &why), status;
+    at->sample->verdict = odb_probe_verdict(ran);
+    if (ran == ODB_OK) {
         status = samples_judge_outputs(at, outputs, probe.n_values, had, err);
+    } else {
+        status = samples_refused(at, &prober, &probe, &ran, &why, err);
+        if (status == ODB_OK && ran != ODB_OK) {
+            *err = why;
+            status = ran;
+        }
+    }
     odb_probe_tell(&prober, &probe, at->sample->verdict, 0);
     odb_probe_drop(&prober, &probe);
     odb_prober_dispose(&prober);
@@ -188,6 +214,7 @@ static enum odb_status samples_fails(struct samples_at *at, struct odb_error *er
 }
 
 static enum odb_status samples_judge_one(struct odb_samples *s, size_t i, struct odb_pool *pool,
+                                         struct odb_plainest *plainest,
                                          const struct odb_model *model,
                                          const struct odb_bisect_options *options,
                                          struct odb_error *err)
@@ -195,6 +222,7 @@ static enum odb_status samples_judge_one(struct odb_samples *s, size_t i, struct
     struct samples_at at;
     struct odb_error why = ODB_ERROR_INIT;
     enum odb_status status = samples_enter(&at, s, i, model, options, &why);
+    at.plainest = plainest;
     if (status == ODB_OK)
         status = samples_run(&at, pool, &why);
     else if (!samples_fatal(status))
@@ -217,6 +245,7 @@ enum odb_status odb_samples_judge(struct odb_samples *s, const struct odb_model 
                                   const struct odb_bisect_options *options, struct odb_error *err)
 {
     struct odb_pool *pool = NULL;
+    struct odb_plainest plainest = {0};
     for (size_t i = 0; i < s->items.n; i++) {
         struct odb_sample *sample = &s->items.items[i];
         sample->verdict = ODB_VERDICT_UNTESTED;
@@ -225,7 +254,8 @@ enum odb_status odb_samples_judge(struct odb_samples *s, const struct odb_model 
     }
     enum odb_status status = odb_probe_pool(&pool, options->target, &options->hooks, err);
     for (size_t i = 0; i < s->items.n && status == ODB_OK; i++)
-        status = samples_judge_one(s, i, pool, model, options, err);
+        status = samples_judge_one(s, i, pool, &plainest, model, options, err);
+    odb_plainest_dispose(&plainest);
     odb_pool_close(pool);
     return status;
 }
@@ -234,21 +264,25 @@ enum odb_status odb_samples_judge(struct odb_samples *s, const struct odb_model 
 
 static bool samples_asks(const struct odb_culprit *culprit)
 {
-    bool fatal = culprit->kind == ODB_KIND_CRASH || culprit->kind == ODB_KIND_HANG;
+    bool fatal = culprit->kind == ODB_KIND_CRASH || culprit->kind == ODB_KIND_HANG ||
+                 culprit->kind == ODB_KIND_REFUSED;
     return culprit->segment[0] == culprit->segment[1] && !culprit->of_reference &&
            (fatal || odb_diagnosis_accuses(culprit->kind));
 }
 
 static enum odb_status samples_confirm_node(const struct search_case *c, struct findings *f,
-                                            struct odb_sample *sample, int node,
+                                            struct odb_sample *sample,
+                                            const struct odb_culprit *culprit,
                                             struct odb_error *err)
 {
+    int node = culprit->node;
     struct alone alone = {0};
     struct odb_error why = ODB_ERROR_INIT;
     enum odb_status status = ODB_UNSUPPORTED;
     if (alone_possible(c, node))
         status = alone_run(c, f, question_alone(c, c->prober, node, c->trace->ref), &alone, &why);
-    bool guilty = alone.guilty || status == ODB_E_CRASH || status == ODB_E_TIMEOUT;
+    bool guilty = alone.guilty || status == ODB_E_CRASH || status == ODB_E_TIMEOUT ||
+                  (culprit->kind == ODB_KIND_REFUSED && odb_probe_refused(status));
     if (guilty)
         odb_push(&sample->confirms, node);
     else if (status != ODB_OK || !alone.judged)
@@ -280,7 +314,7 @@ static enum odb_status samples_confirm_all(struct samples_at *at, struct odb_poo
     findings_begin(&f, &c, report);
     for (size_t i = 0; i < n && status == ODB_OK; i++)
         if (samples_asks(&found->culprits.items[i]))
-            status = samples_confirm_node(&c, &f, at->sample, found->culprits.items[i].node, err);
+            status = samples_confirm_node(&c, &f, at->sample, &found->culprits.items[i], err);
     findings_dispose(&f);
     odb_prober_dispose(&prober);
     odb_report_free(report);

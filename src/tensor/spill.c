@@ -155,6 +155,8 @@ enum odb_status odb_spill_take(struct odb_spill *spill, struct odb_tensor **t,
     if (!spill->file)
         ODB_TRY(spill_open(spill, err));
     ODB_TRY(spill_write(spill->file, own, &spilled, err));
+    odb_tensor_set_read_as(spilled, own->read_as);
+    spilled->held = own->held;
     odb_tensor_unref(own);
     *t = spilled;
     return ODB_OK;

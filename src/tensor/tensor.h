@@ -44,6 +44,8 @@ struct odb_tensor {
     enum odb_dtype dtype;    /* sequences, optionals: of the elements, or ODB_UNDEFINED */
     enum odb_dtype declared; /* of a float64: the type that the model gives these floats, where they
                                 are carried in a wider one; ODB_UNDEFINED: not known */
+    enum odb_dtype held;     /* of a target's value that was made the type that the model gives it:
+                                the type that the target has; ODB_UNDEFINED: that one */
     int rank;
     int64_t dims[ODB_MAX_RANK];
     size_t count;                /* product of dims */

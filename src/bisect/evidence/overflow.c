@@ -275,7 +275,7 @@ void overflow_put(const struct search_case *c, const struct findings *f,
                             "or infinite, so that is enough. "
                           : "Put into the reference's run, such values spoil an output together, "
                             "and none of them alone. ");
-    if (c->trace->expect != ODB_PREC_TF32)
+    if (overflow_type(c->trace) != ODB_F32)
         odb_buf_printf(out,
                        "`onnxdbg precision MODEL --to %s` finds the nodes that have to stay in "
                        "float32. ",

@@ -319,6 +319,29 @@ static void bisect_kernels(const struct search_case *c, struct findings *f)
     odb_groups_dispose(&groups);
 }
 
+/* Says once which values the target holds in other element types than the model gives them. */
+static void bisect_note_types(const struct search_case *c, struct findings *f)
+{
+    const struct odb_tensor *first = NULL;
+    const char *name = NULL;
+    size_t n = 0;
+    for (size_t v = 0; v < c->graph->n_values; v++) {
+        const struct odb_tensor *t = f->shown[v];
+        if (!t || t->held == ODB_UNDEFINED)
+            continue;
+        name = first ? name : c->graph->values[v].name;
+        first = first ? first : t;
+        n++;
+    }
+    if (first)
+        findings_note(f,
+                      "%zu value%s in another element type than the model's, the first: %s is %s "
+                      "and no %s; the numbers are compared all the same (--types exact takes other "
+                      "types for errors)",
+                      n, n == 1 ? " is" : "s are", name, odb_dtype_info(first->held)->name,
+                      odb_dtype_info(first->dtype)->name);
+}
+
 static void bisect_finish(struct bisect *s)
 {
     const struct search_case *c = s->asked;
@@ -332,6 +355,7 @@ static void bisect_finish(struct bisect *s)
             bisect_histograms(c, f, culprit);
     }
     bisect_kernels(c, f);
+    bisect_note_types(c, f);
     probed_forget(c, f);
     findings_unread(f, unread_count(c, f));
     findings_conclude(f);
@@ -396,10 +420,10 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
         if (strategy_row(options->strategy)->reads != STRATEGY_READS_NONE)
             status = unread_check(s.asked, &s.found, err);
     }
-    if (status == ODB_OK) {
+    if (status == ODB_OK || status == ODB_CANCELLED) /* whose time for checks is over */
         unseen_set_aside(s.asked, &s.found);
+    if (status == ODB_OK)
         blunt_check(s.asked, &s.found);
-    }
     status = odb_report_end(report, status, err);
     bisect_finish(&s);
     return status;

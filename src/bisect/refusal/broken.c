@@ -35,8 +35,10 @@ struct broken_group {
 struct broken_state {
     struct odb_plainest plainest;
     enum odb_refusal_means whole; /* the model as it is */
-    char *invalid;                /* owned: what lint finds; NULL: no error */
-    struct odb_signature sought;  /* of the refusal that is followed now */
+    bool whole_fails;             /* which is a failure */
+    bool linted;
+    char *invalid;               /* owned: an error that lint finds; NULL: none */
+    struct odb_signature sought; /* of the refusal that is followed now */
     ODB_VEC(struct broken_group) groups;
 };
 
@@ -56,57 +58,30 @@ void broken_dispose(struct findings *f)
 
 /* --- what the refusal of the whole model means ------------------------------------------------ */
 
-/* The first error that lint finds, with the shapes that the reference's run has shown; the
- * caller's; NULL: none. */
-static char *broken_lint(const struct search_case *c)
+/* Whether it is a failure that the target breaks what it could run: if the model is not valid, that
+ * may be what is wrong, and nothing is said against the target. */
+static bool broken_is_failure(const struct search_case *c, struct findings *f,
+                              enum odb_refusal_means means)
 {
-    const struct odb_graph *graph = c->graph;
-    struct odb_lint lint = {0};
-    struct odb_shapes shapes = {.values = odb_new_n(struct odb_shape, graph->n_values + 1),
-                                .why = odb_new_n(char *, graph->n_nodes + 1),
-                                .n_nodes = graph->n_nodes,
-                                .measured = true};
-    char *first = NULL;
-    for (size_t v = 0; v < graph->n_values; v++)
-        if (odb_trace_value(c->trace, (int)v))
-            odb_shape_of(&shapes.values[v], odb_trace_value(c->trace, (int)v));
-    odb_lint_model(&lint, c->model, &shapes);
-    odb_lint_run(&lint, c->model, &shapes);
-    for (size_t i = 0; i < lint.items.n && !first; i++) {
-        const struct odb_finding *finding = &lint.items.items[i];
-        if (odb_lint_is_error(finding->kind))
-            first = odb_xasprintf("%s %s%s%s", odb_lint_name(finding->kind), finding->place,
-                                  finding->place[0] ? ": " : "", finding->what);
-    }
-    odb_lint_dispose(&lint);
-    odb_shapes_dispose(&shapes);
-    return first;
-}
-
-static bool broken_is_sought(const struct broken_state *b)
-{
-    return b && b->whole == ODB_REFUSAL_BREAKS && !b->invalid;
+    struct broken_state *b = f->kept->broken;
+    if (means != ODB_REFUSAL_BREAKS)
+        return false;
+    if (!b->linted && (b->invalid = odb_lint_error(c->model, c->trace->ref)))
+        findings_warn(f,
+                      "%s runs what the target refuses, but the model is not valid: %.300s; "
+                      "`onnxdbg lint --run` tells more",
+                      b->plainest.spec, b->invalid);
+    b->linted = true;
+    return !b->invalid;
 }
 
 void broken_sign(struct findings *f, const struct odb_error *why)
 {
     struct broken_state *b = f->kept->broken;
-    if (!broken_is_sought(b))
+    if (!b->whole_fails)
         return;
     odb_signature_refusal(&b->sought, why);
     findings_sign(f, &b->sought);
-}
-
-/* What may be wrong is the model: then nothing is said against the target. */
-static void broken_check_model(const struct search_case *c, struct findings *f)
-{
-    struct broken_state *b = f->kept->broken;
-    b->invalid = broken_lint(c);
-    if (b->invalid)
-        findings_warn(f,
-                      "%s runs the model, but it is not valid: %.300s; `onnxdbg lint --run` tells "
-                      "more",
-                      b->plainest.spec, b->invalid);
 }
 
 enum odb_status broken_look(const struct search_case *c, struct findings *f,
@@ -115,22 +90,21 @@ enum odb_status broken_look(const struct search_case *c, struct findings *f,
     struct odb_probe whole = reading_plain(c, f, "the whole model", f->plain);
     struct broken_state *b = f->kept->broken = odb_new(struct broken_state);
     findings_step_begin(f, "plainest");
-    ODB_TRY(odb_plainest_ask(&b->plainest, c->prober, &whole, &c->judge, &b->whole, err));
-    if (!b->plainest.spec) {
-        findings_note(f,
-                      "the target has no plainer options to hold its refusal against: whether it "
-                      "lacks something or breaks the model is not known; see plain= in "
-                      "onnxdbg-targets(7)");
+    ODB_TRY(odb_plainest_ask(&b->plainest, c->prober, &whole, why, &c->judge, &b->whole, err));
+    if (!b->plainest.spec)
         return ODB_OK;
-    }
+    b->whole_fails = broken_is_failure(c, f, b->whole);
     findings_step_end(f, "plainest", "the model on %s: %s", b->plainest.spec,
                       b->whole == ODB_REFUSAL_BREAKS  ? "it runs"
                       : b->whole == ODB_REFUSAL_LACKS ? "refused as well"
                                                       : b->plainest.why.what);
-    if (b->whole != ODB_REFUSAL_UNKNOWN)
-        broken_check_model(c, f);
     broken_sign(f, why);
     return ODB_OK;
+}
+
+bool broken_is_open(const struct findings *f)
+{
+    return f->kept->broken && !f->kept->broken->plainest.spec;
 }
 
 /* --- what is taken -----------------------------------------------------------------------------
@@ -149,7 +123,7 @@ static enum odb_status broken_keep(struct findings *f, struct together *t, bool 
     if (found) {
         bool *cut = odb_new_n(bool, c->graph->n_nodes);
         struct odb_probe probe = together_probe(t, t->nodes, cut, what, sizeof what);
-        status = odb_plainest_ask(&b->plainest, c->prober, &probe, &c->judge, &means, err);
+        status = odb_plainest_ask(&b->plainest, c->prober, &probe, &t->why, &c->judge, &means, err);
         free(probe.outputs);
         free(cut);
         group.plainly = b->plainest.verdict;
@@ -172,8 +146,8 @@ static enum odb_status broken_ask_prefix(const struct search_case *c, struct fin
                                          enum odb_refusal_means *means, struct odb_error *err)
 {
     struct question *q = question_prefix(c, &(struct odb_cut){&node, 1}, false);
-    enum odb_status status =
-        odb_plainest_ask(&f->kept->broken->plainest, c->prober, &q->probe, NULL, means, err);
+    enum odb_status status = odb_plainest_ask(&f->kept->broken->plainest, c->prober, &q->probe,
+                                              &f->kept->refusal, NULL, means, err);
     question_free(q);
     return status;
 }
@@ -185,11 +159,11 @@ enum odb_status broken_take(const struct search_case *c, struct findings *f, int
     enum odb_refusal_means means = b->whole;
     bool found;
     *is = false;
-    if (b->whole == ODB_REFUSAL_UNKNOWN || b->invalid)
+    if (b->whole == ODB_REFUSAL_UNKNOWN)
         return ODB_OK;
     if (b->whole == ODB_REFUSAL_LACKS) /* of something, and of that? */
         ODB_TRY(broken_ask_prefix(c, f, node, &means, err));
-    *is = means == ODB_REFUSAL_BREAKS;
+    *is = broken_is_failure(c, f, means);
     if (!*is)
         return ODB_OK;
     odb_signature_refusal(&b->sought, &f->kept->refusal);
@@ -302,7 +276,7 @@ static void broken_put_first(struct findings *f, size_t n)
 bool broken_accuse(const struct search_case *c, struct findings *f)
 {
     struct broken_state *b = f->kept->broken;
-    if (!b || (!b->groups.n && !broken_is_sought(b)))
+    if (!b || (!b->groups.n && !b->whole_fails))
         return false;
     if (!b->groups.n) {
         findings_only_whole(f, "refuses");

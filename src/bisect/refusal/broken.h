@@ -22,6 +22,8 @@ enum odb_status broken_take(const struct search_case *c, struct findings *f, int
  * was asked for, and is refused as well. */
 enum odb_status broken_take_alike(const struct search_case *c, struct findings *f, int node,
                                   bool *is, struct odb_error *err) ODB_MUST_USE;
+/* Whether the target has no plainer options, so that nothing can be known. */
+bool broken_is_open(const struct findings *f);
 /* Accuses what was taken, before all others; or says that only the model as a whole is refused.
  * False: nothing is known to be broken. */
 bool broken_accuse(const struct search_case *c, struct findings *f);

@@ -74,6 +74,19 @@ static bool refused_lacks(const struct findings *f)
     return lacks;
 }
 
+/* Each of them runs alone, so that the target may be at fault: with other options it could be
+ * asked.
+ */
+static void refused_note_open(struct findings *f)
+{
+    bool together = false;
+    for (size_t i = 0; i < f->report->pieces.refused.n; i++)
+        together |= f->report->pieces.refused.items[i].how == ODB_REFUSED_TOGETHER;
+    if (together && broken_is_open(f))
+        findings_note(f, "what runs alone and is refused together may be the target's fault: name "
+                         "its plainest options with plain=SPEC, and it is asked again with those");
+}
+
 /* --- nodes that look alike -------------------------------------------------------------------- */
 
 static bool refused_same_operator(const struct odb_node *a, const struct odb_node *b)
@@ -370,4 +383,5 @@ void refused_mark(const struct search_case *c, struct findings *f)
     }
     refused_count(c, f);
     refused_undecide(c, f);
+    refused_note_open(f);
 }

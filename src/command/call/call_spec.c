@@ -30,6 +30,20 @@ static bool call_names_map(const char *spec)
     return odb_spec_walk(spec, call_names_map_visit, &names, NULL) == ODB_OK && names;
 }
 
+static bool call_names_types_visit(const struct odb_spec *spec, void *payload)
+{
+    bool *names = payload;
+    *names = odb_spec_option(spec, "types") != NULL;
+    return !*names;
+}
+
+/* The same of how element types are compared. */
+static bool call_names_types(const char *spec)
+{
+    bool names = false;
+    return odb_spec_walk(spec, call_names_types_visit, &names, NULL) == ODB_OK && names;
+}
+
 /* What an option says, or the console where the command has no such option. */
 static const char *call_setting(const struct odb_command_call *call, enum odb_option_id id)
 {
@@ -51,13 +65,23 @@ static const char *call_mapped(struct odb_command_call *call, const char *spec)
     return call->texts.items[call->texts.n - 1];
 }
 
+const char *odb_call__typed(struct odb_command_call *call, const char *spec)
+{
+    const char *types = call_setting(call, ODB_OPTION_TYPES);
+    if (!spec || !types || call_names_types(spec))
+        return spec;
+    odb_push(&call->texts, odb_xasprintf("%s,types=%s", spec, types));
+    return call->texts.items[call->texts.n - 1];
+}
+
 const char *odb_call__spec(struct odb_command_call *call, enum odb_option_id id)
 {
     const char *spec = call_setting(call, id);
     char *named = spec ? odb_executor_named(call->console, spec) : NULL;
     if (named)
         odb_push(&call->texts, named);
-    return call_mapped(call, named ? named : spec);
+    spec = call_mapped(call, named ? named : spec);
+    return id == ODB_OPTION_TARGET ? odb_call__typed(call, spec) : spec;
 }
 
 size_t odb_call__recordings(struct odb_command_call *call, const char **list)
@@ -74,7 +98,7 @@ size_t odb_call__recordings(struct odb_command_call *call, const char **list)
 const char *odb_call__target(struct odb_command_call *call)
 {
     const char *spec = odb_call__spec(call, ODB_OPTION_TARGET);
-    return spec ? spec : odb_default_target();
+    return spec ? spec : odb_call__typed(call, odb_default_target());
 }
 
 const char *odb_call__runner(struct odb_command_call *call)

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "bisect/strategy.h"
+#include "calibration/calibrate.h"
 #include "command/table/command.h"
 #include "command/table/verbs.h"
 #include "dump/dump.h"
@@ -116,10 +117,11 @@ static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
 #define OPTS_FEEDS                                                                                 \
     ODB_OPTION_INPUT, ODB_OPTION_INPUTS_FROM, ODB_OPTION_DIM, ODB_OPTION_SEED, ODB_OPTION_KERNELS, \
         ODB_OPTION_MEM, ODB_OPTION_FOLLOW_LINKS
-#define OPTS_RUN OPTS_FEEDS, ODB_OPTION_REFERENCE, ODB_OPTION_TARGET, ODB_OPTION_MAP
+#define OPTS_RUN                                                                                   \
+    OPTS_FEEDS, ODB_OPTION_REFERENCE, ODB_OPTION_TARGET, ODB_OPTION_MAP, ODB_OPTION_TYPES
 #define OPTS_SEARCH                                                                                \
     OPTS_FEEDS, ODB_OPTION_REFERENCE, ODB_OPTION_GOLDEN, ODB_OPTION_TARGET, ODB_OPTION_MAP,        \
-        ODB_OPTION_TOL, ODB_OPTION_EXPECT
+        ODB_OPTION_TOL, ODB_OPTION_EXPECT, ODB_OPTION_TYPES, ODB_OPTION_ENCODINGS
 #define OPTS_MEASURES                                                                              \
     ODB_OPTION_TOL, ODB_OPTION_CHECK, ODB_OPTION_TOLERANCES, ODB_OPTION_COLUMNS, ODB_OPTION_TOP_K, \
         ODB_OPTION_AXIS, ODB_OPTION_JSON
@@ -319,8 +321,9 @@ static const struct odb_command command_table[] = {
         .alias = "diff",
         .group = "find the fault",
         .args = args_two,
-        .options = OPTIONS(OPTS_MEASURES, ODB_OPTION_COMPARE_FORMAT, ODB_OPTION_GOLDEN_DIR,
-                           ODB_OPTION_INPUT_TAG, ODB_OPTION_TH1, ODB_OPTION_TH2),
+        .options =
+            OPTIONS(OPTS_MEASURES, ODB_OPTION_TYPES, ODB_OPTION_COMPARE_FORMAT,
+                    ODB_OPTION_GOLDEN_DIR, ODB_OPTION_INPUT_TAG, ODB_OPTION_TH1, ODB_OPTION_TH2),
         .help = "compare two tensor files, or two folders of them",
         .text = "Compares .npy and .pb files, in folders those of equal name, and prints how far "
                 "the first is from the second. An .npz file is a folder of its arrays; where one "
@@ -338,9 +341,9 @@ static const struct odb_command command_table[] = {
         .name = "check",
         .group = "find the fault",
         .args = args_dirs,
-        .options = OPTIONS(ODB_OPTION_TOL, ODB_OPTION_TARGET, ODB_OPTION_JOBS, ODB_OPTION_KERNELS,
-                           ODB_OPTION_MEM, ODB_OPTION_IR_VERSION, ODB_OPTION_FOLLOW_LINKS,
-                           ODB_OPTION_JSON),
+        .options = OPTIONS(ODB_OPTION_TOL, ODB_OPTION_TARGET, ODB_OPTION_TYPES, ODB_OPTION_JOBS,
+                           ODB_OPTION_KERNELS, ODB_OPTION_MEM, ODB_OPTION_IR_VERSION,
+                           ODB_OPTION_FOLLOW_LINKS, ODB_OPTION_JSON),
         .help = "run folders in the layout of ONNX's backend tests against their outputs",
         .text = "Looks below each DIR for folders that hold a model.onnx, runs every "
                 "test_data_set_N of them on the reference, or on --target, and compares with the "
@@ -590,6 +593,26 @@ static const struct odb_command command_table[] = {
                    "-o stem.onnx",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH,
         .exec = odb_command__extract,
+    },
+    {
+        .name = "calibrate",
+        .group = "write",
+        .args = args_model,
+        .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_SAMPLES, ODB_OPTION_METHOD, ODB_OPTION_PERCENTILE,
+                           ODB_OPTION_BITS, ODB_OPTION_WEIGHT_BITS, ODB_OPTION_SYMMETRIC,
+                           ODB_OPTION_PER_TENSOR, ODB_OPTION_OUTPUT),
+        .help = "write how each value of a float model may be quantised",
+        .text = "Runs the model in float on samples of inputs, eight unless --samples or "
+                "--inputs-from says otherwise, and writes a file of encodings: for each value that "
+                "is fed or computed a scale and a zero point by the range of its numbers, for "
+                "weights a scale per output channel, for biases those of input and weight "
+                "multiplied. `--expect int8 --encodings FILE` judges a target by it, and "
+                "cpu,encodings=FILE computes so. The ranges are worth as much as the samples: "
+                "generated inputs are rarely like real ones. onnxdbg-encodings(7) describes the "
+                "file.",
+        .example = "onnxdbg calibrate model.onnx --inputs-from samples -o encodings.json",
+        .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH,
+        .exec = odb_command__calibrate,
     },
     {
         .name = "precision",

@@ -30,7 +30,7 @@ static void can_put_value(struct odb_buf *out, const json_t *value)
 
 void odb_can_put(const json_t *can, struct odb_buf *options)
 {
-    static const char *const keys[] = {"max_outputs", "taps", "cut", "compile", "run"};
+    static const char *const keys[] = {"max_outputs", "taps", "cut", "compile", "run", "types"};
     for (size_t i = 0; i < ODB_COUNT(keys); i++) {
         const json_t *value = json_object_get(can, keys[i]);
         if (!json_is_string(value) && !json_is_number(value) && !json_is_array(value))

@@ -273,5 +273,6 @@ const struct odb_executor_ops odb_executor_web = {
 
 const struct odb_executor_ops odb_executor_onnxjs = {
     NODE_ROW(onnxjs, "ONNX.js in Node.js: the library before ONNX Runtime Web"),
+    .by_value = true,
     .library = "ONNX.js",
 };

@@ -338,6 +338,7 @@ const struct odb_executor_ops odb_executor_opencv = {
     PYTHON_ROW(opencv, "OpenCV's DNN module"),
     .settings = python_settings_opencv,
     .fixed = true,
+    .by_value = true,
     .trusted = "backend target fusion threads",
     .library = "OpenCV",
     .independence = 2,

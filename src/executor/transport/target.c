@@ -442,6 +442,8 @@ static enum odb_status target_limits(struct odb_target *target, const struct odb
         snprintf(target->mem_text, sizeof target->mem_text, "%s", odb_spec_option(spec, "mem"));
     }
     ODB_TRY(odb_capabilities_add(&target->can, spec, err));
+    if (!target->can.types && spec->row && spec->row->by_value)
+        target->can.types = odb_xstrdup("value");
     if (!spec->inner)
         return ODB_OK;
     struct odb_spec *inner;

@@ -7,6 +7,7 @@
 #include "command/call/call.h"
 #include "command/call/call_open.h"
 #include "command/call/call_print.h"
+#include "command/call/call_spec.h"
 #include "command/table/command.h"
 #include "executor/executor.h"
 #include "executor/renames.h"
@@ -17,7 +18,7 @@
 
 static const char *against_spec(struct odb_command_call *call, const struct odb_model *other)
 {
-    const char *spec = odb_call_option(call, ODB_OPTION_TARGET);
+    const char *spec = odb_call__typed(call, odb_call_option(call, ODB_OPTION_TARGET));
     if (spec || odb_against_runs(other))
         return spec ? spec : AGAINST_RUNNER;
     const char *instead = odb_executor_usual_row()->opinion; /* it optimises nothing there */
@@ -34,6 +35,9 @@ static enum odb_status against_expect(struct odb_command_call *call,
                                       const struct odb_call_against *against,
                                       struct odb_bisect_options *options, struct odb_error *err)
 {
+    if (options->encodings)
+        return odb_fail(err, ODB_E_USAGE,
+                        "--encodings are of one model, and --against brings another");
     struct odb_against_made made = odb_against_made(call->model->graph, against->model->graph);
     if (made.expect && !options->expect) {
         char *text = odb_xasprintf("most weights of the other model are %s: it is judged by what "

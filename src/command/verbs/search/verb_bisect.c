@@ -17,6 +17,7 @@
 #include "command/value/search_options.h"
 #include "command/value/spare_model.h"
 #include "command/verbs/search/against_option.h"
+#include "command/verbs/search/calibration.h"
 #include "command/verbs/search/over_option.h"
 #include "command/verbs/search/ranking.h"
 #include "command/verbs/search/samples_option.h"
@@ -383,6 +384,8 @@ static enum odb_status bisect_command(struct odb_command_call *call,
         odb_suspects_report(samples->ranked, &samples->found, report);
     if (status == ODB_OK && samples->ranked && samples->ranked->stopped)
         status = odb_call__rank_stopped(samples->ranked, err);
+    if (report && status == ODB_OK)
+        status = odb_call__calibration(report, &options, err);
     odb_watch_end(&watch);
     if (!report || status == ODB_E_USAGE) {
         odb_report_free(report);

@@ -9,6 +9,7 @@
 #include "command/value/names.h"
 #include "command/value/search_options.h"
 #include "command/verbs/verify/verb_compare.h"
+#include "compare/by_value.h"
 #include "compare/numpy.h"
 
 /* --- one pair --------------------------------------------------------------------------------- */
@@ -103,21 +104,49 @@ static const struct odb_compared *compare_add(struct odb_comparison *comparison,
     return &comparison->rows.items[comparison->rows.n - 1];
 }
 
+/* The evaluated side as it is compared; owned by the caller. */
+static struct odb_tensor *compare_taken(const struct odb_comparison *comparison,
+                                        const struct odb_tensor *e, const struct odb_tensor *b)
+{
+    struct odb_tensor *same;
+    if (e && b && comparison->by_value && odb_by_value(&same, e, b->dtype, NULL) == ODB_OK)
+        return same;
+    return odb_tensor_ref(e);
+}
+
+/* What --types exact asks for besides the rules. */
+static void compare_exact(const struct odb_comparison *comparison, struct odb_compared *row,
+                          struct odb_buf *reason)
+{
+    const struct odb_tensor *e = row->m.evaluated, *b = row->m.base;
+    if (!comparison->exact || !e || !b || e->dtype == b->dtype ||
+        row->verdict == ODB_VERDICT_DTYPE || row->verdict == ODB_VERDICT_SHAPE)
+        return;
+    row->verdict = ODB_VERDICT_DTYPE;
+    odb_buf_clear(reason);
+    odb_buf_printf(reason, "the element types differ: %s, the base has %s", row->type[0],
+                   row->type[1]);
+}
+
 const struct odb_compared *odb_comparison_add(struct odb_comparison *comparison, const char *name,
                                               const struct odb_tensor *e,
                                               const struct odb_tensor *b,
                                               const struct odb_tensor *golden)
 {
     struct odb_buf reason = ODB_BUF_INIT;
-    struct odb_compared row = {.name = odb_xstrdup(name),
-                               .type = {compare_type(e), compare_type(b)},
-                               .m = {.evaluated = e, .base = b, .options = comparison->options}};
+    struct odb_tensor *taken = compare_taken(comparison, e, b);
+    struct odb_compared row = {
+        .name = odb_xstrdup(name),
+        .type = {compare_type(e), compare_type(b)},
+        .m = {.evaluated = taken, .base = b, .options = comparison->options}};
     row.m.options.th = odb_rules_th(&comparison->rules, name, b);
     odb_measure(&row.m, comparison->need);
     row.verdict = odb_rules_judge(&comparison->rules, name, &row.m, &reason);
     if (comparison->golden)
         compare_three_way(&row, golden, comparison->tag, &reason);
     compare_mismatch(&row, &reason);
+    compare_exact(comparison, &row, &reason);
+    odb_tensor_unref(taken);
     row.worst = compare_place(&row.m.m, b);
     bool pass = row.verdict == ODB_VERDICT_PASS;
     return compare_add(comparison, row, pass ? &comparison->passed : &comparison->failed, &reason);
@@ -234,12 +263,15 @@ enum odb_status odb_comparison_begin(struct odb_comparison *comparison,
                                      const char *otherwise, struct odb_error *err)
 {
     const char *columns = odb_call_option(call, ODB_OPTION_COLUMNS);
+    const char *types = odb_call_option(call, ODB_OPTION_TYPES);
     const char *format = odb_call_option(call, ODB_OPTION_FORMAT);
     if (!format)
         format = odb_call_option(call, ODB_OPTION_COMPARE_FORMAT);
     bool json = odb_call_has(call, ODB_OPTION_JSON) || (format && !strcmp(format, "json"));
     bool tsv = !json && format && !strcmp(format, "tsv");
     *comparison = (struct odb_comparison){.golden = golden, .json = json, .tsv = tsv};
+    comparison->exact = types && !strcmp(types, "exact");
+    comparison->by_value = types && !strcmp(types, "value");
     comparison->options.top_k = (size_t)odb_call_int(call, ODB_OPTION_TOP_K, 5);
     comparison->options.axis_given = odb_call_has(call, ODB_OPTION_AXIS);
     comparison->options.axis = (int)odb_call_int(call, ODB_OPTION_AXIS, 0);

@@ -23,6 +23,7 @@
 #include "command/call/call.h"
 #include "command/call/call_open.h"
 #include "command/call/call_print.h"
+#include "command/call/call_spec.h"
 #include "command/call/watch.h"
 #include "command/table/command.h"
 #include "command/table/verbs.h"
@@ -479,7 +480,8 @@ static enum odb_status check_options(struct check *check, struct odb_error *err)
 {
     struct odb_spec *spec;
     check->ir_version = odb_call_int(check->call, ODB_OPTION_IR_VERSION, 0);
-    check->rules.target = odb_call_option(check->call, ODB_OPTION_TARGET);
+    check->rules.target =
+        odb_call__typed(check->call, odb_call_option(check->call, ODB_OPTION_TARGET));
     check->rules.own_tolerance = odb_call_has(check->call, ODB_OPTION_TOL);
     check->rules.tolerance = (struct odb_criterion){ODB_CRITERION_ALLCLOSE, {1e-3, 1e-7}};
     if (check->rules.own_tolerance)

@@ -35,13 +35,15 @@ struct odb_comparison {
     bool golden;    /* pairs have a third side: */
     double tag;     /* how many times farther from that than the base a value may be */
     bool json, tsv; /* how to print; else as a table */
+    bool exact;     /* element types must be the same; else those of one class are compared: */
+    bool by_value;  /* and those of different classes */
 };
 
 /* The columns of a table where none are named. */
 #define ODB_COMPARISON_COLUMNS "max_abs,max_rel,mse,diff2,cosine,differing"
 
-/* As --tol, --check, --tolerances, --columns, --format, --top-k and --axis say. otherwise: the
- * tolerance where none is given. *out is to be disposed of also after failure. */
+/* As --tol, --check, --tolerances, --types, --columns, --format, --top-k and --axis say. otherwise:
+ * the tolerance where none is given. *out is to be disposed of also after failure. */
 enum odb_status odb_comparison_begin(struct odb_comparison *comparison,
                                      const struct odb_command_call *call, bool golden,
                                      const char *otherwise, struct odb_error *err) ODB_MUST_USE;

@@ -109,7 +109,7 @@ static void test_parse__refused(void **state)
     parse_refused("executors", "cpu -1", "no further argument '-1'");
     parse_refused("bisect", "a --strategy fast",
                   "auto|blame|probed|prefix|suffix|taps|linear|isolated|each");
-    parse_refused("bisect", "a --expect f1", "f16|bf16|tf32");
+    parse_refused("bisect", "a --expect f1", "f16|bf16|f32|tf32");
 }
 
 static void test_parse__help_needs_no_arguments(void **state)
