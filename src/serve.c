@@ -562,9 +562,8 @@ static int serve_version(void)
     const struct odb_executor_ops *const *list = odb_executor_list(&n);
     printf("onnxdbg-serve %s\n", ODB_VERSION);
     for (size_t i = 0; i < n; i++) {
-        char why[512] = "";
-        if (list[i]->available)
-            list[i]->available(why, sizeof why);
+        char why[512];
+        odb_executor_available(list[i], NULL, why, sizeof why);
         printf("  %-10s %s%s\n", list[i]->kind, why[0] ? "not here: " : list[i]->help, why);
     }
     return 0;

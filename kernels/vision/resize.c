@@ -11,6 +11,9 @@
  * reference; with sizes it is the length itself. roi does not change the output's shape, as in
  * ONNX's shape inference.
  *
+ * Where nearest is given sizes, no scale is rounded: from 20 to 6 elements, the fifth lies at 14.5,
+ * and a scale of 0.3 in float32 would put it on the other side of the tie.
+ *
  * Resize of opset 10 and Upsample do not say how nearest rounds: down, but up where an axis
  * shrinks, as ONNX Runtime does and ONNX's tests of the time expect.
  */
@@ -55,6 +58,7 @@ struct resize_axis {
     float scale;
     float width;      /* output length, maybe fractional */
     float start, end; /* of the region of interest, as fractions of the input */
+    bool sized;       /* out was given, and no scale */
     bool same;        /* nothing to do */
 };
 
@@ -192,6 +196,7 @@ static enum odb_status resize_apply_sizes(struct odb_kern *k, struct resize *r, 
             return ODB_KERN_FAIL(k, "axis %d of %lld elements cannot get size %lld", axes[i],
                                  (long long)a->in, (long long)sizes[i]);
         a->out = sizes[i];
+        a->sized = policy[0] == 's';
         a->width = (float)a->out;
         a->scale = a->in > 0 ? a->width / (float)a->in : 1;
         common = larger ? fmaxf(common, a->scale) : fminf(common, a->scale);
@@ -296,31 +301,46 @@ static float resize_coordinate(const struct resize *r, const struct resize_axis 
     }
 }
 
-static bool resize_is_beyond(const struct resize *r, const struct resize_axis *a, float x)
+/* The same for nearest. The division is the one rounding, and it moves nothing across a tie. */
+static double resize_nearest_coordinate(const struct resize *r, const struct resize_axis *a,
+                                        int64_t i)
 {
-    return r->coords == RESIZE_TF_CROP_AND_RESIZE && !(x >= 0 && x <= (float)(a->in - 1));
+    double begin = (double)i * (double)a->in / (double)a->out;
+    double middle = ((double)i + 0.5) * (double)a->in / (double)a->out;
+
+    if (!a->sized || r->coords == RESIZE_ALIGN_CORNERS || r->coords == RESIZE_TF_CROP_AND_RESIZE ||
+        (r->coords == RESIZE_PYTORCH_HALF_PIXEL && a->out == 1))
+        return resize_coordinate(r, a, i);
+    if (r->coords == RESIZE_ASYMMETRIC)
+        return begin;
+    return r->coords == RESIZE_TF_HALF_PIXEL_FOR_NN ? middle : middle - 0.5;
 }
 
-static int64_t resize_clamp(float x, int64_t n)
+static bool resize_is_beyond(const struct resize *r, const struct resize_axis *a, double x)
+{
+    return r->coords == RESIZE_TF_CROP_AND_RESIZE && !(x >= 0 && x <= (double)(a->in - 1));
+}
+
+static int64_t resize_clamp(double x, int64_t n)
 {
     if (!(x > 0))
         return 0;
-    return x < (float)n ? ODB_MIN((int64_t)x, n - 1) : n - 1;
+    return x < (double)n ? ODB_MIN((int64_t)x, n - 1) : n - 1;
 }
 
-static int64_t resize_round(const struct resize *r, const struct resize_axis *a, float x)
+static int64_t resize_round(const struct resize *r, const struct resize_axis *a, double x)
 {
     switch (r->rounding) {
     case RESIZE_PREFER_FLOOR:
-        return resize_clamp(ceilf(x - 0.5f), a->in);
+        return resize_clamp(ceil(x - 0.5), a->in);
     case RESIZE_PREFER_CEIL:
-        return resize_clamp(floorf(x + 0.5f), a->in);
+        return resize_clamp(floor(x + 0.5), a->in);
     case RESIZE_CEIL:
-        return resize_clamp(ceilf(x), a->in);
+        return resize_clamp(ceil(x), a->in);
     case RESIZE_SIMPLE:
-        return resize_clamp(a->scale < 1 ? ceilf(x) : floorf(x), a->in);
+        return resize_clamp(a->scale < 1 ? ceil(x) : floor(x), a->in);
     default:
-        return resize_clamp(floorf(x), a->in);
+        return resize_clamp(floor(x), a->in);
     }
 }
 
@@ -347,7 +367,7 @@ static enum odb_status resize_map_axes(struct odb_kern *k, struct resize_map *m)
         if (m->at[d] == NULL)
             return odb_fail(k->err, ODB_E_NOMEM, "no memory for %lld indices", (long long)a->out);
         for (int64_t i = 0; i < a->out; i++) {
-            float x = resize_coordinate(r, a, i);
+            double x = resize_nearest_coordinate(r, a, i);
             m->at[d][i] = a->same ? i : resize_is_beyond(r, a, x) ? -1 : resize_round(r, a, x);
         }
     }

@@ -529,7 +529,7 @@ def non_zero(call):
 def one_hot(call):
     indices, depth, values = call.inputs
     depth, axis = int(depth.reshape(-1)[0]), call.attr("axis", -1)
-    known = np.where(indices < 0, indices + depth, indices)
+    known = np.where((indices < 0) & (call.opset >= 11), indices + depth, indices)
     hot = np.expand_dims(known, axis) == along(np.arange(depth), axis_of(axis, indices.ndim + 1),
                                                indices.ndim + 1)
     return np.where(hot, values[1], values[0]).astype(values.dtype)
@@ -776,7 +776,7 @@ class Windows:
                      for size, s, r in zip(sizes, self.strides, self.reach)]
             less, more = [t // 2 for t in total], [t - t // 2 for t in total]
             self.begin, self.end = (less, more) if auto == "SAME_UPPER" else (more, less)
-        ceil = bool(call.attr("ceil_mode", 0)) and not auto.startswith("SAME")
+        ceil = bool(call.attr("ceil_mode", 0)) and auto == "NOTSET"
         self.out = [self.count(i, ceil) for i in range(n)]
 
     def count(self, i, ceil):
@@ -1470,5 +1470,5 @@ def lstm(call):
         i, o, forget, new = np.split(w @ x + bw + r @ h + br, 4)
         i, forget = f(cell.bounded(i + pi * c)), f(cell.bounded(forget + pf * c))
         c = forget * c + i * g(cell.bounded(new))
-        return f(cell.bounded(o + po * c)) * last(c), c
+        return f(cell.bounded(o + po * c)) * last(cell.bounded(c)), c
     return cell.run(step, True)

@@ -633,3 +633,42 @@ void odb_lint_value(struct odb_lint *lint, const struct odb_graph *graph, int va
                      "it reaches %.6g, and float16 ends at %g", most, limit);
     free(place);
 }
+
+/* --- the first error ---------------------------------------------------------------------------
+ */
+
+/* What a run has made; the rest as it is declared. */
+static void lint_shapes(struct odb_shapes *out, const struct odb_model *model,
+                        struct odb_tensor *const *values)
+{
+    const struct odb_graph *graph = model->graph;
+    odb_shapes_declared(out, model);
+    if (!values)
+        return;
+    out->measured = true;
+    out->n_nodes = graph->n_nodes;
+    out->why = odb_new_n(char *, graph->n_nodes + 1);
+    for (size_t v = 0; v < graph->n_values; v++)
+        if (values[v])
+            odb_shape_of(&out->values[v], values[v]);
+}
+
+char *odb_lint_error(const struct odb_model *model, struct odb_tensor *const *values)
+{
+    struct odb_lint lint = {0};
+    struct odb_shapes shapes;
+    char *first = NULL;
+    lint_shapes(&shapes, model, values);
+    odb_lint_model(&lint, model, &shapes);
+    if (values)
+        odb_lint_run(&lint, model, &shapes);
+    for (size_t i = 0; i < lint.items.n && !first; i++) {
+        const struct odb_finding *finding = &lint.items.items[i];
+        if (odb_lint_is_error(finding->kind))
+            first = odb_xasprintf("%s %s%s%s", odb_lint_name(finding->kind), finding->place,
+                                  finding->place[0] ? ": " : "", finding->what);
+    }
+    odb_lint_dispose(&lint);
+    odb_shapes_dispose(&shapes);
+    return first;
+}

@@ -73,6 +73,10 @@ void odb_lint_run(struct odb_lint *lint, const struct odb_model *model,
 void odb_lint_value(struct odb_lint *lint, const struct odb_graph *graph, int value,
                     const struct odb_tensor *t);
 void odb_lint_dispose(struct odb_lint *lint);
+/* The first error of a model, "arity #3 conv (Conv): it needs 2 inputs, and has 1"; with values, as
+ * a run has made them ([n_values]; NULL: not known), those too that a run shows. The caller's to
+ * free(); NULL: there is none. */
+char *odb_lint_error(const struct odb_model *model, struct odb_tensor *const *values);
 
 /* How many values that nodes make are declared as something else than they are in values
  * ([n_values]; NULL: not known). *first: the first of them, in words, the caller's to free(); NULL:

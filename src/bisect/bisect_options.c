@@ -30,7 +30,8 @@ enum odb_status odb_bisect_trace_options(const struct odb_bisect_options *option
     if (odb_precision_parse(&out->golden, golden, NULL) != ODB_OK)
         out->golden_from = golden;
     out->golden_is_reference = out->reference_from && !options->golden;
-    if (!options->expect)
+    out->encodings = options->encodings;
+    if (!options->expect || options->encodings)
         return ODB_OK;
     snprintf(spec, sizeof spec, "cpu:%s", options->expect);
     return odb_precision_parse(&out->expect, spec, err);

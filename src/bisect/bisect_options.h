@@ -10,6 +10,7 @@
 #include "bisect/strategy.h"
 
 struct odb_answers;
+struct odb_encodings;
 struct odb_tensor;
 struct odb_trace;
 struct odb_trace_options;
@@ -19,16 +20,22 @@ struct odb_bisect_options {
     const char *golden;    /* likewise; NULL: cpu:f64, or the reference itself if it is asked */
     const char *target;    /* spec; required */
     struct odb_criterion tolerance;
-    const char *expect; /* "f16", "bf16", "tf32", or NULL */
-    int repeat;         /* runs of the model as it is; 0: as many as fit, see repeat.c */
+    const char *expect;                    /* "f16", "bf16", "tf32", "int8", or NULL */
+    const struct odb_encodings *encodings; /* borrowed: with "int8", what the reference keeps to;
+                                              else NULL */
+    int repeat; /* runs of the model as it is; 0: as many as fit, see repeat.c */
     enum odb_strategy strategy;
     bool prove;      /* test every cut before the culprits */
     bool strict;     /* what no output shows and nothing verified is a culprit, and no note */
     bool no_enter;   /* nodes with bodies are taken as one */
     bool no_checks;  /* the accused is not asked about any further */
-    bool no_opinion; /* no third executor is asked about the first culprit */
-    size_t step;     /* LINEAR: nodes from cut to cut; 0: as many as make the fewest cuts */
-    uint64_t seed;   /* of noisy runs and jitter */
+    bool no_explain; /* nor what it computed instead */
+    double explain_seconds;  /* for that, at most; 0: a fifth of the search, 2 at least */
+    bool no_opinion;         /* no third executor is asked about the first culprit */
+    size_t max_outputs;      /* of one model, that the target was found to give in an earlier search
+                                of the session; 0: that is not known */
+    size_t step;             /* LINEAR: nodes from cut to cut; 0: as many as make the fewest cuts */
+    uint64_t seed;           /* of noisy runs and jitter */
     struct odb_trace *trace; /* borrowed: the reference's values, made before for the same model,
                                 feeds, reference and expect; NULL: made here, once per search */
     const struct odb_answers

@@ -22,8 +22,9 @@ struct findings_kept {
     struct reference_told *told;     /* reference_off.c, freed by reference_dispose() */
     struct probed_ask *probed_ahead; /* probed.c, freed by probed_forget() */
     struct odb_error unread;         /* probed.c: why values could not be read */
-    struct odb_error refusal;        /* hunt.c: of the prefix that was refused last */
-    struct odb_error refused_why;    /* refused.c: of the one that ends in the first node refused */
+    struct odb_error refusal;        /* hunt.c: of the prefix that was refused last, as sought */
+    struct odb_error refused_why;    /* refused.c: of the one that ends in the first node lacked */
+    struct broken_state *broken;     /* broken.c, freed by broken_dispose() */
     double load, run;                /* plain.c: seconds of the plain run */
 };
 
@@ -140,10 +141,12 @@ struct odb_pieces *findings_pieces(struct findings *f);     /* refused.c */
 struct odb_observer *findings_observer(struct findings *f); /* probed.c */
 struct odb_proof *findings_proof(struct findings *f);       /* prove.c */
 struct odb_account *findings_account(struct findings *f);   /* plain.c */
-/* hunt.c: the target does not run at all here, or does; it dies ("crashes", "hangs"; static) of the
- * model as a whole and of no part. */
+/* hunt.c: the target does not run at all here, or does; hunt.c, broken.c: it dies of the model as a
+ * whole and of no part ("crashes", "hangs"; static), or refuses it ("refuses"). */
 void findings_dead(struct findings *f, bool dead);
 void findings_only_whole(struct findings *f, const char *how);
+/* settings.c: the model as it is with one of the target's settings; owned by the report then. */
+void findings_setting_take(struct findings *f, struct odb_setting_tried tried);
 /* shares.c: what a node brings to the output's error. */
 void findings_contributions_to(struct findings *f, int output);
 void findings_contribute(struct findings *f, struct odb_contribution part);

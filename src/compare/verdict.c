@@ -33,5 +33,5 @@ bool odb_verdict_parse(enum odb_verdict *out, const char *name)
 
 bool odb_verdict_is_bad(enum odb_verdict verdict)
 {
-    return verdict >= ODB_VERDICT_FAIL && verdict <= ODB_VERDICT_TIMEOUT;
+    return verdict >= ODB_VERDICT_FAIL && verdict <= ODB_VERDICT_REFUSED;
 }

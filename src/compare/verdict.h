@@ -16,6 +16,7 @@
     X(DTYPE, "dtype", "has another element type than the reference")                               \
     X(CRASH, "crash", "the target died on the way to it")                                          \
     X(TIMEOUT, "timeout", "the target did not finish in its time")                                 \
+    X(REFUSED, "refused", "the target refuses what it runs with other options")                    \
     X(UNTESTABLE, "untestable", "the cut could not be built or run: no evidence either way")       \
     X(UNSUPPORTED, "unsupported", "there is no reference kernel for it")
 
@@ -31,7 +32,7 @@ const char *odb_verdict_name(enum odb_verdict verdict);
 const char *odb_verdict_help(enum odb_verdict verdict);
 /* False when name is none. */
 bool odb_verdict_parse(enum odb_verdict *out, const char *name);
-/* The target is wrong there: fail, nan, shape, dtype, crash, timeout. */
+/* The target is wrong there: fail, nan, shape, dtype, crash, timeout, refused. */
 bool odb_verdict_is_bad(enum odb_verdict verdict);
 
 #endif

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "encodings/encodings.h"
+#include "interpret/cpu.h"
 #include "system/parallel.h"
 #include "model/read/load.h"
 
@@ -29,6 +31,7 @@ struct cpu_executor {
     uint64_t seed;
     struct odb_model *model;           /* owned; NULL: none loaded */
     struct odb_cpu *cpu;               /* owned */
+    struct odb_encodings *encodings;   /* owned; NULL: none */
     const struct odb_cpu_watch *watch; /* borrowed; NULL: none */
 };
 
@@ -44,6 +47,7 @@ static const struct odb_executor_option cpu_options[] = {
     {":", ODB_PRECISION_CHOICES, NULL, "another precision than the model's own types", false},
     {"seed", "N", "42", "of cpu:noisy: which noise", false},
     {"threads", "N", "0", "how many; 0: one per core. The results do not depend on it", false},
+    {"encodings", "FILE", NULL, "simulates these; see onnxdbg-encodings(7)", false},
     {NULL, NULL, NULL, NULL, false},
 };
 
@@ -71,7 +75,7 @@ const char *odb_precision_expected(const char *name)
     for (size_t i = 0; i < ODB_COUNT(cpu_modes); i++)
         if (cpu_modes[i].expected && !strcmp(cpu_modes[i].arg, name))
             return cpu_modes[i].arg;
-    return NULL;
+    return strcmp(name, "int8") == 0 ? "int8" : NULL;
 }
 
 static enum odb_status cpu_executor_init(void **out, const struct odb_spec *spec,
@@ -92,6 +96,9 @@ static enum odb_status cpu_executor_init(void **out, const struct odb_spec *spec
         status = odb_error_at(err, "%s", spec->text);
         goto out;
     }
+    const char *encodings = odb_spec_option(spec, "encodings");
+    if (encodings)
+        ODB_TRY_OUT(odb_encodings_read(&self->encodings, encodings, err));
     self->seed = (uint64_t)seed;
     if (threads > 0)
         odb_parallel_set_threads((int)threads);
@@ -112,8 +119,10 @@ static void cpu_executor_unload(struct cpu_executor *self)
 
 static void cpu_executor_release(void *self)
 {
-    cpu_executor_unload(self);
-    free(self);
+    struct cpu_executor *own = self;
+    cpu_executor_unload(own);
+    odb_encodings_free(own->encodings);
+    free(own);
 }
 
 static enum odb_status cpu_executor_load(void *arg, const struct odb_load *load,
@@ -124,6 +133,8 @@ static enum odb_status cpu_executor_load(void *arg, const struct odb_load *load,
     ODB_TRY(odb_model_open_bytes(&self->model, load->bytes, load->size, load->keep, load->dir,
                                  "model", err));
     enum odb_status status = odb_cpu_new(&self->cpu, self->model, err);
+    if (status == ODB_OK && self->encodings)
+        status = odb_cpu_simulate(self->cpu, self->encodings, err);
     if (status != ODB_OK)
         cpu_executor_unload(self);
     return status;

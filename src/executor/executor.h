@@ -63,10 +63,41 @@ enum odb_argument {
     ODB_ARGUMENT_COMMAND /* a command line, of whose words some may be files */
 };
 
+/* What names an executor's library, for this spec or for all of them. */
+struct odb_runtime {
+    const char *path; /* borrowed; NULL: nothing does, and the usual places are searched */
+    const char *by;   /* "runtime", "ONNXDBG_ORT" */
+};
+
+/* The option for it, which the executors have that load a library. */
+#define ODB_RUNTIME_OPTION(help)                                                                   \
+    {                                                                                              \
+        "runtime", "PATH", NULL, help, false                                                       \
+    }
+
+/* One that is installed here. */
+struct odb_library {
+    char *path;    /* owned */
+    char *version; /* owned; "": not known without loading it */
+};
+struct odb_libraries {
+    ODB_VEC(struct odb_library) items;
+};
+
 /* The optimisations of a runtime that can be left out one by one. */
 struct odb_executor_optimizers {
     const char *option;       /* its value lists those that are left out, with ';' between them */
     const char *const *names; /* ends with NULL */
+};
+
+/* A setting that is known to make a difference: where something is wrong, the model is run with it
+ * once. Only what differs from the spec is tried. */
+struct odb_executor_setting {
+    const char *option; /* "arena=off"; NULL ends a table */
+    const char *help;   /* what it does, after "with arena=off, " */
+    const char *spec;   /* a word that the spec must have: "cuda"; NULL: none */
+    const char *model;  /* parts of names of operators, parted by blanks, of which the model must
+                           have  one: "Quantize Integer"; NULL: none */
 };
 
 struct odb_executor_ops {
@@ -92,8 +123,10 @@ struct odb_executor_ops {
     int independence;        /* how early it is asked: 1, 2, …, each once; 0: never */
     const char *opinion;     /* the spec that is asked: "ort,opt=disabled" */
     bool bodies;             /* it runs nodes that have bodies */
-    const char *plain;       /* option that leaves its own optimisations out; NULL: it has none */
+    const char *plain;       /* option and value that leave its own optimisations out: that is its
+                                plainest, "opt=disabled"; NULL: it has none */
     const char *plain_words; /* what that leaves out: "optimisations" */
+    const struct odb_executor_setting *settings; /* the most telling first; NULL: none is known */
     /* What it computes otherwise than a model says. */
     bool by_value;       /* it has not all of ONNX's element types, and its values are compared by
                             value where nothing else is said (types=) */
@@ -101,15 +134,20 @@ struct odb_executor_ops {
     const char *float16; /* a sentence on what it does to float16, with a blank at its end; NULL:
                             nothing */
     const struct odb_executor_optimizers *optimizers; /* NULL: they are not known by name */
-    const char *env; /* environment variable that names its library; NULL: none does */
-    /* The library that it would load, as far as that is known without loading it; owned by the
+    /* The library that it loads, which the option runtime of its specs names, else the environment
+     * (odb_executor_runtime()). */
+    const char *env;     /* the variable; NULL: it loads none, and takes no runtime */
+    const char *renamed; /* another spelling of the option: "modules"; NULL: there is none */
+    /* The file that it would load, as far as that is known without loading it; owned by the
      * caller, NULL: none, or the loader's to find. Optional. */
-    char *(*file)(void);
+    char *(*file)(const struct odb_runtime *runtime);
+    /* Those in the places where it looks, and beside this program; nothing is loaded. Optional. */
+    void (*libraries)(struct odb_libraries *out);
     /* Empty string: usable here. Else why not. Optional. */
-    void (*available)(char *why, size_t size);
+    void (*available)(const struct odb_runtime *runtime, char *why, size_t size);
     /* What is installed, and where; may take a moment. False: text says why it is of no use.
      * Optional. */
-    bool (*found)(char *text, size_t size);
+    bool (*found)(const struct odb_runtime *runtime, char *text, size_t size);
     /* Whether what the spec names is here, as far as a look at files tells; nothing is started or
      * loaded. Optional. */
     enum odb_status (*look)(const struct odb_spec *spec, struct odb_error *err);
@@ -136,6 +174,17 @@ struct odb_executor_ops {
 /* The row for a kind, NULL when unknown. */
 const struct odb_executor_ops *odb_executor_find(const char *kind);
 const struct odb_executor_ops *const *odb_executor_list(size_t *n);
+
+/* What names the library of an executor; spec NULL: nothing but the environment can. Borrowed:
+ * spec, environment. */
+struct odb_runtime odb_executor_runtime(const struct odb_executor_ops *ops,
+                                        const struct odb_spec *spec);
+/* Whether it can be used here, with the library that is named; else why says why not. */
+bool odb_executor_available(const struct odb_executor_ops *ops, const struct odb_spec *spec,
+                            char *why, size_t size);
+/* One more, unless it is there; takes both over. */
+void odb_libraries_add_take(struct odb_libraries *libraries, char *path, char *version);
+void odb_libraries_dispose(struct odb_libraries *libraries);
 
 /* The row for the target where none is named, and the same; NULL: it cannot be had here. */
 const struct odb_executor_ops *odb_executor_usual_row(void);
@@ -164,6 +213,10 @@ bool odb_executor_needs_fixed(const char *spec);
 /* Whether a spec that stands in a file may be followed without the user having given it: it starts,
  * loads, reaches, reads and writes nothing that it names. False for a malformed one. */
 bool odb_executor_trusted(const char *spec);
+/* The same target at its plainest: what the spec says with plain=SPEC, or with the option of its
+ * executor's row, or of the one that it wraps. Owned by the caller; NULL: it is that already, or is
+ * known to have none. */
+char *odb_executor_plain(const char *spec);
 /* Whether the spec's executor, and all that it wraps, has something to say of a loaded model. */
 bool odb_executor_accounts(const char *spec);
 

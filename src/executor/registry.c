@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -32,6 +33,52 @@ const struct odb_executor_ops *const *odb_executor_list(size_t *n)
     return registry;
 }
 
+/* --- libraries -------------------------------------------------------------------------------- */
+
+struct odb_runtime odb_executor_runtime(const struct odb_executor_ops *ops,
+                                        const struct odb_spec *spec)
+{
+    const char *spelled[] = {"runtime", ops->renamed};
+    for (size_t i = 0; i < ODB_COUNT(spelled) && ops->env && spec; i++) {
+        const char *path = spelled[i] ? odb_spec_option(spec, spelled[i]) : NULL;
+        if (path)
+            return (struct odb_runtime){path, spelled[i]};
+    }
+    const char *path = ops->env ? getenv(ops->env) : NULL;
+    return (struct odb_runtime){path && path[0] ? path : NULL, ops->env};
+}
+
+bool odb_executor_available(const struct odb_executor_ops *ops, const struct odb_spec *spec,
+                            char *why, size_t size)
+{
+    struct odb_runtime runtime = odb_executor_runtime(ops, spec);
+    why[0] = '\0';
+    if (ops->available)
+        ops->available(&runtime, why, size);
+    return !why[0];
+}
+
+void odb_libraries_add_take(struct odb_libraries *libraries, char *path, char *version)
+{
+    for (size_t i = 0; i < libraries->items.n; i++)
+        if (!strcmp(libraries->items.items[i].path, path)) {
+            free(path);
+            free(version);
+            return;
+        }
+    odb_push(&libraries->items, (struct odb_library){path, version});
+}
+
+void odb_libraries_dispose(struct odb_libraries *libraries)
+{
+    for (size_t i = 0; i < libraries->items.n; i++) {
+        free(libraries->items.items[i].path);
+        free(libraries->items.items[i].version);
+    }
+    free(libraries->items.items);
+    *libraries = (struct odb_libraries){0};
+}
+
 const struct odb_executor_ops *odb_executor_usual_row(void)
 {
     size_t i = 0;
@@ -43,12 +90,10 @@ const struct odb_executor_ops *odb_executor_usual_row(void)
 const struct odb_executor_ops *odb_executor_usual(void)
 {
     const struct odb_executor_ops *ops = odb_executor_usual_row();
-    char why[512] = "";
+    char why[512];
     if (ops->env && getenv(ops->env)) /* asked for: if it is not there, that has to be said */
         return ops;
-    if (ops->available)
-        ops->available(why, sizeof why);
-    return why[0] ? NULL : ops;
+    return odb_executor_available(ops, NULL, why, sizeof why) ? ops : NULL;
 }
 
 const struct odb_executor_ops *odb_executor_independent(int rank)
@@ -130,6 +175,38 @@ bool odb_executor_needs_fixed(const char *text)
     return registry_fixed(text).fixed;
 }
 
+/* The spec with the option of its row, "opt=disabled". */
+static char *registry_plain(const struct odb_spec *spec)
+{
+    const char *value = strchr(spec->row->plain, '=') + 1;
+    char *key = odb_xstrndup(spec->row->plain, (size_t)(value - 1 - spec->row->plain));
+    const char *had = odb_spec_option(spec, key);
+    char *plain = had && !strcmp(had, value) ? NULL : odb_spec_with(spec, key, value);
+    free(key);
+    return plain;
+}
+
+char *odb_executor_plain(const char *text)
+{
+    struct odb_spec *spec;
+    char *plain = NULL;
+    if (odb_spec_parse(&spec, text, NULL) != ODB_OK)
+        return NULL;
+    const char *said = odb_spec_option(spec, ODB_SPEC_PLAIN);
+    if (said) {
+        plain = odb_xstrdup(said);
+    } else if (spec->row && spec->row->plain) {
+        plain = registry_plain(spec);
+    } else if (spec->inner) { /* which stands last */
+        char *inner = odb_executor_plain(spec->inner);
+        if (inner)
+            plain = odb_xasprintf("%.*s%s", (int)(strlen(text) - strlen(spec->inner)), text, inner);
+        free(inner);
+    }
+    odb_spec_free(spec);
+    return plain;
+}
+
 /* The outermost that says so counts, and else the row of the innermost. */
 static bool registry_look_types(const struct odb_spec *spec, void *payload)
 {
@@ -171,6 +248,21 @@ static enum odb_status executor_unknown(const struct odb_spec *spec, struct odb_
     return ODB_E_USAGE;
 }
 
+/* A library that a spec names has to be there. */
+static enum odb_status executor_look(const struct odb_spec *spec, struct odb_error *err)
+{
+    struct odb_runtime runtime = odb_executor_runtime(spec->row, spec);
+    if (runtime.path && runtime.by != spec->row->env && access(runtime.path, F_OK) != 0) {
+        odb_fail(err, ODB_E_USAGE, "there is no file or folder %s", runtime.path);
+        odb_error_remedy(err,
+                         "runtime=PATH is taken from the folder where onnxdbg was started; "
+                         "`onnxdbg executors %s` lists what is found here",
+                         spec->kind);
+        return odb_error_at(err, "%s", spec->text);
+    }
+    return spec->row->look ? spec->row->look(spec, err) : ODB_OK;
+}
+
 enum odb_status odb_executor_here(const char *text, struct odb_error *err)
 {
     struct odb_spec *spec;
@@ -182,8 +274,8 @@ enum odb_status odb_executor_here(const char *text, struct odb_error *err)
             status = executor_unknown(spec, err);
             if (strcmp(text, spec->kind) != 0) /* which names it once already */
                 odb_error_at(err, "%s", text);
-        } else if (ops->look) {
-            status = ops->look(spec, err);
+        } else {
+            status = executor_look(spec, err);
         }
         if (status == ODB_OK && spec->inner)
             status = odb_executor_here(spec->inner, err);

@@ -136,6 +136,37 @@ const char *odb_spec_option(const struct odb_spec *spec, const char *key)
     return NULL;
 }
 
+/* Where the options begin, or what stands behind them does. */
+static const char *spec_options_at(const struct odb_spec *spec)
+{
+    struct odb_buf ignored = ODB_BUF_INIT;
+    const char *p = spec_word(spec->text, ":,@", &ignored);
+    if (*p == ':')
+        p = spec_word(p + 1, ",@", &ignored);
+    odb_buf_dispose(&ignored);
+    return p;
+}
+
+char *odb_spec_with(const struct odb_spec *spec, const char *key, const char *value)
+{
+    struct odb_buf out = ODB_BUF_INIT, word = ODB_BUF_INIT;
+    const char *p = spec_options_at(spec);
+    odb_buf_add(&out, spec->text, (size_t)(p - spec->text));
+    while (*p == ',') {
+        const char *option = p;
+        odb_buf_clear(&word);
+        p = spec_word(p + 1, "=,@", &word);
+        bool same = !strcmp(odb_buf_text(&word), key);
+        if (*p == '=')
+            p = spec_word(p + 1, ",@", &word);
+        if (!same)
+            odb_buf_add(&out, option, (size_t)(p - option));
+    }
+    odb_buf_printf(&out, ",%s%s%s%s", key, value[0] ? "=" : "", value, p);
+    odb_buf_dispose(&word);
+    return odb_buf_take(&out);
+}
+
 enum odb_status odb_spec_number(const struct odb_spec *spec, const char *key, double *out,
                                 struct odb_error *err)
 {
@@ -283,6 +314,22 @@ static enum odb_status spec_unknown(const struct odb_spec *spec, const char *key
     return ODB_E_USAGE;
 }
 
+/* The spec that plain=SPEC names is one. */
+static enum odb_status spec_check_plain(const struct odb_spec *spec, struct odb_error *err)
+{
+    const char *text = odb_spec_option(spec, ODB_SPEC_PLAIN);
+    struct odb_spec *plain;
+    if (!text)
+        return ODB_OK;
+    ODB_TRY(odb_spec_parse(&plain, text, err));
+    bool known = plain->row != NULL;
+    odb_spec_free(plain);
+    if (known)
+        return ODB_OK;
+    odb_fail(err, ODB_E_USAGE, ODB_SPEC_PLAIN "=%s names no executor", text);
+    return odb_error_remedy(err, "`onnxdbg executors` lists them");
+}
+
 /* Whether a value, "" for none, is one of the row's choices, where it has some. */
 static enum odb_status spec_choose(const struct odb_spec *spec,
                                    const struct odb_executor_option *row, const char *value,
@@ -347,6 +394,7 @@ static enum odb_status spec_check(const struct odb_spec *spec,
             return spec_unknown(spec, option->key, options, err);
         ODB_TRY(spec_choose(spec, row, option->value, err));
     }
+    ODB_TRY(spec_check_plain(spec, err));
     return spec_needs(spec, options, err);
 }
 
@@ -368,6 +416,11 @@ const struct odb_executor_option odb_spec_common[] = {
     {"cut", "any|prefix|no", "any", "parts of the model that it takes", false},
     {"compile", "SECONDS", NULL, "how long a load takes: forecasts go by it", false},
     {"run", "SECONDS", NULL, "how long a run takes: forecasts go by it", false},
+    {ODB_SPEC_PLAIN, "SPEC", NULL,
+     "the target at its plainest, which is asked for what this one refuses", false},
     {"types", "exact|value", NULL, "whether an int64 may be an int32, a double a float", false},
+    {"layouts", "LIST", NULL, "how values in the middle are held: NHWC, NCHW16c, ; between them",
+     false},
+    {"refeed", "yes|no", "yes", "whether a loaded model runs on other inputs", false},
     {NULL, NULL, NULL, NULL, false},
 };

@@ -44,6 +44,7 @@ struct odb_executor_option {
 };
 
 /* timeout, workers: what every spec may hold, wherever in it, and the debugger itself sees to. */
+#define ODB_SPEC_PLAIN "plain" /* of them: a spec, see odb_executor_plain() */
 extern const struct odb_executor_option odb_spec_common[];
 
 /* ODB_E_USAGE with the syntax where the text is malformed. An unknown kind is no error, and has no
@@ -58,6 +59,9 @@ enum odb_status odb_spec_walk(const char *text,
                               void *payload, struct odb_error *err) ODB_MUST_USE;
 /* Value of an option, NULL when absent. */
 const char *odb_spec_option(const struct odb_spec *spec, const char *key);
+/* The spec's text with an option set so ("" for a bare flag), whether it was there or not, and all
+ * else as it was. value is escaped by the caller. Owned by the caller. */
+char *odb_spec_with(const struct odb_spec *spec, const char *key, const char *value);
 /* A number, or ODB_E_USAGE; *out keeps its value when the option is absent. */
 enum odb_status odb_spec_number(const struct odb_spec *spec, const char *key, double *out,
                                 struct odb_error *err) ODB_MUST_USE;

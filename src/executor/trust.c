@@ -24,6 +24,9 @@ static bool trust_lists(const char *list, const char *word)
 
 static bool trust_options(const struct odb_spec *spec, const char *options)
 {
+    const char *plain = odb_spec_option(spec, ODB_SPEC_PLAIN);
+    if (plain && !odb_executor_trusted(plain))
+        return false;
     if (!strcmp(options, "*"))
         return true;
     for (size_t i = 0; i < spec->n_options; i++) {

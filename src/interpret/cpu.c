@@ -378,6 +378,7 @@ void odb_cpu_free(struct odb_cpu *cpu)
 {
     if (!cpu)
         return;
+    cpu_simulate_free(cpu);
     cpu_plan_free(cpu->plan);
     free(cpu);
 }
@@ -714,9 +715,9 @@ static void cpu_fold(const struct cpu_plan *plan, int index, struct odb_tensor *
         odb_tensor_ref(made);
 }
 
-enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
-                             const struct odb_tensor *const *in, uint32_t dying,
-                             struct odb_tensor **out, struct odb_error *err)
+enum odb_status cpu_node_compute(const struct cpu_scope *scope, int index,
+                                 const struct odb_tensor *const *in, uint32_t dying,
+                                 struct odb_tensor **out, struct odb_error *err)
 {
     const struct cpu_plan *plan = scope->plan;
     const struct odb_node *node = &plan->graph->nodes[index];
@@ -727,8 +728,8 @@ enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
         return cpu_run_control(scope, index, in, out, err);
     if (slot->body)
         return cpu_run_function(scope, slot->body, node, in, out, err);
-    bool constant =
-        slot->folds && scope->precision == ODB_PREC_NATIVE && cpu_all_constant(plan, node, in);
+    bool constant = slot->folds && !scope->change && scope->precision == ODB_PREC_NATIVE &&
+                    cpu_all_constant(plan, node, in);
     if (constant && (out[0] = odb_tensor_ref(slot->folded)))
         return ODB_OK;
     bool stack_wanted[16];
@@ -753,14 +754,26 @@ enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
                             .seed = scope->seed ^ (uint64_t)(index + 1) << 20};
     struct cpu_typed typed;
     enum odb_status status = cpu_typed_begin(&typed, scope, index, &call, err);
+    struct odb_call made = call;
+    if (status == ODB_OK && scope->change)
+        status = scope->change(scope->change_payload, &made, err);
     if (status == ODB_OK)
-        status = odb_op_run(&call, out, err);
+        status = odb_op_run(&made, out, err);
     cpu_typed_end(&typed, &call);
     if (constant && status == ODB_OK)
         cpu_fold(plan, index, out[0]);
     if (wanted != stack_wanted)
         odb_work_give(wanted);
     return status;
+}
+
+enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
+                             const struct odb_tensor *const *in, uint32_t dying,
+                             struct odb_tensor **out, struct odb_error *err)
+{
+    if (cpu_simulates(scope))
+        return cpu_simulate_node(scope, index, in, out, err);
+    return cpu_node_compute(scope, index, in, dying, out, err);
 }
 
 /* Runs one node of the main graph into run->values; its status is data for after(). */
@@ -832,12 +845,47 @@ enum odb_status odb_cpu_execute(const struct odb_cpu *cpu, struct odb_cpu_run *r
     return ODB_OK;
 }
 
+static enum odb_status cpu_node_alone(const struct odb_cpu *cpu, int node,
+                                      const struct cpu_scope *how, struct odb_tensor *const *in,
+                                      struct odb_tensor *const *captured, struct odb_tensor **out,
+                                      struct odb_error *err)
+{
+    struct odb_tensor **none =
+        captured ? NULL : odb_new_n(struct odb_tensor *, cpu->plan->graph->n_values);
+    struct cpu_scope scope = *how;
+    scope.plan = cpu->plan;
+    scope.values = captured ? (struct odb_tensor **)captured : none;
+    scope.replay = true;
+    memset(out, 0, (size_t)cpu->plan->graph->nodes[node].n_out * sizeof *out);
+    enum odb_status status =
+        cpu_node_run(&scope, node, (const struct odb_tensor *const *)in, 0, out, err);
+    free(none);
+    return status;
+}
+
 enum odb_status odb_cpu_node(const struct odb_cpu *cpu, int node, enum odb_precision precision,
                              uint64_t seed, struct odb_tensor *const *in,
                              struct odb_tensor *const *captured, struct odb_tensor **out,
                              struct odb_error *err)
 {
     return odb_cpu_node_watched(cpu, node, precision, seed, in, captured, NULL, out, err);
+}
+
+enum odb_status odb_cpu_node_changed(const struct odb_cpu *cpu, int node,
+                                     enum odb_precision precision, uint64_t seed,
+                                     struct odb_tensor *const *in, odb_cpu_change_fn *change,
+                                     void *payload, struct odb_tensor **out, struct odb_error *err)
+{
+    struct cpu_scope scope = {.plan = cpu->plan,
+                              .precision = precision,
+                              .replay = true,
+                              .seed = seed,
+                              .change = change,
+                              .change_payload = payload};
+    memset(out, 0, (size_t)cpu->plan->graph->nodes[node].n_out * sizeof *out);
+    if (!cpu->plan->nodes[node].op)
+        return odb_fail(err, ODB_UNSUPPORTED, "no kernel of its own runs it");
+    return cpu_node_run(&scope, node, (const struct odb_tensor *const *)in, 0, out, err);
 }
 
 enum odb_status odb_cpu_node_watched(const struct odb_cpu *cpu, int node,
@@ -847,17 +895,16 @@ enum odb_status odb_cpu_node_watched(const struct odb_cpu *cpu, int node,
                                      const struct odb_cpu_watch *watch, struct odb_tensor **out,
                                      struct odb_error *err)
 {
-    struct odb_tensor **none =
-        captured ? NULL : odb_new_n(struct odb_tensor *, cpu->plan->graph->n_values);
-    struct cpu_scope scope = {.plan = cpu->plan,
-                              .values = captured ? (struct odb_tensor **)captured : none,
-                              .precision = precision,
-                              .replay = true,
-                              .seed = seed,
-                              .watch = watch};
-    memset(out, 0, (size_t)cpu->plan->graph->nodes[node].n_out * sizeof *out);
-    enum odb_status status =
-        cpu_node_run(&scope, node, (const struct odb_tensor *const *)in, 0, out, err);
-    free(none);
-    return status;
+    const struct cpu_scope how = {.precision = precision, .seed = seed, .watch = watch};
+    return cpu_node_alone(cpu, node, &how, in, captured, out, err);
+}
+
+enum odb_status odb_cpu_node_simulated(const struct odb_cpu *cpu, int node,
+                                       enum odb_precision precision, uint64_t seed,
+                                       struct odb_tensor *const *in,
+                                       struct odb_tensor *const *captured, enum odb_simulated what,
+                                       struct odb_tensor **out, struct odb_error *err)
+{
+    const struct cpu_scope how = {.precision = precision, .seed = seed, .simulated = what};
+    return cpu_node_alone(cpu, node, &how, in, captured, out, err);
 }

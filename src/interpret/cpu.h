@@ -9,6 +9,7 @@
 
 #include "kernels/core/kern.h"
 #include "model/model.h"
+#include "tensor/encoding.h"
 
 struct odb_cpu; /* what is known about a graph before running it: operators, lifetimes */
 
@@ -105,12 +106,53 @@ enum odb_status odb_cpu_node(const struct odb_cpu *cpu, int node, enum odb_preci
                              uint64_t seed, struct odb_tensor *const *in,
                              struct odb_tensor *const *captured, struct odb_tensor **out,
                              struct odb_error *err) ODB_MUST_USE;
-/* The same with a watch. */
+/* Changes a call that is about to run: its row, attributes, operands, precision. What is put in is
+ * the caller's, and must live until the call has run. */
+typedef enum odb_status odb_cpu_change_fn(void *payload, struct odb_call *call,
+                                          struct odb_error *err);
+/* One node that has a kernel, computed otherwise. ODB_UNSUPPORTED: it has none. */
+enum odb_status odb_cpu_node_changed(const struct odb_cpu *cpu, int node,
+                                     enum odb_precision precision, uint64_t seed,
+                                     struct odb_tensor *const *in, odb_cpu_change_fn *change,
+                                     void *payload, struct odb_tensor **out,
+                                     struct odb_error *err) ODB_MUST_USE;
+/* odb_cpu_node() with a watch. */
 enum odb_status odb_cpu_node_watched(const struct odb_cpu *cpu, int node,
                                      enum odb_precision precision, uint64_t seed,
                                      struct odb_tensor *const *in,
                                      struct odb_tensor *const *captured,
                                      const struct odb_cpu_watch *watch, struct odb_tensor **out,
                                      struct odb_error *err) ODB_MUST_USE;
+
+/* Few bits.
+ *
+ * Runs that keep to encodings, as a target that computes with few bits does ("fake quantisation"):
+ * what has an encoding takes its numbers and no others. A weight or an input of the model is
+ * rounded where it is read, any other value where it is made. Noisy runs round otherwise what lies
+ * near the middle between two numbers. Values of bodies stay as they are. */
+
+/* How far from the middle between two numbers, in steps, an honest implementation may yet round to
+ * either: noisy runs do. */
+#define ODB_ENCODING_TIE (1.0 / 32)
+
+/* All runs from now on keep to the encodings, which must outlive cpu: once, before the first run.
+ * ODB_E_INPUT where a weight has other channels than its encoding. */
+enum odb_status odb_cpu_simulate(struct odb_cpu *cpu, const struct odb_encodings *encodings,
+                                 struct odb_error *err) ODB_MUST_USE;
+
+/* The encoding of a value of the main graph; NULL: it has none, or nothing is simulated. Borrowed.
+ */
+const struct odb_encoding *odb_cpu_encoding(const struct odb_cpu *cpu, int value);
+
+/* What a replay rounds. */
+enum odb_simulated { ODB_SIMULATE_ALL, ODB_SIMULATE_INPUTS, ODB_SIMULATE_NOTHING };
+
+/* odb_cpu_node() that leaves what the node makes, or what it reads besides its weights, as it is.
+ */
+enum odb_status odb_cpu_node_simulated(const struct odb_cpu *cpu, int node,
+                                       enum odb_precision precision, uint64_t seed,
+                                       struct odb_tensor *const *in,
+                                       struct odb_tensor *const *captured, enum odb_simulated what,
+                                       struct odb_tensor **out, struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared by cpu.c (plans, operators, functions), cpu_typed.c (types of operands), cpu_control.c
- * (the table of what is no kernel), control.c (If, Loop), scan.c (Scan, SequenceMap), flex.c
- * (FlexAttention), generate.c (GreedySearch, BeamSearch) and gradient.c.
+ * Shared by cpu.c (plans, operators, functions), cpu_typed.c (types of operands), simulate.c (few
+ * bits), cpu_control.c (the table of what is no kernel), control.c (If, Loop), scan.c (Scan,
+ * SequenceMap), flex.c (FlexAttention), generate.c (GreedySearch, BeamSearch) and gradient.c.
  */
 #ifndef ODB_INTERPRET_CPU_INT_H
 #define ODB_INTERPRET_CPU_INT_H
@@ -51,11 +51,14 @@ struct cpu_plan {
 };
 
 struct odb_cpu {
-    const struct odb_model *model; /* borrowed: the caller's */
-    struct cpu_plan *plan;         /* owned */
-    atomic_size_t room;            /* bytes that folded outputs of all plans may yet take */
-    size_t left;                   /* nodes that plans may yet have, with their values */
-    bool over;                     /* they would have more */
+    const struct odb_model *model;   /* borrowed: the caller's */
+    struct cpu_plan *plan;           /* owned */
+    atomic_size_t room;              /* bytes that folded outputs of all plans may yet take */
+    size_t left;                     /* nodes that plans may yet have, with their values */
+    bool over;                       /* they would have more */
+    struct odb_encoding **encodings; /* owned, but for their scales; [n_values] of the main graph;
+                                        NULL: nothing is simulated */
+    struct odb_tensor **rounded;     /* owned refs; [n_values] weights by their encodings */
 };
 
 struct cpu_scope {
@@ -65,10 +68,13 @@ struct cpu_scope {
     enum odb_precision precision;
     uint64_t seed;
     bool replay; /* what goes in is a target's, and may have types of its own */
+    enum odb_simulated simulated;
     bool (*cancelled)(void *payload);
     void *payload;
     const struct odb_cpu_watch *watch; /* NULL: none */
     const struct odb_cpu_place *place; /* NULL: the main graph */
+    odb_cpu_change_fn *change;         /* of the one call of a kernel; NULL: as it is */
+    void *change_payload;
 };
 
 /* An operator that is run here and not by a kernel, as it needs the graph. */
@@ -149,5 +155,17 @@ enum odb_status cpu_scope_run(struct cpu_scope *scope, struct odb_error *err) OD
 enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
                              const struct odb_tensor *const *in, uint32_t dying,
                              struct odb_tensor **out, struct odb_error *err) ODB_MUST_USE;
+/* The same, whatever is simulated. */
+enum odb_status cpu_node_compute(const struct cpu_scope *scope, int index,
+                                 const struct odb_tensor *const *in, uint32_t dying,
+                                 struct odb_tensor **out, struct odb_error *err) ODB_MUST_USE;
+
+/* Whether values of the scope may have encodings. */
+bool cpu_simulates(const struct cpu_scope *scope);
+/* cpu_node_run() then. */
+enum odb_status cpu_simulate_node(const struct cpu_scope *scope, int index,
+                                  const struct odb_tensor *const *in, struct odb_tensor **out,
+                                  struct odb_error *err) ODB_MUST_USE;
+void cpu_simulate_free(struct odb_cpu *cpu);
 
 #endif

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "judge/encoded.h"
 #include "run/hooks.h"
 #include "reference/trace.h"
 #include "run/value_report.h"
@@ -78,6 +79,14 @@ static enum odb_status blame_value_by_noise(const struct odb_judge *judge, int v
         out->verdict = ODB_VERDICT_FAIL;
         snprintf(out->reason, sizeof out->reason, "error %.3g > %g x noise %.3g", gap->error,
                  factor, noise);
+    }
+    const double *mean = judge->trace->stepped && judge->trace->stepped[value]
+                             ? &judge->trace->noise_mean[value]
+                             : NULL;
+    if (mean && out->verdict == ODB_VERDICT_PASS && gap->mean > factor * *mean) {
+        out->verdict = ODB_VERDICT_FAIL;
+        snprintf(out->reason, sizeof out->reason, "mean error %.3g > %g x noise of the mean %.3g",
+                 gap->mean, factor, *mean);
     }
     return ODB_OK;
 }
@@ -185,14 +194,17 @@ struct blame_replay {
     int node;
     struct odb_tensor *const *in;
     struct odb_tensor *const *given;
-    struct odb_tensor **exact;  /* owned; [n_out] float64, rounded once */
-    struct odb_tensor **native; /* owned; [n_out]; NULL until needed */
+    struct odb_tensor **exact;    /* owned; [n_out] float64, rounded once to a type, and to no
+                                     encoding */
+    struct odb_tensor **native;   /* owned; [n_out]; NULL until needed */
+    enum odb_simulated simulated; /* what is put into encodings: INPUTS, or NOTHING */
 };
 
 static enum odb_status blame_run(const struct blame_replay *r, enum odb_precision precision,
                                  uint64_t seed, struct odb_tensor **out, struct odb_error *err)
 {
-    return odb_cpu_node(r->judge->trace->cpu, r->node, precision, seed, r->in, r->given, out, err);
+    return odb_cpu_node_simulated(r->judge->trace->cpu, r->node, precision, seed, r->in, r->given,
+                                  r->simulated, out, err);
 }
 
 static void blame_drop(struct odb_tensor **out, int n)
@@ -434,6 +446,52 @@ static void blame_judge_float(struct blame_replay *r, const struct odb_node *nod
     blame_accuse(report, "local error over local noise");
 }
 
+/* Whether the target went on with numbers that it has not rounded yet, as it gave them: the node is
+ * right about those. */
+static bool blame_unrounded(const struct blame_replay *r, int n_out, int o,
+                            const struct odb_encoding *e, const struct odb_tensor *t, double noise)
+{
+    struct blame_replay other = *r;
+    struct odb_error ignored;
+    struct odb_encoded_gap gap = {.wrong = 1};
+    struct odb_tensor **out = odb_new_n(struct odb_tensor *, n_out);
+    other.simulated = ODB_SIMULATE_NOTHING;
+    if (blame_run(&other, ODB_PREC_F64, r->judge->trace->seed, out, &ignored) == ODB_OK && out[o] &&
+        odb_tensor_same_shape(out[o], t))
+        odb_encoded_measure(&gap, e, t, out[o], noise);
+    blame_drop(out, n_out);
+    return gap.wrong == 0;
+}
+
+/* Judges output o, which has an encoding. Noise is told as what half a step and rounding are. */
+static void blame_judge_encoded(struct blame_replay *r, const struct odb_node *node, int o,
+                                const struct odb_encoding *e, const struct odb_tensor *t,
+                                const struct odb_gap *gap, struct odb_value_report *report)
+{
+    double factor = r->judge->tolerance->v[0], noise = 0;
+    struct odb_encoded_gap off;
+    odb_encoded_measure(&off, e, t, r->exact[o], noise);
+    if (off.wrong) {
+        struct blame_noise honest = {.max = 0};
+        blame_measure_noise(r, node->n_out, o, t, &honest);
+        noise = isfinite(honest.max) ? factor * honest.max * gap->rms : 0;
+        odb_encoded_measure(&off, e, t, r->exact[o], noise);
+    }
+    double allowed = gap->rms > 0 ? (0.5 + off.slack) * off.step / gap->rms / factor : 0;
+    report->local_noise = ODB_NUMBER(allowed);
+    if (!off.wrong || blame_brought_in(r, node).odd ||
+        blame_unrounded(r, node->n_out, o, e, t, noise)) {
+        report->local_noise = ODB_NUMBER(fmax(allowed, gap->error / factor));
+        return;
+    }
+    if (!report->reason[0])
+        snprintf(report->reason, sizeof report->reason,
+                 "%zu element%s off, by up to %.3g steps of the encoding where half a step is "
+                 "rounding",
+                 off.wrong, off.wrong == 1 ? "" : "s", 0.5 + off.excess);
+    blame_accuse(report, "local error over local noise");
+}
+
 /* True when the operator gives another type on these inputs. exact has taken the target's float
  * type, so the operator in its own precision tells. */
 static bool blame_other_type(struct blame_replay *r, const struct odb_node *node, int o,
@@ -509,6 +567,7 @@ static void blame_judge_output(struct blame_replay *r, const struct odb_node *no
     struct odb_gap gap;
     if (!t || !exact)
         return;
+    const struct odb_encoding *e = odb_cpu_encoding(r->judge->trace->cpu, node->out[o]);
     blame_inherit(r->judge, node, o, exact, reports);
     odb_gap_measure(&gap, t, exact);
     if (gap.comparable)
@@ -518,6 +577,9 @@ static void blame_judge_output(struct blame_replay *r, const struct odb_node *no
         blame_accuse(report, "another shape or type than the reference operator gives");
     } else if (!blame_by_noise(r->judge)) {
         blame_judge_fixed(r, node, o, t, report);
+    } else if (e && t->kind == ODB_TENSOR && blame_is_float(t)) {
+        blame_judge_encoded(r, node, o, e, t, &gap, report);
+        blame_excuse(r->judge, node, o, reports);
     } else if (blame_is_float(t)) {
         blame_judge_float(r, node, o, t, &gap, report);
         blame_excuse(r->judge, node, o, reports);
@@ -559,8 +621,13 @@ enum odb_status odb_judge_node(const struct odb_judge *judge, int index,
     if (odb_cpu_unsupported(trace->cpu, index)[0] || odb_cpu_random(trace->cpu, index))
         return ODB_OK;
     struct odb_tensor **in = odb_new_n(struct odb_tensor *, node->n_in);
-    struct blame_replay r = {judge, index, in, given, odb_new_n(struct odb_tensor *, node->n_out),
-                             NULL};
+    struct blame_replay r = {.judge = judge,
+                             .node = index,
+                             .in = in,
+                             .given = given,
+                             .exact = odb_new_n(struct odb_tensor *, node->n_out),
+                             .simulated =
+                                 blame_by_noise(judge) ? ODB_SIMULATE_INPUTS : ODB_SIMULATE_ALL};
     enum odb_status status = ODB_OK;
     bool replayed = blame_inputs(trace, node, given, in) &&
                     blame_run(&r, ODB_PREC_F64, trace->seed, r.exact, &ignored) == ODB_OK;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "judge/signature.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -83,7 +85,98 @@ void odb_signature_status(struct odb_signature *out, enum odb_status status,
         signature_fate(out->fate, sizeof out->fate, err->what);
 }
 
+/* Whether what follows this word names something: "Node (conv1)", "Name:conv1". */
+static bool signature_introduces(const char *word, size_t len)
+{
+    static const char *const words[] = {"node", "name", "input", "output", "value"};
+    bool found = false;
+    for (size_t i = 0; i < ODB_COUNT(words); i++)
+        found |= strlen(words[i]) == len && !strncasecmp(word, words[i], len);
+    return found;
+}
+
+/* Whether a word may stand in any message: a name or a path has digits, strokes or slashes. */
+static bool signature_is_word(const char *word, size_t len)
+{
+    bool plain = len > 0;
+    for (size_t i = 0; i < len; i++)
+        plain = plain && (isalpha((unsigned char)word[i]) || word[i] == '-');
+    return plain;
+}
+
+/* How far a word of a message goes, or what stands in quotes, which names something. */
+static size_t signature_token(const char *text, const char *between)
+{
+    const char *end = *text && strchr("'\"`", *text) ? strchr(text + 1, *text) : NULL;
+    return end ? (size_t)(end + 1 - text) : strcspn(text, between);
+}
+
+/* The plain words of a message, parted by blanks; of numbers, those of error codes alone. */
+static void signature_put_words(char *out, size_t size, const char *text)
+{
+    static const char between[] = " \t\r\n()[]{}<>:;,=";
+    const char *last = "";
+    size_t last_len = 0, n = 0;
+    out[0] = '\0';
+    for (const char *p = text; *p;) {
+        size_t gap = strspn(p, between);
+        bool named =
+            signature_introduces(last, last_len) && (memchr(p, ':', gap) || memchr(p, '(', gap));
+        bool code = last_len == 4 && !strncasecmp(last, "code", 4);
+        p += gap;
+        size_t len = signature_token(p, between), word = len;
+        while (word && strchr(".!?", p[word - 1]))
+            word--;
+        code = code && strspn(p, "0123456789") >= word;
+        if (!named && (code || signature_is_word(p, word)) && n + word + 2 < size)
+            n += (size_t)snprintf(out + n, size - n, "%s%.*s", n ? " " : "", (int)word, p);
+        last = p;
+        last_len = word;
+        p += len;
+    }
+}
+
+void odb_signature_refusal(struct odb_signature *out, const struct odb_error *err)
+{
+    *out = (struct odb_signature){.verdict = ODB_VERDICT_REFUSED};
+    signature_put_words(out->fate, sizeof out->fate, err->what);
+}
+
 /* --- comparing -------------------------------------------------------------------------------- */
+
+#define SIGNATURE_WORDS 64 /* of a refusal that are compared */
+
+/* Splits at blanks, in place; how many words there are. */
+static size_t signature_split(char *text, const char *words[SIGNATURE_WORDS])
+{
+    size_t n = 0;
+    for (char *state, *word = strtok_r(text, " ", &state); word && n < SIGNATURE_WORDS;
+         word = strtok_r(NULL, " ", &state))
+        words[n++] = word;
+    return n;
+}
+
+/* Refusals of one failure: of a larger cut, more may have been made of the nodes before they were
+ * refused, and be named in it. So three words in four, in order, have to agree, and the last, which
+ * is an error code where there is one. */
+static bool signature_same_words(const struct odb_signature *a, const struct odb_signature *b)
+{
+    char texts[2][sizeof a->fate];
+    const char *x[SIGNATURE_WORDS], *y[SIGNATURE_WORDS];
+    size_t common[SIGNATURE_WORDS + 1] = {0}; /* of the first words of a, and these many of b */
+    memcpy(texts[0], a->fate, sizeof texts[0]);
+    memcpy(texts[1], b->fate, sizeof texts[1]);
+    size_t n = signature_split(texts[0], x), m = signature_split(texts[1], y);
+    if (!n || !m)
+        return n == m;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0, before = 0; k < m; k++) {
+            size_t both = before + !strcmp(x[i], y[k]);
+            before = common[k + 1];
+            common[k + 1] = ODB_MAX(both, ODB_MAX(common[k], common[k + 1]));
+        }
+    return !strcmp(x[n - 1], y[m - 1]) && 4 * common[m] >= 3 * ODB_MAX(n, m);
+}
 
 enum odb_answer odb_signature_match(const struct odb_signature *sought,
                                     const struct odb_signature *shown)
@@ -93,7 +186,9 @@ enum odb_answer odb_signature_match(const struct odb_signature *sought,
     bool same = shown->verdict == sought->verdict && odb_verdict_is_bad(shown->verdict);
     if (sought->output[0] && shown->output[0])
         same = same && !strcmp(sought->output, shown->output);
-    same = same && sought->odd == shown->odd && !strcmp(sought->fate, shown->fate);
+    same = same && sought->odd == shown->odd &&
+           (sought->verdict == ODB_VERDICT_REFUSED ? signature_same_words(sought, shown)
+                                                   : !strcmp(sought->fate, shown->fate));
     if (same && sought->verdict == ODB_VERDICT_FAIL) {
         double least = sought->error / ODB_SIGNATURE_FACTOR;
         double most = sought->error * ODB_SIGNATURE_FACTOR;
@@ -141,7 +236,7 @@ void odb_signature_put(const struct odb_signature *s, struct odb_buf *out)
                            s->odd == ODB_ODD_LACKS ? "" : ", and ");
     }
     if (s->fate[0]) {
-        odb_buf_puts(out, " by ");
+        odb_buf_puts(out, s->verdict == ODB_VERDICT_REFUSED ? ": " : " by ");
         odb_buf_put_shown(out, s->fate);
     }
 }

@@ -25,12 +25,14 @@ enum odb_oddness {
 };
 
 struct odb_signature {
-    enum odb_verdict verdict; /* pass; fail, nan, shape, dtype, crash, timeout; untestable: what was
-                                 asked says nothing, because it could not be built or run */
+    enum odb_verdict verdict; /* pass; fail, nan, shape, dtype, crash, timeout, refused; untestable:
+                                 what was asked says nothing, because it could not be built or run
+                               */
     char output[128];         /* the value that shows it, as far as it fits; "": any, or none */
     unsigned odd;             /* verdict nan: ODB_ODD_* */
     double error;             /* verdict fail: relative, as in odb_value_report */
-    char fate[48];            /* verdict crash: "SIGSEGV", "exit 3", "memory" */
+    char fate[240];           /* verdict crash: "SIGSEGV", "exit 3", "memory"; refused: words of
+                                 the message, without what names this cut */
 };
 
 /* Of a value that was judged. name may be NULL; t is what the target gave, base what it was
@@ -42,9 +44,14 @@ void odb_signature_value(struct odb_signature *out, const char *name,
 void odb_signature_status(struct odb_signature *out, enum odb_status status,
                           const struct odb_error *err);
 
+/* Of a probe that was refused, where that is known to be a failure: the target's words in err,
+ * without names, numbers and paths, which differ from cut to cut. */
+void odb_signature_refusal(struct odb_signature *out, const struct odb_error *err);
+
 /* Whether shown is the failure sought: good (it passes), bad (the same verdict; of NaN and Inf, the
- * same kinds; an error within ODB_SIGNATURE_FACTOR; the same end; at the same output, where both
- * name one), or untestable: anything else, and anything that says nothing. */
+ * same kinds; an error within ODB_SIGNATURE_FACTOR; the same end, or
+ * nearly the same words; at the same output, where both name one), or untestable: anything else,
+ * and anything that says nothing. */
 enum odb_answer odb_signature_match(const struct odb_signature *sought,
                                     const struct odb_signature *shown);
 

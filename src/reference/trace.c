@@ -20,6 +20,11 @@
 #include "model/write/external.h"
 
 #define TRACE_NOISY_RUNS 3
+/* Where an encoding rounds, honest runs are a step apart here and there from the start, and further
+ * off behind that: what a few of them show is nearer to the most there is than where nothing
+ * rounds, and so much of it is noise. A single step always is one, by the same token. */
+#define TRACE_STEPS 0.4
+#define TRACE_ONE_STEP 0.1
 /* One noisy run settles errors that exceed their tolerance this many times: the largest of three
  * runs is not that much larger than any one of them, unless that one happened to show nothing. */
 #define TRACE_DECISIVE 10
@@ -262,6 +267,12 @@ static enum odb_status trace_after_golden(void *payload, int node, enum odb_stat
     return trace_keep(run, node, err);
 }
 
+/* How much noise it is that an honest run is so far off. */
+static double trace_share(const struct odb_trace *trace, int value)
+{
+    return trace->stepped && trace->stepped[value] ? TRACE_STEPS : 1;
+}
+
 static void trace_raise_noise(struct odb_trace *trace, int value, const struct odb_tensor *t)
 {
     struct odb_gap gap;
@@ -269,8 +280,11 @@ static void trace_raise_noise(struct odb_trace *trace, int value, const struct o
     if (!t || !golden)
         return;
     odb_gap_measure(&gap, t, golden);
-    if (gap.comparable && gap.error > trace->noise[value])
-        trace->noise[value] = gap.error;
+    double share = trace_share(trace, value);
+    if (gap.comparable && gap.error * share > trace->noise[value])
+        trace->noise[value] = gap.error * share;
+    if (gap.comparable && trace->noise_mean)
+        trace->noise_mean[value] = fmax(trace->noise_mean[value], gap.mean * share);
 }
 
 static enum odb_status trace_after_noisy(void *payload, int node, enum odb_status status,
@@ -325,6 +339,25 @@ static void trace_carry_noise(struct odb_trace *trace)
     }
 }
 
+/* What one step of the value's encoding is, as noise; 0: it has none. */
+static double trace_one_step(const struct odb_trace *trace, int value, double rms)
+{
+    const struct odb_encoding *e = odb_cpu_encoding(trace->cpu, value);
+    double most = 0;
+    for (size_t i = 0; e && i < e->n && rms > 0; i++)
+        most = fmax(most, odb_encoding_step(e, i, rms));
+    return rms > 0 ? TRACE_ONE_STEP * most / rms : 0;
+}
+
+/* The mean distance that is noise in any case: a tenth of a step, and a step of three elements. */
+static double trace_mean(const struct odb_trace *trace, int value, const struct odb_gap *gap)
+{
+    double step = trace_one_step(trace, value, gap->rms), n = (double)trace->ref[value]->count;
+    double few = step * fmin(1, fmax(0.1, n > 0 ? 3 / n : 1));
+    double floor = odb_noise_floor(gap->rms, trace_dtype(trace, value));
+    return fmax(fmax(few, floor), gap->mean * trace_share(trace, value));
+}
+
 /* What is known without noisy runs: the floor, and the distance of the reference itself (of the
  * expected precision where one is expected). */
 static enum odb_status trace_first_noise(struct odb_trace *trace, struct trace_run *run,
@@ -339,9 +372,11 @@ static enum odb_status trace_first_noise(struct odb_trace *trace, struct trace_r
         trace->split[v] = !gap.pattern;
         if (!gap.comparable)
             continue;
-        trace->noise[v] = odb_noise_floor(gap.rms, trace_dtype(trace, (int)v));
-        if (gap.error > trace->noise[v])
-            trace->noise[v] = gap.error;
+        trace->noise[v] = fmax(odb_noise_floor(gap.rms, trace_dtype(trace, (int)v)),
+                               trace_one_step(trace, (int)v, gap.rms));
+        trace->noise[v] = fmax(trace->noise[v], gap.error * trace_share(trace, (int)v));
+        if (trace->noise_mean)
+            trace->noise_mean[v] = trace_mean(trace, (int)v, &gap);
         if (graph->values[v].producer != ODB_NO_NODE)
             odb_trace_touched(trace, graph->values[v].producer);
     }
@@ -433,6 +468,25 @@ static void trace_mark_dynamic(struct odb_trace *trace)
     }
 }
 
+/* Values with an encoding, and all that follows. */
+static void trace_mark_stepped(struct odb_trace *trace)
+{
+    const struct odb_graph *graph = trace->model->graph;
+    trace->stepped = odb_new_n(bool, graph->n_values + 1);
+    trace->noise_mean = odb_new_n(double, graph->n_values + 1);
+    for (size_t v = 0; v < graph->n_values; v++)
+        trace->stepped[v] = odb_cpu_encoding(trace->cpu, (int)v) && !graph->values[v].init;
+    for (size_t n = 0; n < graph->n_nodes; n++) {
+        const struct odb_node *node = &graph->nodes[n];
+        bool any = false;
+        for (size_t i = 0; i < odb_node_n_reads(node); i++)
+            any = any || (odb_node_reads(node, i) >= 0 && trace->stepped[odb_node_reads(node, i)]);
+        for (int o = 0; o < node->n_out; o++)
+            if (node->out[o] >= 0 && any)
+                trace->stepped[node->out[o]] = true;
+    }
+}
+
 struct odb_trace *odb_trace__new(const struct odb_model *model, const struct odb_feeds *feeds,
                                  const struct odb_trace_options *options)
 {
@@ -443,6 +497,7 @@ struct odb_trace *odb_trace__new(const struct odb_model *model, const struct odb
                                 .feeds = feeds,
                                 .precision = options->reference,
                                 .expect = options->expect,
+                                .encodings = options->encodings,
                                 .seed = options->seed,
                                 .ref = odb_new_n(struct odb_tensor *, graph->n_values),
                                 .golden = odb_new_n(struct odb_tensor *, graph->n_values),
@@ -487,6 +542,10 @@ enum odb_status odb_trace__make_own(struct odb_trace **out, const struct odb_mod
                             .n_pins = options->n_pins};
     ODB_TRY_OUT(odb_model_require_data(model, err));
     ODB_TRY_OUT(odb_cpu_new(&trace->cpu, model, err));
+    if (options->encodings) {
+        ODB_TRY_OUT(odb_cpu_simulate(trace->cpu, options->encodings, err));
+        trace_mark_stepped(trace);
+    }
     ODB_TRY_OUT(
         odb_trace__walk(&run, options->reference, options->seed, false, trace_after_ref, err));
     trace_mark_dynamic(trace);
@@ -497,6 +556,10 @@ enum odb_status odb_trace__make_own(struct odb_trace **out, const struct odb_mod
     ODB_TRY_OUT(
         odb_trace__walk(&run, options->golden, options->seed, false, trace_after_golden, err));
     ODB_TRY_OUT(trace_first_noise(trace, &run, err));
+    trace->hooks = options->hooks;
+    while (trace->stepped && trace->noisy_runs < TRACE_NOISY_RUNS) /* means are always needed */
+        ODB_TRY_OUT(trace_noisy_run(trace, err));
+    trace->hooks = (struct odb_search_hooks){0};
 out:
     trace->seconds = odb_clock() - start;
     if (status == ODB_OK)
@@ -542,6 +605,8 @@ void odb_trace_free(struct odb_trace *trace)
     free(trace->expected);
     free(trace->boundary);
     free(trace->split);
+    free(trace->stepped);
+    free(trace->noise_mean);
     free(trace->dynamic);
     free(trace->why);
     for (size_t i = 0; i < trace->recalled.n; i++)

@@ -42,14 +42,15 @@ struct odb_recalled {
 };
 
 struct odb_trace {
-    const struct odb_model *model; /* borrowed */
-    const struct odb_feeds *feeds; /* borrowed */
-    struct odb_cpu *cpu;           /* owned */
-    enum odb_precision precision;  /* of the reference */
-    enum odb_precision expect;     /* NATIVE: none */
-    bool part;                     /* its outputs are not the model's: the part's reader knows
-                                      whether it does harm that they leave the expected type's
-                                      range */
+    const struct odb_model *model;         /* borrowed */
+    const struct odb_feeds *feeds;         /* borrowed */
+    struct odb_cpu *cpu;                   /* owned */
+    enum odb_precision precision;          /* of the reference */
+    enum odb_precision expect;             /* NATIVE: none */
+    const struct odb_encodings *encodings; /* borrowed; NULL: none */
+    bool part; /* its outputs are not the model's: the part's reader knows
+                  whether it does harm that they leave the expected type's
+                  range */
     uint64_t seed;
     struct odb_tensor **ref;       /* owned refs; [n_values]; NULL: not computed */
     struct odb_tensor **golden;    /* float64; falls back to ref; non-floats are ref's own */
@@ -57,6 +58,8 @@ struct odb_trace {
                                       Inf stand elsewhere than in ref (overflow); else NULL */
     bool *boundary;                /* golden would have decided otherwise */
     bool *split;                   /* NaN and Inf stand elsewhere in golden than in ref */
+    bool *stepped;                 /* owned; [n_values] it is rounded to an encoding's steps, or
+                                      hangs on what is; NULL: nothing is */
     bool *dynamic;                 /* shape depends on data, not only on the inputs' shapes */
     char **why;                    /* owned; [n_nodes] why the reference has no value, or NULL */
     bool *only;                    /* owned; [n_nodes] that are run; NULL: all */
@@ -71,6 +74,9 @@ struct odb_trace {
                                       as if drawn; NULL: none is */
     double *noise;                 /* [n_values] as far as it is known; see odb_trace_noise();
                                       Inf: golden is all zero where honest results are not */
+    double *noise_mean;            /* owned; [n_values] the same of mean distances, where encodings
+                                      round: a few elements are a step off by rights, and not all
+                                      of them; NULL: nothing rounds */
     int noisy_runs;                /* made so far, three at most */
     struct odb_search_hooks hooks; /* of the caller that judges by it now: noisy runs take long */
     const char *phase;             /* borrowed: what that is at, announced again after a noisy run;
@@ -108,7 +114,10 @@ struct odb_trace_options {
                                  odb_reference_up_to(); NULL: all */
     bool golden_is_reference; /* errors are measured from the reference as it is */
     enum odb_precision reference, golden;
-    enum odb_precision expect; /* NATIVE: none */
+    enum odb_precision expect;             /* NATIVE: none */
+    const struct odb_encodings *encodings; /* borrowed: of what a target rounds to steps, as the
+                                              reference and golden then do; for as long as the trace
+                                              lives; NULL: none */
     uint64_t seed;
     struct odb_search_hooks hooks;
 };

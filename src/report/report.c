@@ -114,13 +114,17 @@ static void report_put_verdict(const struct odb_report *report, const struct odb
     }
 }
 
-/* A node is named where it is known to be the one. */
-static void report_put_place(const struct odb_report *report, const struct odb_culprit *culprit,
-                             struct odb_buf *out)
+void odb_culprit_put_place(const struct odb_culprit *culprit, const struct odb_graph *graph,
+                           const char *from, struct odb_buf *out)
 {
-    const struct odb_graph *graph = report->model->graph;
     bool region = odb_culprit_is_region(culprit);
-    odb_buf_puts(out, region ? "the region from " : "");
+    if (culprit->group.n) {
+        odb_node_put(graph, culprit->node, out);
+        odb_buf_printf(out, ", fused with %zu others from #%d to #%d", culprit->group.n - 1,
+                       culprit->segment[0], culprit->segment[1]);
+        return;
+    }
+    odb_buf_puts(out, region ? from : "");
     odb_node_put(graph, region ? culprit->segment[0] : culprit->node, out);
     if (region) {
         odb_buf_puts(out, " to ");
@@ -140,7 +144,9 @@ void odb_report_headline(const struct odb_report *report, struct odb_buf *out)
         if (c->of_recording)
             odb_buf_printf(out, "the exported model differs from the recording %s ",
                            c->segment[0] == c->segment[1] ? "at" : "in");
-        report_put_place(report, report->culprits.items, out);
+        odb_culprit_put_place(report->culprits.items, report->model->graph, "the region from ",
+                              out);
+        odb_buf_puts(out, c->group.n ? "," : "");
         if (report->culprits.items[0].path) {
             odb_buf_puts(out, ", within it ");
             odb_buf_put_shown(out, report->culprits.items[0].path);
@@ -150,8 +156,9 @@ void odb_report_headline(const struct odb_report *report, struct odb_buf *out)
         if (report->culprits.n > 1)
             odb_buf_printf(out, ", the first of %zu culprits", report->culprits.n);
     } else if (report->only_whole) {
-        odb_buf_printf(out, "%s %s on the model as a whole, and on no part of it that was asked",
-                       report->target, report->only_whole);
+        const char *on = strcmp(report->only_whole, "refuses") ? "on " : "";
+        odb_buf_printf(out, "%s %s %sthe model as a whole, and %sno part of it that was asked",
+                       report->target, report->only_whole, on, on);
     } else if (report->outputs_diverge) {
         odb_buf_printf(out, "%s diverges from %s, and no node could be named", report->target,
                        report_base(report));
@@ -307,6 +314,22 @@ const char *odb_report_hint(const struct odb_report *report)
            "to, judge it with --expect f16, bf16 or tf32";
 }
 
+void odb_report_put_settings(const struct odb_report *report, struct odb_buf *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < report->settings.n; i++) {
+        const struct odb_setting_tried *tried = &report->settings.items[i];
+        if (tried->verdict != ODB_VERDICT_PASS)
+            continue;
+        odb_buf_puts(out, n++ ? ", and with " : "It goes away with ");
+        odb_buf_put_shown(out, tried->option);
+        odb_buf_puts(out, " (");
+        odb_buf_put_shown(out, tried->help);
+        odb_buf_putc(out, ')');
+    }
+    odb_buf_puts(out, n ? ". " : "");
+}
+
 struct odb_report *odb_report_new(const struct odb_model *model)
 {
     struct odb_report *report = odb_new(struct odb_report);
@@ -332,8 +355,12 @@ void odb_culprit_dispose(struct odb_culprit *culprit)
     }
     free(inside);
     odb_kernel_free(culprit->kernel);
+    free(culprit->group.items);
     free(culprit->read_as);
     free(culprit->histograms);
+    free(culprit->together.items);
+    free(culprit->runs_with);
+    odb_explanations_dispose(&culprit->explained);
     free(culprit->third_by);
     free(culprit->own_by);
     free(culprit->within);
@@ -350,6 +377,10 @@ void odb_report_free(struct odb_report *report)
         free(report->warnings.items[i]);
     for (size_t i = 0; i < report->steps.n; i++)
         free(report->steps.items[i].why);
+    for (size_t i = 0; i < report->settings.n; i++) {
+        free(report->settings.items[i].option);
+        free(report->settings.items[i].help);
+    }
     for (size_t i = 0; i < report->culprits.n; i++)
         odb_culprit_dispose(&report->culprits.items[i]);
     for (size_t v = 0; v < report->n_values; v++)
@@ -357,6 +388,7 @@ void odb_report_free(struct odb_report *report)
     for (size_t i = 0; i < report->notes.n; i++)
         free(report->notes.items[i]);
     free(report->undecided.items);
+    free(report->settings.items);
     free(report->notes.items);
     free(report->repeats.outputs.items);
     free(report->contributions.items);

@@ -18,6 +18,7 @@
 #include "report/outcome.h"
 #include "run/value_report.h"
 #include "executor/executor.h"
+#include "explain/explanations.h"
 #include "model/model.h"
 
 /* A row: id, name, which paragraph of words.c tells it, whether the node itself is said to make
@@ -37,6 +38,7 @@
     X(INF, "inf", wrong, true, NULL)                                                               \
     X(CRASH, "crash", dead, false, "is where %s crashes")                                          \
     X(HANG, "hang", dead, false, "is where %s hangs")                                              \
+    X(REFUSED, "refused", refused, false, "is refused by %s, which runs it with other options")    \
     X(OVERFLOW, "overflow", overflow, false,                                                       \
       "is where %s leaves the range of the type that is expected")                                 \
     X(WHOLE, "whole", whole, false, "is where %s goes wrong in the whole model, and not alone")    \
@@ -149,8 +151,13 @@ struct odb_culprit {
     char *recorded_weight; /* owned: its name; the model has another one than was recorded, which
                               recorded_off says: "channel 3, 1.2 times"; NULL: none is known */
     char recorded_off[100];
-    bool weight_explains;      /* with the recorded weights the operators make what was recorded */
-    int segment[2];            /* first and last node of the smallest region that fails */
+    bool weight_explains; /* with the recorded weights the operators make what was recorded */
+    int segment[2];       /* first and last node of the smallest region that fails */
+    ODB_VEC(int)
+    group;                     /* nodes that are wrong together, ascending: node is the one of them
+                                  that computes, and the segment has what must be there for them to
+                                  be made one kernel. Empty: they are not known */
+    int pin;                   /* of a group: the value that is made the reference's in its place */
     struct odb_held held;      /* kinds exchanged and overwritten: whose values these are */
     struct odb_stretch passes; /* kind whole: the largest part that was asked and is right */
     enum odb_opinion third_opinion; /* of other code than target and reference */
@@ -167,9 +174,12 @@ struct odb_culprit {
     char *read_as;             /* owned: how the target held the value, where that was undone; NULL:
                                   as it is */
     struct odb_histograms *histograms; /* owned; NULL: the values are not at hand */
+    struct odb_explanations explained; /* owned: what the node computed instead */
     enum odb_checked checks[ODB_CHECK_COUNT];
     enum odb_checked spoils; /* of several: with the others pinned and it not, what follows it fails
                                 again */
+    ODB_VEC(int) together;   /* kind refused: the nodes that are, ascending; the last is node */
+    char *runs_with;         /* owned: kind refused: the spec that runs them; NULL: another kind */
     int neighbour;           /* that it was run together with; meaningful where that was asked */
     struct odb_sensitivity sensitivity;
     struct odb_specials specials; /* of value */
@@ -241,6 +251,7 @@ enum odb_refusal {
 struct odb_refused {
     int node;
     enum odb_refusal how;
+    bool runs; /* with the target's plainest options: it is a culprit, or looks like one */
 };
 
 /* The target refuses nodes: it was asked for the others, with the reference's values in the place
@@ -250,6 +261,14 @@ struct odb_pieces {
     size_t judged;
     size_t fed;  /* refused and not judged */
     size_t left; /* not judged for another reason */
+};
+
+/* The model as it is, with one setting of the target that the spec does not have. */
+struct odb_setting_tried {
+    char *option; /* owned: "arena=off" */
+    char *help;   /* owned: what it does, in words */
+    enum odb_verdict verdict;
+    struct odb_number error; /* the largest of the outputs */
 };
 
 /* Every cut before the culprits, where that was asked for. */
@@ -280,20 +299,21 @@ struct odb_report {
     bool told;               /* it was read from where it was stored, and came to this there: */
     enum odb_outcome stored; /* else meaningless; odb_report_outcome() is the verdict */
     bool outputs_diverge;
-    bool only_outputs; /* the target gives nothing else, and takes no part of the model; not stored
-                        */
+    bool only_outputs; /* the target gives nothing else, takes no part of the model, and runs what
+                          is loaded on other inputs; not stored */
     char *signature;   /* owned: of the plain run's failure, by odb_signature_text(); NULL: none */
     ODB_VEC(char *) warnings; /* owned lines */
     ODB_VEC(char *) notes;    /* owned lines: what is good to know and no reason to doubt */
     bool dead;                /* the target does not run at all here, whatever it is asked */
-    const char *only_whole;   /* static: "crashes", "hangs": on the model as a whole, and on no part
-                                 of it that was asked; NULL: a part does, or it does not */
+    const char *only_whole;   /* static: "crashes", "hangs", "refuses": the model as a whole, and no
+                                 part of it that was asked; NULL: a part, or it does not */
     struct odb_repeats repeats;
     int contributions_to;                           /* the output that they are about */
     ODB_VEC(struct odb_contribution) contributions; /* the largest first; none: not worked out */
     ODB_VEC(int) pinned;          /* nodes whose values were the reference's in the last run */
     enum odb_checked pinned_pass; /* in that run all outputs passed */
     ODB_VEC(struct odb_search_step) steps;
+    ODB_VEC(struct odb_setting_tried) settings; /* those that could be tried */
     ODB_VEC(struct odb_culprit) culprits;
     struct odb_value_report *values; /* owned; [n_values] */
     struct odb_tensor **given;       /* owned refs; [n_values] what the target made, that values[]
@@ -302,6 +322,8 @@ struct odb_report {
     struct odb_firsts reference_firsts, target_firsts;
     size_t n_unsupported; /* nodes without a reference kernel */
     size_t values_unread; /* that nodes make and others read, and the target never gave */
+    size_t max_outputs;   /* of one model, that the target was found to give; 0: it was not asked
+                             for more than it gives, or says itself what that is */
     size_t target_models; /* distinct ones among the loads: what a compiler has to compile */
     size_t target_loads, target_runs;
     struct odb_pieces pieces;
@@ -362,6 +384,10 @@ struct json_t *odb_report_pieces_json(const struct odb_report *report);
 void odb_put_off(struct odb_number error, struct odb_number noise, struct odb_buf *out);
 /* "verified alone; reaches an output", and the region where it is not one node. */
 void odb_culprit_facts(const struct odb_culprit *culprit, struct odb_buf *out);
+/* Names what is accused: a node, the one that computes of a group and how many there are with it,
+ * or the ends of a region. from: before those, "the region from ". */
+void odb_culprit_put_place(const struct odb_culprit *culprit, const struct odb_graph *graph,
+                           const char *from, struct odb_buf *out);
 /* Its segment is what is accused; else a node is, and the segment is what it takes for it to be
  * wrong. */
 bool odb_culprit_is_region(const struct odb_culprit *culprit);
@@ -370,6 +396,9 @@ bool odb_culprit_is_region(const struct odb_culprit *culprit);
 void odb_culprit_put_kernel(const struct odb_culprit *culprit, const struct odb_graph *graph,
                             const char *indent, struct odb_buf *out);
 /* What to try next, in words; NULL: nothing in particular. */
+/* "It goes away with arena=off: the CPU keeps no freed memory."; nothing where it does with none.
+ */
+void odb_report_put_settings(const struct odb_report *report, struct odb_buf *out);
 const char *odb_report_hint(const struct odb_report *report);
 
 /* The JSON of interfaces.md. */

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "executor/groups.h"
 #include "run/feeds.h"
+#include "report/explained.h"
 #include "report/json.h"
 #include "report/report.h"
 #include "run/value_report.h"
@@ -191,15 +192,20 @@ static json_t *report_held(const struct odb_report *report, const struct odb_hel
                      (json_int_t)held->n, "of", (json_int_t)held->of_all);
 }
 
+static json_t *report_nodes(const int *nodes, size_t n)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array, json_integer(nodes[i]));
+    return array;
+}
+
 static json_t *report_kernel(const struct odb_kernel *kernel)
 {
-    if (!kernel)
-        return json_null();
-    json_t *nodes = json_array();
-    for (size_t i = 0; i < kernel->n; i++)
-        json_array_append_new(nodes, json_integer(kernel->nodes[i]));
-    return json_pack("{s:o,s:o,s:o}", "name", odb_json_text(kernel->name), "pass",
-                     odb_json_text(kernel->made_by), "nodes", nodes);
+    return !kernel ? json_null()
+                   : json_pack("{s:o,s:o,s:o}", "name", odb_json_text(kernel->name), "pass",
+                               odb_json_text(kernel->made_by), "nodes",
+                               report_nodes(kernel->nodes, kernel->n));
 }
 
 static json_t *report_culprit(const struct odb_report *report, const struct odb_culprit *culprit)
@@ -214,6 +220,11 @@ static json_t *report_culprit(const struct odb_report *report, const struct odb_
     report_set(object, "reaches_output", json_boolean(culprit->reaches_output));
     report_set(object, "verified", json_boolean(culprit->verified));
     report_set(object, "segment", json_pack("[ii]", culprit->segment[0], culprit->segment[1]));
+    report_set(object, "together",
+               culprit->together.n ? report_nodes(culprit->together.items, culprit->together.n)
+                                   : json_null());
+    report_set(object, "runs_with", odb_json_text(culprit->runs_with));
+    report_set(object, "group", report_nodes(culprit->group.items, culprit->group.n));
     report_set(object, "kernel", report_kernel(culprit->kernel));
     report_set(object, "read_as", odb_json_text(culprit->read_as));
     report_set(object, "passes", report_part(&culprit->passes));
@@ -227,6 +238,7 @@ static json_t *report_culprit(const struct odb_report *report, const struct odb_
     report_set(object, "third_opinion_by", odb_json_text(culprit->third_by));
     report_set(object, "own_library_opinion", report_opinion(culprit->own_opinion));
     report_set(object, "own_library", odb_json_text(culprit->own_by));
+    odb_explained_json(&culprit->explained, object);
     report_evidence(object, culprit);
     report_set(object, "text", odb_json_text(culprit->text));
     return object;
@@ -376,6 +388,21 @@ static json_t *report_contributions(const struct odb_report *report)
     return array;
 }
 
+static json_t *report_settings(const struct odb_report *report)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < report->settings.n; i++) {
+        const struct odb_setting_tried *tried = &report->settings.items[i];
+        json_array_append_new(array,
+                              json_pack("{so,so,so,so,sb}", "setting", odb_json_text(tried->option),
+                                        "text", odb_json_text(tried->help), "verdict",
+                                        json_string(odb_verdict_name(tried->verdict)), "error",
+                                        report_number(tried->error), "goes_away",
+                                        (int)(tried->verdict == ODB_VERDICT_PASS)));
+    }
+    return array;
+}
+
 /* The run in which the culprits had the reference's values. */
 static json_t *report_pinned(const struct odb_report *report)
 {
@@ -422,6 +449,7 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "pinned", report_pinned(report));
     report_set(root, "contributions_to", odb_report_value_key(report, report->contributions_to));
     report_set(root, "contributions", report_contributions(report));
+    report_set(root, "settings", report_settings(report));
     report_set(root, "strategy", report_steps(report));
     report_set(root, "forecast", report_forecast(&report->forecast));
     report_set(root, "suspects_left", report_left(report));
@@ -434,6 +462,7 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "reference_seconds", odb_json_real(report->reference_seconds));
     report_set(root, "target_seconds", odb_json_real(report->target_seconds));
     report_set(root, "target_load_seconds", odb_json_real(report->target_load_seconds));
+    report_set(root, "max_outputs_found", json_integer((json_int_t)report->max_outputs));
     report_set(root, "values_unread", json_integer((json_int_t)report->values_unread));
     report_set(root, "unsupported_nodes", json_integer((json_int_t)report->n_unsupported));
     report_set(root, "first",

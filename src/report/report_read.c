@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "executor/groups.h"
+#include "report/explained.h"
 #include "report/json.h"
 #include "report/report.h"
 #include "run/value_report.h"
@@ -296,6 +297,26 @@ static struct odb_kernel *read_kernel(const struct reading *r, const json_t *jso
     return odb_xmemdup(&kernel, sizeof kernel);
 }
 
+/* Nodes that the model has. */
+static void read_together(const struct reading *r, const json_t *list, struct odb_culprit *culprit)
+{
+    int node;
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (read_node(r, json_array_get(list, i), &node))
+            odb_push(&culprit->together, node);
+}
+
+static void read_group(const struct reading *r, const json_t *json, struct odb_culprit *culprit)
+{
+    size_t i;
+    json_t *node;
+    int index;
+    culprit->group.n = 0;
+    json_array_foreach((json_t *)json, i, node)
+        if (read_node(r, node, &index))
+            odb_push(&culprit->group, index);
+}
+
 static void read_culprit(const struct reading *r, const json_t *json, struct odb_culprit *culprit)
 {
     static const struct read_row rows[] = {
@@ -307,6 +328,7 @@ static void read_culprit(const struct reading *r, const json_t *json, struct odb
         {"own_library_opinion", offsetof(struct odb_culprit, own_opinion), read_opinion},
         {"own_library", offsetof(struct odb_culprit, own_by), read_text},
         {"read_as", offsetof(struct odb_culprit, read_as), read_text},
+        {"runs_with", offsetof(struct odb_culprit, runs_with), read_text},
         {"spoils_by_itself", offsetof(struct odb_culprit, spoils), read_checked},
         {"confidence", offsetof(struct odb_culprit, confidence), read_confidence},
     };
@@ -314,11 +336,15 @@ static void read_culprit(const struct reading *r, const json_t *json, struct odb
     READ_ROWS(json, read_value_rows, &culprit->numbers);
     if (!culprit->kernel)
         culprit->kernel = read_kernel(r, json_object_get(json, "kernel"));
+    read_group(r, json_object_get(json, "group"), culprit);
     read_held(r, json_object_get(json, "holds"), &culprit->held);
     read_passes(r, json_object_get(json, "passes"), &culprit->passes);
+    read_together(r, json_object_get(json, "together"), culprit);
     read_chars(json_object_get(json, "recorded_weight_off"), culprit->recorded_off,
                sizeof culprit->recorded_off);
     read_inside(json_object_get(json, "inside"), culprit);
+    if (!culprit->explained.items.n)
+        odb_explained_read(&culprit->explained, json);
     read_evidence(json, culprit);
 }
 
@@ -493,6 +519,27 @@ static void read_firsts(const struct reading *r, const json_t *json, struct odb_
     read_value(r, json_object_get(json, "beyond_f16"), &out->beyond_f16);
 }
 
+static void read_settings(const struct reading *r, const json_t *list)
+{
+    static const struct read_row rows[] = {
+        {"setting", offsetof(struct odb_setting_tried, option), read_text},
+        {"text", offsetof(struct odb_setting_tried, help), read_text},
+        {"error", offsetof(struct odb_setting_tried, error), read_number},
+    };
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        struct odb_setting_tried tried = {.verdict = ODB_VERDICT_UNTESTED};
+        const json_t *json = json_array_get(list, i);
+        const char *verdict = json_string_value(json_object_get(json, "verdict"));
+        READ_ROWS(json, rows, &tried);
+        if (tried.option && tried.help && verdict && odb_verdict_parse(&tried.verdict, verdict)) {
+            odb_push(&r->report->settings, tried);
+            continue;
+        }
+        free(tried.option);
+        free(tried.help);
+    }
+}
+
 static void read_search(const struct reading *r, const json_t *json)
 {
     const json_t *first = json_object_get(json, "first");
@@ -502,6 +549,7 @@ static void read_search(const struct reading *r, const json_t *json)
     read_pinned(r, json_object_get(json, "pinned"));
     read_value(r, json_object_get(json, "contributions_to"), &r->report->contributions_to);
     read_contributions(r, json_object_get(json, "contributions"));
+    read_settings(r, json_object_get(json, "settings"));
     read_steps(r, json_object_get(json, "strategy"));
     read_forecast(r, json_object_get(json, "forecast"));
     read_proof(r, json_object_get(json, "proof"));
@@ -528,6 +576,7 @@ static void read_head(struct odb_report *report, const json_t *json)
         {"reference_seconds", offsetof(struct odb_report, reference_seconds), read_real},
         {"target_seconds", offsetof(struct odb_report, target_seconds), read_real},
         {"target_load_seconds", offsetof(struct odb_report, target_load_seconds), read_real},
+        {"max_outputs_found", offsetof(struct odb_report, max_outputs), read_size},
         {"values_unread", offsetof(struct odb_report, values_unread), read_size},
         {"unsupported_nodes", offsetof(struct odb_report, n_unsupported), read_size},
     };
@@ -538,8 +587,10 @@ static void read_head(struct odb_report *report, const json_t *json)
                sizeof report->sha256);
     report->dead = json_is_false(json_object_get(json, "target_runs_at_all"));
     if (json_is_true(json_object_get(json, "only_whole")))
-        report->only_whole =
-            report->signature && !strncmp(report->signature, "timeout", 7) ? "hangs" : "crashes";
+        report->only_whole = !report->signature                          ? "crashes"
+                             : !strncmp(report->signature, "timeout", 7) ? "hangs"
+                             : !strncmp(report->signature, "refused", 7) ? "refuses"
+                                                                         : "crashes";
     for (size_t i = 0; i < json_array_size(warnings); i++)
         if (json_is_string(json_array_get(warnings, i)))
             odb_report_warn(report, "%s", json_string_value(json_array_get(warnings, i)));

@@ -158,6 +158,17 @@ static void identity_put_text(const char *text, struct odb_buf *out)
     free(head);
 }
 
+/* The library of an executor: that which a spec names, or else the usual one. */
+static void identity_put_library(const struct odb_executor_ops *row, const struct odb_spec *spec,
+                                 struct odb_buf *out)
+{
+    struct odb_runtime runtime = odb_executor_runtime(row, spec);
+    char *file = row->file ? row->file(&runtime) : NULL;
+    if (file)
+        odb_identity_put_file(file, out);
+    free(file);
+}
+
 static bool identity_put_visit(const struct odb_spec *spec, void *payload)
 {
     struct odb_buf *out = payload;
@@ -167,6 +178,9 @@ static bool identity_put_visit(const struct odb_spec *spec, void *payload)
         identity_put_text(spec->arg, out);
     for (size_t i = 0; i < spec->n_options; i++)
         identity_put_text(spec->options[i].value, out);
+    if (spec->row)
+        identity_put_library(spec->row, spec, out);
+    odb_identity_put_spec(odb_spec_option(spec, ODB_SPEC_PLAIN), out);
     return true;
 }
 
@@ -183,10 +197,7 @@ void odb_identity_put_common(struct odb_buf *out)
     char *program = odb_target_program();
     odb_identity_put_file(program, out);
     free(program);
-    for (size_t i = 0; i < n; i++) {
-        char *file = rows[i]->file ? rows[i]->file() : NULL;
-        if (file)
-            odb_identity_put_file(file, out);
-        free(file);
-    }
+    for (size_t i = 0; i < n; i++)
+        if (rows[i]->independence) /* it may be asked for a third opinion */
+            identity_put_library(rows[i], NULL, out);
 }

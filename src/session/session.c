@@ -9,6 +9,7 @@
 #include "probe/reference_from.h"
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "encodings/encodings.h"
 #include "session/identity.h"
 #include "model/read/load.h"
 
@@ -137,6 +138,10 @@ void odb_session_close(struct odb_session *session)
     session_drop_verdicts(session);
     session_drop_trace(session);
     session_drop_memory(session);
+    for (size_t i = 0; i < session->encodings.n; i++)
+        odb_encodings_free(session->encodings.items[i]);
+    free(session->encodings.items);
+    odb_session__forget_learnt(session);
     odb_feeds_free(session->feeds);
     odb_resumed_dispose(&session->resumed);
     odb_store_close(session->store);
@@ -274,6 +279,24 @@ static void session_move_walk(struct odb_session *session, struct odb_trace *tra
         session_close_walk(session);
 }
 
+enum odb_status odb_session_encodings(struct odb_session *session, const char *path,
+                                      const struct odb_encodings **out, struct odb_error *err)
+{
+    struct odb_encodings *made;
+    ODB_TRY(odb_encodings_read(&made, path, err));
+    for (size_t i = 0; i < session->encodings.n; i++) {
+        struct odb_encodings *had = session->encodings.items[i];
+        if (strcmp(had->sha256, made->sha256) != 0 || strcmp(had->path, made->path) != 0)
+            continue;
+        odb_encodings_free(made);
+        *out = had;
+        return ODB_OK;
+    }
+    odb_push(&session->encodings, made);
+    *out = made;
+    return ODB_OK;
+}
+
 /* What the reference's values depend on, but for the inputs. Owned by the caller. */
 static char *session_key(const struct odb_session *session,
                          const struct odb_bisect_options *options)
@@ -285,8 +308,9 @@ static char *session_key(const struct odb_session *session,
     odb_buf_puts(&key, odb_buf_text(&pins));
     odb_buf_dispose(&pins);
     odb_session__identify_pins(session, &key);
-    odb_buf_printf(&key, "%s|%s|%s|%llu\n", options->reference,
+    odb_buf_printf(&key, "%s|%s|%s%s|%llu\n", options->reference,
                    options->golden ? options->golden : "", options->expect ? options->expect : "",
+                   options->encodings ? options->encodings->sha256 : "",
                    (unsigned long long)options->seed);
     odb_identity_put_spec(options->reference, &key);
     odb_identity_put_spec(options->golden, &key);
@@ -345,6 +369,8 @@ static char *session_settings(const struct odb_session *session,
                    options->target, options->reference, options->golden ? options->golden : "",
                    options->expect ? options->expect : "",
                    odb_criterion_text(&options->tolerance, text, sizeof text));
+    if (options->encodings)
+        odb_buf_printf(&out, "encodings %s\n", options->encodings->sha256);
     odb_buf_printf(&out, "seed %llu\nkernels %s\ninputs %s\n", (unsigned long long)options->seed,
                    kernels ? kernels : "", hex);
     odb_buf_dispose(&feeds);
@@ -401,6 +427,8 @@ enum odb_status odb_session_begin(struct odb_session *session, const char *comma
         status = session_begin_stored(session, command, options, settings, retry, err);
     else
         session_recall(session, settings);
+    if (status == ODB_OK)
+        status = odb_session__recall_learnt(session, options, retry, err);
     options->answers = &session->answers;
     free(settings);
     return status;
@@ -446,7 +474,9 @@ enum odb_status odb_session_end_take(struct odb_session *session, struct odb_rep
     odb_session_wake(session);
     if (!stopped) /* a target that failed may be another one when it is asked again */
         session_drop_memory(session);
-    enum odb_status status = session->store ? odb_store_put(session->store, report, err) : ODB_OK;
+    enum odb_status status = odb_session__learn(session, report, err);
+    if (session->store && status == ODB_OK)
+        status = odb_store_put(session->store, report, err);
     odb_session_account_take(session, &report->account); /* which the file has by now */
     if (status != ODB_OK || !session->store)
         return status;

@@ -48,6 +48,7 @@ struct odb_search_progress {
     int first_left, last_left; /* the first of them and the last */
 };
 
+struct odb_encodings;
 struct odb_session; /* session_state.h has its members, for files that work on it */
 
 /* What the screen and others that only look may see. The model and which of its nodes the reference
@@ -149,6 +150,10 @@ void odb_session_forget(struct odb_session *session);
 /* Other inputs (NULL: to be made when needed): whatever was computed from the old ones goes as
  * well. */
 void odb_session_feed_take(struct odb_session *session, struct odb_feeds *feeds);
+/* The encodings in a file, kept as long as the session is. Borrowed. */
+enum odb_status odb_session_encodings(struct odb_session *session, const char *path,
+                                      const struct odb_encodings **out,
+                                      struct odb_error *err) ODB_MUST_USE;
 /* The reference's values for these options, kept for the next time. Borrowed. Needs feeds. */
 enum odb_status odb_session_trace(struct odb_session *session, struct odb_trace **out,
                                   const struct odb_bisect_options *options,

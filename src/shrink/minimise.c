@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "bisect/bisect_options.h"
+#include "bisect/refusal/breaks.h"
 #include "run/budget.h"
 #include "run/feeds.h"
 #include "run/hooks.h"
@@ -103,6 +104,25 @@ enum odb_status minimise_shown(const struct odb_judge *judge, int value, const s
     return ODB_OK;
 }
 
+enum odb_status minimise_ended(struct minimisation *m, const struct odb_prober *prober,
+                               const struct odb_probe *probe, enum odb_status had,
+                               const struct odb_error *why, bool begin, struct odb_signature *out,
+                               struct odb_error *err)
+{
+    struct odb_signature refused;
+    bool breaks;
+    odb_signature_status(out, had, why);
+    if (!odb_probe_refused(had))
+        return ODB_OK;
+    odb_signature_refusal(&refused, why);
+    if (!begin && odb_signature_match(&m->sought, &refused) != ODB_ANSWER_BAD)
+        return ODB_OK;
+    ODB_TRY(odb_refusal_breaks(&breaks, &m->plainest, prober, probe, why, err));
+    if (breaks)
+        *out = refused;
+    return ODB_OK;
+}
+
 /* --- writing ---------------------------------------------------------------------------------- */
 
 /* For the page that goes with the model: nothing of a private model in it. */
@@ -156,6 +176,7 @@ static enum odb_status minimise_write(struct minimisation *m, bool known, struct
                                       .seed = o->search.seed,
                                       .tolerance = o->search.tolerance,
                                       .expect = o->search.expect,
+                                      .encodings = o->search.encodings,
                                       .ir_version = o->ir_version,
                                       .hooks = o->search.hooks};
     odb_hooks_phase(&o->search.hooks, known ? "writing" : "writing and running again", 0);
@@ -220,6 +241,7 @@ static enum odb_status minimise_scramble_late(struct minimisation *m, struct odb
 static void minimise_dispose(struct minimisation *m)
 {
     odb_prober_dispose(&m->prober);
+    odb_plainest_dispose(&m->plainest);
     odb_pool_close(m->pool);
     if (m->trace != m->options->search.trace)
         odb_trace_free(m->trace);

@@ -9,6 +9,7 @@
 #include "judge/blame.h"
 #include "run/feeds.h"
 #include "shrink/minimise.h"
+#include "probe/plainest.h"
 #include "probe/probe.h"
 #include "reference/trace.h"
 
@@ -18,7 +19,7 @@ struct minimise_cut {
     size_t n_nodes;
     int *values; /* owned; those that are read */
     size_t n_values;
-    int shows;                  /* which of them shows the failure; ODB_NO_VALUE: crash, hang */
+    int shows;                  /* which of them shows it; ODB_NO_VALUE: crash, hang, refusal */
     struct odb_signature shown; /* and how */
 };
 
@@ -40,9 +41,10 @@ struct minimisation {
     const bool *constant;                       /* borrowed; [n_values of whole] */
     struct odb_pool *pool;                      /* owned */
     struct odb_prober prober;                   /* of the whole model */
+    struct odb_plainest plainest;               /* of what the target refuses */
     struct odb_judge judge;
     struct odb_signature sought; /* at value; moves with it */
-    int value;                   /* that shows the failure; ODB_NO_VALUE: crash, hang */
+    int value;                   /* that shows the failure; ODB_NO_VALUE: crash, hang, refusal */
     struct minimise_cut best;    /* the smallest that failed */
     struct minimise_cut good;    /* the largest that passed; nodes NULL: none was met */
     struct subject left;         /* model NULL: not cut out yet */
@@ -71,6 +73,14 @@ void minimise_note(struct minimisation *m, const char *fmt, ...) ODB_PRINTF(2, 3
 /* What a value that the target gave shows. t may be NULL. */
 enum odb_status minimise_shown(const struct odb_judge *judge, int value, const struct odb_tensor *t,
                                struct odb_signature *out, struct odb_error *err) ODB_MUST_USE;
+
+/* What a probe shows that ended so, why saying how. One that is refused in the words sought (begin:
+ * in any) is the failure only if the target runs it at its plainest: else what is left is no model
+ * any more. */
+enum odb_status minimise_ended(struct minimisation *m, const struct odb_prober *prober,
+                               const struct odb_probe *probe, enum odb_status had,
+                               const struct odb_error *why, bool begin, struct odb_signature *out,
+                               struct odb_error *err) ODB_MUST_USE;
 
 /* --- shrink.c --------------------------------------------------------------------------------- */
 

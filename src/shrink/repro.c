@@ -18,10 +18,13 @@
 #include "system/file.h"
 #include "base/host.h"
 #include "system/temporary.h"
+#include "encodings/encodings.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "system/scratch.h"
 #include "bisect/plan/bisect.h"
 #include "bisect/bisect_options.h"
+#include "bisect/refusal/breaks.h"
 #include "judge/blame.h"
 #include "run/feeds.h"
 #include "inputs/inputs.h"
@@ -40,6 +43,7 @@
 #include "model/write/pb_write.h"
 #include "model/write/write.h"
 
+#define REPRO_ENCODINGS "encodings.json"
 #define REPRO_INLINE_MOST ((size_t)1 << 30) /* weights beyond this go into a file of their own */
 
 struct repro {
@@ -62,6 +66,8 @@ struct repro {
     struct odb_report *report;   /* owned */
     char description[200];       /* of the target */
     struct odb_signature end;    /* how its run ended */
+    char words[600];             /* how it was refused, where that is the failure: */
+    char *runs_with;             /* owned: the spec that runs it; NULL: it is not */
     struct odb_tensor **made[2]; /* owned refs; [n_outputs of small] by reference and target */
     bool unreferenced;           /* the reference cannot run it: a crash is one all the same */
     bool own; /* the segment is fed with what the target itself makes, and not the reference */
@@ -298,8 +304,10 @@ static enum odb_status repro_own(struct repro *r, struct odb_error *err)
 static enum odb_status repro_trace(struct repro *r, struct odb_error *err)
 {
     const struct odb_repro_options *o = r->options;
-    struct odb_bisect_options search = {
-        .reference = o->reference, .expect = o->expect, .hooks = o->hooks};
+    struct odb_bisect_options search = {.reference = o->reference,
+                                        .expect = o->expect,
+                                        .encodings = o->encodings,
+                                        .hooks = o->hooks};
     struct odb_trace_options how;
     ODB_TRY(odb_bisect_trace_options(&search, &how, err));
     ODB_TRY(odb_reference_up_to(&r->trace, r->model, r->fed, r->outputs, r->n_outputs, &how, err));
@@ -414,7 +422,51 @@ static bool repro_of_end(const struct repro *r)
 {
     const struct odb_signature *sought = r->options->sought;
     return sought &&
-           (sought->verdict == ODB_VERDICT_CRASH || sought->verdict == ODB_VERDICT_TIMEOUT);
+           (sought->verdict == ODB_VERDICT_CRASH || sought->verdict == ODB_VERDICT_TIMEOUT ||
+            sought->verdict == ODB_VERDICT_REFUSED);
+}
+
+/* How the target's run has ended: what it refuses may be a failure. */
+static enum odb_status repro_end(struct repro *r, enum odb_status had, const struct odb_error *why,
+                                 struct odb_error *err)
+{
+    const struct odb_graph *graph = r->small->graph;
+    odb_signature_status(&r->end, had, why);
+    if (had == ODB_OK)
+        return ODB_OK;
+    ODB_TRY(odb_refusal_breaks_run(&r->runs_with, r->small, r->feeds, r->target.used,
+                                   graph->outputs, graph->n_outputs, why, &r->options->hooks, err));
+    if (r->runs_with)
+        odb_signature_refusal(&r->end, why);
+    if (r->runs_with)
+        odb_text_fit(r->words, sizeof r->words, "%s", why->what);
+    return ODB_OK;
+}
+
+/* The encodings that the reference keeps to, which its outputs need as well. */
+static enum odb_status repro_write_encodings(struct repro *r, struct odb_error *err)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    if (!r->options->encodings)
+        return ODB_OK;
+    odb_encodings_put(r->options->encodings, NULL, &text);
+    enum odb_status status = repro_file(r, REPRO_ENCODINGS, &text, err);
+    odb_buf_dispose(&text);
+    return status;
+}
+
+/* The spec that gives the expected outputs. Owned by the caller. */
+static char *repro_simulating(const struct repro *r)
+{
+    struct odb_buf spec = ODB_BUF_INIT;
+    odb_buf_puts(&spec, r->reference.used);
+    if (r->options->encodings) {
+        odb_buf_puts(&spec, ",encodings=");
+        for (const char *c = r->dir; *c; c++)
+            odb_buf_printf(&spec, strchr(",=@\\", *c) ? "\\%c" : "%c", *c);
+        odb_buf_puts(&spec, "/" REPRO_ENCODINGS);
+    }
+    return odb_buf_take(&spec);
 }
 
 /* Expected outputs (reference) and actual ones (target), from the model as it was written. */
@@ -423,22 +475,26 @@ static enum odb_status repro_write_outputs(struct repro *r, struct odb_error *er
     static const char *const folders[] = {"test_data_set_0", "actual"};
     const struct odb_graph *graph = r->small->graph;
     for (int side = 0; side < 2; side++) {
-        const char *spec = side == 0 ? r->reference.used : r->target.used;
+        char *spec = side == 0 ? repro_simulating(r) : odb_xstrdup(r->target.used);
         char *folder = odb_xasprintf("%s/%s", r->dir, folders[side]);
         enum odb_status made = odb_file_mkdir(folder, err);
         free(folder);
-        ODB_TRY(made);
+        if (made != ODB_OK) {
+            free(spec);
+            return made;
+        }
         struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, graph->n_outputs);
         struct odb_error run_err = ODB_ERROR_INIT;
         enum odb_status status =
             odb_run_values(r->small, r->feeds, spec, graph->outputs, graph->n_outputs, outputs,
                            r->description, sizeof r->description, &r->options->hooks, &run_err);
+        free(spec);
         for (size_t o = 0; o < graph->n_outputs && status == ODB_OK; o++)
             status = repro_tensor(r, folders[side], "output", o, outputs[o],
                                   graph->values[graph->outputs[o]].name, &run_err);
         r->made[side] = outputs;
         if (side == 1)
-            odb_signature_status(&r->end, status, &run_err);
+            ODB_TRY(repro_end(r, status, &run_err, err));
         bool died = side == 1 && odb_verdict_is_bad(r->end.verdict); /* then it has no outputs */
         r->unreferenced |= side == 0 && status != ODB_OK && repro_of_end(r);
         if (status != ODB_OK && !died && !(side == 0 && r->unreferenced)) {
@@ -478,12 +534,15 @@ static enum odb_status repro_rerun(struct repro *r, struct odb_error *err)
                                          .seed = r->options->seed,
                                          .tolerance = r->options->tolerance,
                                          .expect = r->options->expect,
+                                         .encodings = r->options->encodings,
+                                         .no_opinion = r->options->encodings != NULL,
                                          .hooks = r->options->hooks};
     enum odb_status status = ODB_OK;
     inputs.inputs_from = data;
     ODB_TRY_OUT(odb_model_open(&r->small, path, err));
     ODB_TRY_OUT(odb_feeds_make(&r->feeds, r->small, &inputs, err));
     repro_sources(r);
+    ODB_TRY_OUT(repro_write_encodings(r, err));
     ODB_TRY_OUT(repro_write_outputs(r, err));
     ODB_TRY_OUT(repro_judge(r, &options, err));
     status = repro_report(r, r->options->report ? r->options->report : r->report, err);
@@ -550,7 +609,7 @@ static void repro_result(const struct repro *r, struct odb_repro_result *out)
         out->error = error;
         out->noise = v->noise.known ? v->noise.v : 0;
     }
-    if (odb_verdict_is_bad(r->end.verdict)) /* a crash or a hang stands at no output */
+    if (odb_verdict_is_bad(r->end.verdict)) /* a crash, a hang, a refusal stand at no output */
         out->verdict = r->end.verdict;
     const struct odb_culprit *first = r->report->culprits.n ? r->report->culprits.items : NULL;
     if (out->reproduces && !r->report->outputs_diverge && first) {
@@ -566,9 +625,12 @@ static void repro_result(const struct repro *r, struct odb_repro_result *out)
              r->own ? ", fed with what the target itself makes before it" : "",
              out->verdict == ODB_VERDICT_CRASH     ? "the target crashes"
              : out->verdict == ODB_VERDICT_TIMEOUT ? "the target hangs"
-             : fails && !sought                    ? "the target fails in ANOTHER way"
-             : fails                               ? "the target diverges"
-                                                   : "the target does NOT diverge",
+             : out->verdict == ODB_VERDICT_REFUSED
+                 ? "the target refuses it, and runs it with other "
+                   "options"
+             : fails && !sought ? "the target fails in ANOTHER way"
+             : fails            ? "the target diverges"
+                                : "the target does NOT diverge",
              out->error, out->noise);
 }
 
@@ -620,10 +682,12 @@ static void repro_put_files(const struct repro *r, struct odb_buf *text)
     if (!o->known)
         odb_buf_printf(text,
                        "| test_data_set_0/output_N.pb | what the reference gives |\n"
-                       "| actual/output_N.pb | what the target gave; absent when it died |\n"
+                       "| actual/output_N.pb | what the target gave; absent where it gave none |\n"
                        "| report.json | the diagnosis%s |\n",
                        o->report ? ", as the search of the whole model made it" : "");
     odb_buf_puts(text, "| node.txt | the nodes as ONNX text |\n");
+    if (o->encodings)
+        odb_buf_puts(text, "| " REPRO_ENCODINGS " | how the target quantises each value |\n");
     if (r->target.copied)
         odb_buf_puts(text, "| " ODB_REPRO_TARGET "/ | the files that the target is made of |\n");
     if (o->good && !o->known)
@@ -631,6 +695,28 @@ static void repro_put_files(const struct repro *r, struct odb_buf *text)
                        "| good/ | the largest model met on the way that passes, %zu nodes, with "
                        "its inputs and outputs |\n",
                        o->good->graph->n_nodes);
+}
+
+/* How it was refused, and what shows that it need not be. */
+static enum odb_status repro_put_refusal(const struct repro *r, struct odb_buf *text,
+                                         struct odb_error *err)
+{
+    struct odb_repro_spec plain;
+    char *spec = r->runs_with ? odb_executor_plain(r->options->target) : NULL;
+    if (!spec)
+        return ODB_OK;
+    enum odb_status status = odb_repro_spec_make(&plain, spec, NULL, err);
+    free(spec);
+    ODB_TRY(status);
+    odb_buf_puts(text, "The target refuses this model, which is valid: the reference runs it. It "
+                       "says:\n\n    ");
+    odb_buf_put_shown(text, r->words);
+    odb_buf_puts(text, "\n\nWith other options it runs: ");
+    odb_repro_spec_put(&plain, "PLAIN", text);
+    odb_buf_puts(text, " in the place of the target.\n\n");
+    odb_repro_spec_explain(&plain, "PLAIN", "the target with those options", text);
+    odb_repro_spec_dispose(&plain);
+    return ODB_OK;
 }
 
 /* To be given in the repro's own folder. */
@@ -643,9 +729,10 @@ static void repro_put_command(const struct repro *r, struct odb_buf *text)
     odb_repro_spec_put(&r->reference, "REFERENCE", text);
     odb_buf_puts(text, " --target ");
     odb_repro_spec_put(&r->target, "TARGET", text);
-    odb_buf_printf(text, " --tol %s%s%s\n\n",
+    odb_buf_printf(text, " --tol %s%s%s%s\n\n",
                    odb_criterion_text(&o->tolerance, tolerance, sizeof tolerance),
-                   o->expect ? " --expect " : "", o->expect ? o->expect : "");
+                   o->expect ? " --expect " : "", o->expect ? o->expect : "",
+                   o->encodings ? " --encodings " REPRO_ENCODINGS : "");
     odb_repro_spec_explain(&r->target, "TARGET", "the target that fails", text);
     odb_repro_spec_explain(&r->reference, "REFERENCE", "the reference", text);
     if (odb_cpu_kernels())
@@ -678,6 +765,7 @@ static enum odb_status repro_write_page(const struct repro *r,
                    : result->reproduces ? "It reproduces"
                                         : "It does NOT reproduce",
                    result->summary);
+    enum odb_status status = repro_put_refusal(r, &text, err);
     repro_put_files(r, &text);
     repro_put_command(r, &text);
     odb_buf_puts(&text, "## Made with\n\n");
@@ -704,7 +792,8 @@ static enum odb_status repro_write_page(const struct repro *r,
         odb_buf_put_shown(&text, feed->source);
     }
     odb_buf_putc(&text, '\n');
-    enum odb_status status = repro_file(r, "README.md", &text, err);
+    if (status == ODB_OK)
+        status = repro_file(r, "README.md", &text, err);
     odb_buf_dispose(&text);
     return status;
 }
@@ -780,6 +869,7 @@ out:
     if (r.clean)
         odb_scratch_remove(r.clean);
     free(r.clean);
+    free(r.runs_with);
     odb_repro_spec_dispose(&r.target);
     odb_repro_spec_dispose(&r.reference);
     odb_report_free(r.report);

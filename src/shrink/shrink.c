@@ -193,7 +193,7 @@ static enum odb_status shrink_look(const struct minimisation *m, struct minimise
                                    struct odb_error *err)
 {
     *answer = ODB_ANSWER_GOOD;
-    if (m->value == ODB_NO_VALUE) /* a crash or a hang that stays out */
+    if (m->value == ODB_NO_VALUE) /* a crash, a hang or a refusal that stays out */
         return ODB_OK;
     for (size_t i = 0; i < cut->n_values; i++) {
         struct odb_signature shown;
@@ -232,9 +232,8 @@ static enum odb_status shrink_run(struct minimisation *m, struct minimise_cut *c
     if (status == ODB_CANCELLED) {
         *err = why;
     } else if (status != ODB_OK) {
-        odb_signature_status(&cut->shown, status, &why);
+        status = minimise_ended(m, &m->prober, &probe, status, &why, false, &cut->shown, err);
         *answer = odb_signature_match(&m->sought, &cut->shown);
-        status = ODB_OK;
     } else {
         status = shrink_look(m, cut, given, answer, err);
     }
@@ -379,15 +378,15 @@ static enum odb_status shrink_first(struct minimisation *m, bool again, struct o
     struct odb_error why = ODB_ERROR_INIT;
     enum odb_status status = minimise_spend(m, err);
     if (status == ODB_OK) {
-        status = odb_probe_run(&m->prober, &probe, &why);
-        odb_signature_status(shown, status, &why);
+        enum odb_status had = odb_probe_run(&m->prober, &probe, &why);
         *value = ODB_NO_VALUE;
-        if (status == ODB_OK)
+        status = minimise_ended(m, &m->prober, &probe, had, &why, true, shown, err);
+        if (status == ODB_OK && had == ODB_OK) {
             status = shrink_worst(m, given, shown, value, err);
-        else if (odb_verdict_is_bad(shown->verdict))
-            status = ODB_OK;
-        else
+        } else if (status == ODB_OK && !odb_verdict_is_bad(shown->verdict)) {
             *err = why;
+            status = had;
+        }
         odb_probe_tell(&m->prober, &probe,
                        status == ODB_OK ? shown->verdict : odb_probe_verdict(status), 0);
     }

@@ -122,10 +122,10 @@ static enum odb_status change_make(const struct subject *from, const struct chan
 /* --- asking ----------------------------------------------------------------------------------- */
 
 struct simplify_run {
-    const struct minimisation *m; /* borrowed */
-    size_t at;                    /* which output is value */
-    struct odb_signature *shown;  /* the caller's */
-    struct odb_trace *trace;      /* owned */
+    struct minimisation *m;      /* borrowed */
+    size_t at;                   /* which output is value */
+    struct odb_signature *shown; /* the caller's */
+    struct odb_trace *trace;     /* owned */
     struct odb_prober prober;
     struct odb_judge judge;
     int value;
@@ -157,8 +157,9 @@ static enum odb_status simplify_probe(struct simplify_run *run, const struct odb
                               .judged = true};
     odb_signature_status(run->shown, ODB_OK, NULL);
     enum odb_status status = odb_probe_ask(&run->prober, &probe, simplify_judge, run, &probed, err);
-    if (probed.had != ODB_OK)
-        odb_signature_status(run->shown, probed.had, &probed.why);
+    if (probed.had != ODB_OK && status == ODB_OK)
+        status = minimise_ended(run->m, &run->prober, &probe, probed.had, &probed.why, false,
+                                run->shown, err);
     odb_probe_drop(&run->prober, &probe);
     return status;
 }

@@ -48,12 +48,18 @@ enum odb_status odb_over_smallest(bool *on, size_t n, enum odb_over_outcome *out
 
 /* --- what is searched ------------------------------------------------------------------------- */
 
-/* "SPEC;SPEC;…", "SPEC,KEY=LOW..HIGH", "SPEC,{OPTION|OPTION}" or "ort,{optimizers}"; "KIND:KEY=…"
- * is "KIND,KEY=…". */
+/* "SPEC;SPEC;…", "SPEC,KEY=LOW..HIGH", "SPEC,KEY={A|B|C}", "SPEC,{OPTION|OPTION}" or
+ * "ort,{optimizers}"; "KIND:KEY=…" is "KIND,KEY=…". */
 struct odb_over {
-    enum { ODB_OVER_LIST, ODB_OVER_LEVELS, ODB_OVER_SET, ODB_OVER_OPTIMIZERS } kind;
+    enum {
+        ODB_OVER_LIST,
+        ODB_OVER_LEVELS,
+        ODB_OVER_ORDER, /* KEY={A|B|C}: levels by the user's order, versions of a runtime */
+        ODB_OVER_SET,
+        ODB_OVER_OPTIMIZERS
+    } kind;
     char *base;            /* owned: SET, OPTIMIZERS: the spec without any of them */
-    ODB_VEC(char *) parts; /* owned: LIST, LEVELS: specs; SET: options; OPTIMIZERS: names */
+    ODB_VEC(char *) parts; /* owned: LIST, LEVELS, ORDER: specs; SET: options; OPTIMIZERS: names */
     const char *disable;   /* static: OPTIMIZERS: the option whose value lists those that are off */
 };
 
@@ -67,23 +73,30 @@ char *odb_over_spec(const struct odb_over *over, const bool *on);
 /* --- and found -------------------------------------------------------------------------------- */
 
 struct odb_over_run {
-    char *spec;  /* owned */
-    char *label; /* owned: for people, where spec is long: "ort with 3 of 70 optimizers";
-                    NULL: spec is what it is called */
-    enum odb_verdict verdict; /* the worst of its outputs; UNTESTABLE: the target refused */
+    char *spec;    /* owned */
+    char *label;   /* owned: for people, where spec is long: "ort with 3 of 70 optimizers";
+                      NULL: spec is what it is called */
+    char *version; /* owned: of what ran, "ONNX Runtime 1.22.0"; "": not known */
+    enum odb_verdict verdict; /* the worst of its outputs; REFUSED: of a model that the same target
+                                 runs with other options; UNTESTABLE: it says nothing */
     double error;             /* the largest of its outputs; NAN: none could be measured */
+    bool opened;              /* its target could be started */
+    enum odb_status status;   /* of its run; ODB_OK: it came to its end */
+    struct odb_error why;     /* where it did not */
 };
 
 struct odb_over_found {
     ODB_VEC(struct odb_over_run) runs; /* in the order in which they were asked */
-    char *target; /* owned: the spec that is worth a search: the one that fails, or the last */
-    char *text;   /* owned: a sentence */
+    char *target;     /* owned: the spec that is worth a search: the one that fails, or the last */
+    char *text;       /* owned: a sentence */
+    char *good, *bad; /* owned: the specs next to each other between which it changes; NULL: none */
     bool fails;
     bool unknown; /* which of them brings it is unknown, as something cannot be tested */
 };
 
 /* Plain runs of the model under each spec, judged as a search judges its first one. options->trace
- * must be there. ODB_E_EXECUTOR: no spec could be tested. *out is to be disposed of always. */
+ * must be there. ODB_E_EXECUTOR: no spec could be tested, for all of them refuse the model, or for
+ * another reason. *out is to be disposed of always. */
 enum odb_status odb_over_search(struct odb_over_found *out, const struct odb_over *over,
                                 const struct odb_model *model, const struct odb_feeds *feeds,
                                 const struct odb_bisect_options *options,

@@ -15,8 +15,8 @@
 static enum odb_status over_refuse(struct odb_error *err, const char *why)
 {
     odb_fail(err, ODB_E_USAGE, "%s", why);
-    odb_error_remedy(err, "write SPEC;SPEC;…, SPEC,KEY=LOW..HIGH, SPEC,{OPTION|OPTION|…} or "
-                          "ort,{optimizers}");
+    odb_error_remedy(err, "write SPEC;SPEC;…, SPEC,KEY=LOW..HIGH, SPEC,KEY={A|B|…}, "
+                          "SPEC,{OPTION|OPTION|…} or ort,{optimizers}");
     return odb_error_at(err, "--over");
 }
 
@@ -57,12 +57,30 @@ static enum odb_status over_optimizers(struct odb_over *over, struct odb_error *
     return ODB_OK;
 }
 
+/* "SPEC,KEY={A|B|C}": as many specs, in this order; what follows the brace belongs to each. */
+static enum odb_status over_parse_order(struct odb_over *out, const char *text, const char *open,
+                                        const char *close, struct odb_error *err)
+{
+    struct odb_over values = {.kind = ODB_OVER_LIST};
+    if (strchr(close, '{'))
+        return over_refuse(err, "one option at a time can have a list behind it");
+    out->kind = ODB_OVER_ORDER;
+    over_split(&values, open + 1, (size_t)(close - open - 1), '|');
+    for (size_t i = 0; i < values.parts.n; i++)
+        odb_push(&out->parts, odb_xasprintf("%.*s%s%s", (int)(open - text), text,
+                                            values.parts.items[i], close + 1));
+    odb_over_dispose(&values);
+    return out->parts.n > 1 ? ODB_OK : over_refuse(err, "there are no two values to compare");
+}
+
 /* "SPEC,{…}": what follows the brace belongs to the spec. */
 static enum odb_status over_parse_set(struct odb_over *out, const char *text, const char *open,
                                       struct odb_error *err)
 {
     const char *close = strchr(open, '}');
     size_t before = (size_t)(open - text);
+    if (close && before > 2 && text[before - 1] == '=')
+        return over_parse_order(out, text, open, close, err);
     if (!close || before < 2 || text[before - 1] != ',')
         return over_refuse(err, "a set is written SPEC,{OPTION|OPTION}");
     out->base = odb_xasprintf("%.*s%s", (int)before - 1, text, close + 1);
@@ -182,12 +200,25 @@ static char *over_with_comma(const char *text)
     return copy;
 }
 
+/* The dots of a range, which those of a path are not; NULL: there are none. */
+static const char *over_dots(const char *text)
+{
+    for (const char *dots = strstr(text, ".."); dots; dots = strstr(dots + 2, "..")) {
+        const char *from = dots, *to = dots + strcspn(dots, ",@");
+        while (from > text && !strchr(",=@", from[-1]))
+            from--;
+        if (dots[2] && !memchr(from, '/', (size_t)(to - from)))
+            return dots;
+    }
+    return NULL;
+}
+
 static enum odb_status over_parse(struct odb_over *out, const char *text, struct odb_error *err)
 {
-    const char *open = strchr(text, '{'), *dots = strstr(text, "..");
+    const char *open = strchr(text, '{'), *dots = strchr(text, ';') ? NULL : over_dots(text);
     if (open)
         return over_parse_set(out, text, open, err);
-    if (dots && !strchr(text, ';') && dots[2] && dots[2] != '/')
+    if (dots)
         return over_parse_levels(out, text, dots, err);
     over_split(out, text, strlen(text), ';');
     return out->parts.n > 1 ? ODB_OK : over_refuse(err, "there are no two specs to compare");

@@ -68,6 +68,7 @@ static enum odb_status inside_trace(struct odb_inside *in, const struct odb_bise
     struct odb_trace_options how;
     ODB_TRY(odb_bisect_trace_options(options, &how, err));
     how.reference_from = how.golden_from = NULL; /* they do not show what is in bodies */
+    how.encodings = NULL;
     how.hooks = inside_listen(in, &options->hooks);
     return odb_trace_make(&in->trace, in->body.model, in->body.feeds, &how, err);
 }

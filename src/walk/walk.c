@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "bisect/bisect_options.h"
+#include "bisect/refusal/breaks.h"
 #include "run/feeds.h"
 #include "run/hooks.h"
 #include "reference/trace.h"
@@ -58,17 +59,38 @@ static void walk_stretch_init(struct walk_stretch *s, struct odb_walk *walk, int
 
 /* A node that fails alone has failed; of several, which one is unknown. */
 static void walk_mark_failed(const struct walk_stretch *s, enum odb_status status,
-                             const struct odb_error *err)
+                             enum odb_verdict verdict, const struct odb_error *err)
 {
     struct odb_walk *walk = s->walk;
     if (s->stop - s->first != 1 || status == ODB_CANCELLED)
         return;
     for (size_t i = 0; i < s->n_read; i++) {
         struct odb_value_report *report = &walk->values[s->read[i]];
-        *report = (struct odb_value_report){.verdict = odb_probe_verdict(status)};
+        *report = (struct odb_value_report){.verdict = verdict};
         odb_text_fit(report->reason, sizeof report->reason, "%s", err->what);
         odb_hooks_value(&walk->prober.hooks, walk->model->graph, s->read[i], report);
     }
+}
+
+/* The stretch has no values. *shown: refused, if the target breaks what it can run. */
+static enum odb_status walk_failed(struct walk_stretch *s, const struct odb_probe *probe,
+                                   enum odb_status had, struct odb_error *why,
+                                   enum odb_verdict *shown, struct odb_error *err)
+{
+    struct odb_walk *walk = s->walk;
+    bool breaks = false;
+    if (odb_probe_refused(had))
+        ODB_TRY(odb_refusal_breaks(&breaks, &walk->plainest, &walk->prober, probe, why, err));
+    if (breaks) {
+        *shown = ODB_VERDICT_REFUSED;
+        odb_error_remedy(why, "%s runs it: `bisect` finds which nodes are refused together",
+                         walk->plainest.spec);
+    }
+    walk_mark_failed(s, had, *shown, why);
+    odb_error_at(why, "%s", s->title);
+    if (err)
+        *err = *why;
+    return had;
 }
 
 static void walk_keep(struct walk_stretch *s, struct odb_tensor **outputs)
@@ -180,10 +202,7 @@ static enum odb_status walk_run(struct walk_stretch *s, struct odb_error *err)
         walk_keep(s, outputs);
         status = walk_judge(s, &shown, err);
     } else {
-        walk_mark_failed(s, status, &why);
-        odb_error_at(&why, "%s", s->title);
-        if (err)
-            *err = why;
+        status = walk_failed(s, &probe, status, &why, &shown, err);
     }
     if (s->n_read)
         odb_probe_tell(&walk->prober, &probe, shown, 0);
@@ -279,6 +298,7 @@ void odb_walk_close(struct odb_walk *walk)
         return;
     odb_walk_restart(walk); /* drops the tensors */
     odb_prober_dispose(&walk->prober);
+    odb_plainest_dispose(&walk->plainest);
     odb_pool_close(walk->pool);
     free(walk->values);
     free(walk->given);

@@ -11,6 +11,7 @@
 #include "judge/blame.h"
 #include "run/feeds.h"
 #include "run/hooks.h"
+#include "probe/plainest.h"
 #include "probe/probe.h"
 #include "reference/trace.h"
 #include "run/value_report.h"
@@ -27,6 +28,7 @@ struct odb_walk {
     struct odb_criterion tolerance;
     struct odb_pool *pool; /* owned: its child lives from stretch to stretch */
     struct odb_prober prober;
+    struct odb_plainest plainest; /* of what the target refuses */
 };
 
 /* At the beginning, with nothing run. trace: of the same model and feeds; it must outlive the walk,

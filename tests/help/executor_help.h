@@ -60,7 +60,7 @@ static inline void help_find_serve(void)
 static inline bool help_has_ort(void)
 {
     char why[512] = "";
-    odb_executor_find("ort")->available(why, sizeof why);
+    odb_executor_available(odb_executor_find("ort"), NULL, why, sizeof why);
     if (why[0])
         print_message("skipped: %s\n", why);
     return !why[0];

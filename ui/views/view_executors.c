@@ -55,7 +55,7 @@ static void *executors_work(void *arg)
     size_t n;
     const struct odb_executor_ops *const *list = odb_executor_list(&n);
     for (size_t i = 0; i < n; i++)
-        odb_executor_look(list[i], &search->states[i]);
+        odb_executor_look(list[i], NULL, &search->states[i]);
     atomic_store(&search->done, true);
     ssize_t written = write(search->wake, "", 1);
     (void)written; /* a full pipe wakes as well */

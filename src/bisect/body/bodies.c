@@ -116,6 +116,9 @@ static enum odb_status bodies_dive(struct bodies *s, const struct odb_body_case 
         inner.reference = "cpu";
     if (inner.golden && odb_precision_parse(&precision, inner.golden, NULL) != ODB_OK)
         inner.golden = NULL;
+    if (inner.encodings) /* which are of the main graph's values */
+        inner.expect = NULL;
+    inner.encodings = NULL;
     inner.strategy = ODB_STRATEGY_AUTO;
     inner.prove = false;
     inner.trace = NULL;

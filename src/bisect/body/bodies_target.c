@@ -61,6 +61,7 @@ static enum odb_status bodies_trace(struct bodies *s, const struct odb_model *mo
     ODB_TRY(odb_bisect_trace_options(s->c->options, &how, err));
     how.reference_from = how.golden_from = NULL; /* an executor was not asked about bodies */
     how.golden_is_reference = false;
+    how.encodings = NULL;
     how.hooks = s->hooks;
     return odb_trace_make(trace, model, feeds, &how, err);
 }

@@ -8,7 +8,8 @@
  *
  * High: two different cuts say the same (alone, with a neighbour, by a search over prefixes, by
  * pinning); for growth, the reference shaken likewise; for runs that differ, the first node that
- * made other bits of equal ones; for a value out of range, that it spoils the reference's outputs.
+ * made other bits of equal ones; for a value out of range, that it spoils the reference's outputs;
+ * for nodes that are wrong together, that they fail so apart from the rest and by pinning.
  *
  * Medium: one of them does; or it is a recording, which cannot be asked; or the third executor
  * sides with the target; or the reference is the one accused; or it is a region.
@@ -63,6 +64,10 @@ static enum odb_confidence confidence_of_fault(const struct odb_culprit *c, bool
         *why = "only the run that found it speaks against it";
         return ODB_CONFIDENCE_LOW;
     }
+    if (c->group.n && whole && pinned && c->spoils != ODB_CONTRADICTS) {
+        *why = "its nodes fail together, apart from the rest, and the outputs pass without that";
+        return ODB_CONFIDENCE_HIGH;
+    }
     if (region || c->kind == ODB_KIND_FUSION || c->kind == ODB_KIND_PROBE_EFFECT) {
         *why = !whole   ? "a region, which could not be run as a whole"
                : pinned ? "the region fails as a whole, and the outputs pass without it"
@@ -115,6 +120,10 @@ static void confidence_set(const struct search_case *c, const struct findings *f
         who->confidence = ODB_CONFIDENCE_LOW;
     } else if (who->kind == ODB_KIND_AMPLIFIED || who->kind == ODB_KIND_ACCUMULATED) {
         who->confidence = confidence_of_spread(f, who, &why);
+    } else if (who->kind == ODB_KIND_REFUSED) {
+        who->confidence = who->verified ? ODB_CONFIDENCE_HIGH : ODB_CONFIDENCE_LOW;
+        why = who->verified ? "two cuts are refused in the same words, and run with other options"
+                            : "only the prefix that ends in it is refused";
     } else if (who->kind == ODB_KIND_OVERFLOW) {
         who->confidence = who->verified ? ODB_CONFIDENCE_HIGH : ODB_CONFIDENCE_MEDIUM;
         why = who->verified

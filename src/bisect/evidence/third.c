@@ -101,10 +101,8 @@ static const struct odb_executor_ops *third_of_target(const struct search_case *
 
 static bool third_available(const struct odb_executor_ops *row)
 {
-    char why[400] = "";
-    if (row->available)
-        row->available(why, sizeof why);
-    return !why[0];
+    char why[400];
+    return odb_executor_available(row, NULL, why, sizeof why);
 }
 
 /* Asks the libraries that are neither the target's nor the reference's, and cover the node: the

@@ -50,7 +50,7 @@ static void evidence_put_pinned(const struct search_case *c, const struct findin
     const struct odb_report *report = f->report;
     bool among = false;
     for (size_t i = 0; i < report->pinned.n; i++)
-        among |= report->pinned.items[i] == who->node;
+        among |= report->pinned.items[i] == case_pin_of(c, who);
     if (!among || report->pinned_pass == ODB_NOT_ASKED)
         return;
     odb_buf_puts(out, "With ");
@@ -83,8 +83,8 @@ static void evidence_put_growth(const struct odb_culprit *c, struct odb_buf *out
     bool accused = odb_diagnosis_accuses(c->kind);
     /* An error that has no size is explained by none. */
     bool of_size = c->kind != ODB_KIND_CRASH && c->kind != ODB_KIND_HANG &&
-                   c->kind != ODB_KIND_NAN && c->kind != ODB_KIND_INF &&
-                   c->kind != ODB_KIND_OVERFLOW;
+                   c->kind != ODB_KIND_REFUSED && c->kind != ODB_KIND_NAN &&
+                   c->kind != ODB_KIND_INF && c->kind != ODB_KIND_OVERFLOW;
     if (!of_size || !s->input_error.known || !s->growth.known)
         return;
     if (accused && !(s->explained.known && s->explained.v >= EVIDENCE_EXPLAINED))

@@ -27,8 +27,10 @@
 #include "executor/groups.h"
 #include "base/utf8.h"
 #include "bisect/plan/evidence.h"
+#include "bisect/explains.h"
 #include "bisect/bisect_options.h"
 #include "bisect/plan/blunt.h"
+#include "bisect/refusal/broken.h"
 #include "bisect/body/bodies.h"
 #include "run/budget.h"
 #include "bisect/decided.h"
@@ -42,10 +44,11 @@
 #include "bisect/reading.h"
 #include "bisect/strategy/probed.h"
 #include "bisect/plan/prove.h"
+#include "bisect/plan/settings.h"
 #include "bisect/strategy/recorded.h"
 #include "bisect/strategy/strategies.h"
 #include "bisect/evidence/reference_off.h"
-#include "bisect/plan/refused.h"
+#include "bisect/refusal/refused.h"
 #include "bisect/repeat.h"
 #include "report/report.h"
 #include "reference/trace.h"
@@ -207,22 +210,27 @@ static enum odb_status bisect_runs(const struct search_case *c, struct findings 
 {
     ODB_TRY(plan_search(c, f, err));
     ODB_TRY(evidence_confirm(c, f, err));
+    ODB_TRY(explains_culprits(c, f, err));
     return c->options->prove ? prove_cuts(c, f, ODB_OK, err) : ODB_OK;
 }
 
-/* The target refuses the model: all but the nodes that it lacks is searched. */
+/* The target refuses the model: all but the nodes that it lacks, or breaks, is searched. */
 static enum odb_status bisect_around(struct bisect *s, enum odb_status refusal,
                                      struct odb_error *err)
 {
     struct findings *f = &s->found;
-    enum odb_status status = refused_around(&s->part, &s->whole.is, f, refusal, err);
+    ODB_TRY(broken_look(&s->whole.is, f, err, err));
+    enum odb_status status = refused_around(&s->part, &s->whole.is, f, refusal, plain_run, err);
     const struct search_case *c = s->asked = &s->part.is;
     if (bisect_is_death(status))
         status = bisect_dies(c, f, status, err);
     else if (status == ODB_OK)
         status = c->n_outputs ? bisect_runs(c, f, err) : evidence_confirm(c, f, err);
+    bool broken = status != ODB_CANCELLED && broken_accuse(c, f);
     if (f->report->pieces.refused.n)
         refused_mark(c, f);
+    if (odb_probe_refused(status) && broken)
+        return ODB_OK;
     if (!odb_probe_refused(status))
         return status;
     if (err)
@@ -235,7 +243,10 @@ static enum odb_status bisect_recorded(struct bisect *s, struct odb_error *err)
 {
     s->asked = &s->part.is;
     ODB_TRY(recorded_plan(&s->part, &s->whole.is, &s->found, err));
-    return s->asked->options->recorded ? ODB_OK : evidence_confirm(s->asked, &s->found, err);
+    if (s->asked->options->recorded)
+        return ODB_OK;
+    ODB_TRY(evidence_confirm(s->asked, &s->found, err));
+    return explains_culprits(s->asked, &s->found, err);
 }
 
 /* The plain run, and the target's last words where it died of that. */
@@ -268,7 +279,8 @@ static enum odb_status bisect_search(struct bisect *s, struct odb_error *err)
         return bisect_around(s, status, err);
     ODB_TRY(status);
     ODB_TRY(plain_account(c, f, err));
-    findings_only_outputs(f, !reading_taps(c) && odb_probe_cuts(c->prober) == ODB_CUTS_NONE);
+    findings_only_outputs(f, !reading_taps(c) && odb_probe_cuts(c->prober) == ODB_CUTS_NONE &&
+                                 odb_probe_refeeds(c->prober));
     return bisect_runs(c, f, err);
 }
 
@@ -304,7 +316,7 @@ static void bisect_kernels(const struct search_case *c, struct findings *f)
         odb_groups_read(&groups, odb_buf_text(&f->report->account.groups), c->model->graph, NULL);
     for (size_t i = 0; i < f->report->culprits.n && status == ODB_OK; i++) {
         struct odb_culprit *culprit = findings_culprit(f, i);
-        bool region = odb_culprit_is_region(culprit);
+        bool region = odb_culprit_is_region(culprit) && !culprit->group.n;
         const struct odb_kernel *first =
             odb_groups_kernel(&groups, region ? culprit->segment[0] : culprit->node);
         if (!region || first == odb_groups_kernel(&groups, culprit->segment[1]))
@@ -340,6 +352,7 @@ static void bisect_finish(struct bisect *s)
 {
     const struct search_case *c = s->asked;
     struct findings *f = &s->found;
+    bisect_kernels(c, f);
     for (size_t i = 0; i < f->report->culprits.n; i++) {
         struct odb_culprit *culprit = findings_culprit(f, i);
         const struct odb_tensor *t = culprit->value < 0 ? NULL : f->shown[culprit->value];
@@ -348,13 +361,13 @@ static void bisect_finish(struct bisect *s)
         if (c->trace && i < BISECT_HISTOGRAMS)
             bisect_histograms(c, f, culprit);
     }
-    bisect_kernels(c, f);
     bisect_note_types(c, f);
     probed_forget(c, f);
     findings_unread(f, unread_count(c, f));
     findings_conclude(f);
     reference_dispose(f);
     repeat_dispose(f);
+    broken_dispose(f);
     decided_dispose(f);
     findings_dispose(f);
     search_case_dispose(&s->part);
@@ -404,6 +417,8 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
     struct odb_report *report = *out = odb_bisect_report(model, feeds, options);
     findings_begin(&s.found, s.asked, report);
     enum odb_status status = bisect_search(&s, err);
+    if (status == ODB_OK)
+        status = settings_try(&s.whole.is, &s.found, err);
     if (status == ODB_OK)
         status = bodies_enter_all(s.asked, &s.found, odb_bisect, err);
     if (status == ODB_OK) {

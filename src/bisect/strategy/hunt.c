@@ -127,14 +127,18 @@ static bool hunt_is_part(const struct search_case *c, const struct odb_probe *pr
 }
 
 /* Whether a target that died has died as it does of the whole model: of another signal, it is
- * another failure, and no evidence. part: that was of a part of the model. */
+ * another failure, and no evidence; as it is if it refuses in other words what it is known to run
+ * at its plainest. part: that was of a part of the model. */
 static bool hunt_same_end(struct hunt *h, enum odb_status had, const struct odb_error *err,
                           bool part)
 {
     struct odb_signature shown;
-    bool died = had == ODB_E_CRASH || had == ODB_E_TIMEOUT;
-    odb_signature_status(&shown, had, err);
-    bool same = !died || odb_signature_match(&h->f->sought, &shown) == ODB_ANSWER_BAD;
+    bool known = odb_verdict_is_bad(h->f->sought.verdict);
+    if (h->f->sought.verdict == ODB_VERDICT_REFUSED)
+        odb_signature_refusal(&shown, err);
+    else
+        odb_signature_status(&shown, had, err);
+    bool same = !known || odb_signature_match(&h->f->sought, &shown) == ODB_ANSWER_BAD;
     h->n_bad += same;
     h->n_parts += same && part;
     h->n_other += !same;
@@ -192,7 +196,7 @@ static enum odb_status hunt_ask(void *payload, const struct odb_cut *cut,
         status = had;
     } else if (probe->n_values && h->signature != ODB_OK && had == h->signature) {
         bool same = hunt_same_end(h, had, &probe_err, hunt_is_part(c, probe));
-        f->kept->refusal = probe_err;
+        f->kept->refusal = same ? probe_err : f->kept->refusal;
         for (size_t i = 0; i < cut->n && same; i++)
             evidence[i].answer = ODB_ANSWER_BAD;
     } else if (had == ODB_OK) {

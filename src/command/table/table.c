@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "bisect/strategy.h"
+#include "calibration/calibrate.h"
 #include "command/table/command.h"
 #include "command/table/verbs.h"
 #include "dump/dump.h"
@@ -120,7 +121,7 @@ static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
     OPTS_FEEDS, ODB_OPTION_REFERENCE, ODB_OPTION_TARGET, ODB_OPTION_MAP, ODB_OPTION_TYPES
 #define OPTS_SEARCH                                                                                \
     OPTS_FEEDS, ODB_OPTION_REFERENCE, ODB_OPTION_GOLDEN, ODB_OPTION_TARGET, ODB_OPTION_MAP,        \
-        ODB_OPTION_TOL, ODB_OPTION_EXPECT, ODB_OPTION_TYPES
+        ODB_OPTION_TOL, ODB_OPTION_EXPECT, ODB_OPTION_TYPES, ODB_OPTION_ENCODINGS
 #define OPTS_MEASURES                                                                              \
     ODB_OPTION_TOL, ODB_OPTION_CHECK, ODB_OPTION_TOLERANCES, ODB_OPTION_COLUMNS, ODB_OPTION_TOP_K, \
         ODB_OPTION_AXIS, ODB_OPTION_JSON
@@ -163,11 +164,12 @@ static const struct odb_command command_table[] = {
         .name = "bisect",
         .group = "find the fault",
         .args = args_model,
-        .options = OPTIONS(OPTS_SEARCH, OPTS_STRATEGY, ODB_OPTION_PROVE, ODB_OPTION_STRICT,
-                           ODB_OPTION_NO_CHECKS, ODB_OPTION_NO_ENTER, ODB_OPTION_JSON_FILE,
-                           ODB_OPTION_SESSION, ODB_OPTION_RETRY, ODB_OPTION_AGAINST,
-                           ODB_OPTION_OVER, ODB_OPTION_OVER_ONLY, ODB_OPTION_BUDGET,
-                           ODB_OPTION_COMPILES, ODB_OPTION_SAMPLES),
+        .options =
+            OPTIONS(OPTS_SEARCH, OPTS_STRATEGY, ODB_OPTION_PROVE, ODB_OPTION_STRICT,
+                    ODB_OPTION_NO_CHECKS, ODB_OPTION_NO_ENTER, ODB_OPTION_NO_EXPLAIN,
+                    ODB_OPTION_EXPLAIN_BUDGET, ODB_OPTION_JSON_FILE, ODB_OPTION_SESSION,
+                    ODB_OPTION_RETRY, ODB_OPTION_AGAINST, ODB_OPTION_OVER, ODB_OPTION_OVER_ONLY,
+                    ODB_OPTION_BUDGET, ODB_OPTION_COMPILES, ODB_OPTION_SAMPLES),
         .help = "find the node where a target diverges from the reference",
         .text = "Runs the model on the reference and on the target, looks for the nodes at fault, "
                 "and says of each whether it made the error, inherited it or made it grow. Without "
@@ -200,6 +202,27 @@ static const struct odb_command command_table[] = {
         .example = "onnxdbg bisect model.onnx --target ort",
         .flags = ODB_COMMAND_LONG | BOTH | ODB_COMMAND_RECORDS | ODB_COMMAND_RESUMES,
         .exec = odb_command__bisect,
+    },
+    {
+        .name = "explain",
+        .group = "find the fault",
+        .args = args_node,
+        .options =
+            OPTIONS(OPTS_FEEDS, ODB_OPTION_TARGET, ODB_OPTION_EXPLAIN_BUDGET, ODB_OPTION_JSON),
+        .help = "what a node of the target computed instead of its operator",
+        .text =
+            "Runs the whole model on --target and reads what NODE was fed and what it made. Then "
+            "the operator is replayed on those inputs under a catalogue of variants: another "
+            "value of an attribute, an operand that is missing or read in another layout, other "
+            "arithmetic, an output that is scaled, moved or cut off, or another node's. A variant "
+            "that gives what the target gave, within noise, is put to the test on other inputs "
+            "of the model (the same numbers in another order), in place. It is exact when it "
+            "holds there and no other variant does; several that hold are told as one class; "
+            "partly takes away 99 % of the error. Of a recording nothing is asked again: its "
+            "explanations fit these inputs. A search explains its culprits by itself.",
+        .example = "onnxdbg explain model.onnx '#7' --target ort",
+        .flags = ODB_COMMAND_LONG | BOTH,
+        .exec = odb_command__explain,
     },
     {
         .name = "suspects",
@@ -592,6 +615,26 @@ static const struct odb_command command_table[] = {
                    "-o stem.onnx",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH,
         .exec = odb_command__extract,
+    },
+    {
+        .name = "calibrate",
+        .group = "write",
+        .args = args_model,
+        .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_SAMPLES, ODB_OPTION_METHOD, ODB_OPTION_PERCENTILE,
+                           ODB_OPTION_BITS, ODB_OPTION_WEIGHT_BITS, ODB_OPTION_SYMMETRIC,
+                           ODB_OPTION_PER_TENSOR, ODB_OPTION_OUTPUT),
+        .help = "write how each value of a float model may be quantised",
+        .text = "Runs the model in float on samples of inputs, eight unless --samples or "
+                "--inputs-from says otherwise, and writes a file of encodings: for each value that "
+                "is fed or computed a scale and a zero point by the range of its numbers, for "
+                "weights a scale per output channel, for biases those of input and weight "
+                "multiplied. `--expect int8 --encodings FILE` judges a target by it, and "
+                "cpu,encodings=FILE computes so. The ranges are worth as much as the samples: "
+                "generated inputs are rarely like real ones. onnxdbg-encodings(7) describes the "
+                "file.",
+        .example = "onnxdbg calibrate model.onnx --inputs-from samples -o encodings.json",
+        .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH,
+        .exec = odb_command__calibrate,
     },
     {
         .name = "precision",

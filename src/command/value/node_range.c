@@ -80,8 +80,12 @@ enum odb_status odb_call__adopt(const struct odb_command_call *call,
     ODB_TRY(node_range_adopt_spec(call, ODB_OPTION_REFERENCE, report->reference, &search->reference,
                                   err));
     ODB_TRY(node_range_adopt_spec(call, ODB_OPTION_TARGET, report->target, &search->target, err));
-    if (!odb_call_option(call, ODB_OPTION_EXPECT))
+    if (!odb_call_option(call, ODB_OPTION_EXPECT) && !search->encodings)
         search->expect = report->expect;
+    if (search->expect && !strcmp(search->expect, "int8") && !search->encodings) {
+        odb_fail(err, ODB_E_USAGE, "the search was made with encodings");
+        return odb_error_remedy(err, "add --encodings FILE");
+    }
     if (report->tolerance && !odb_call_option(call, ODB_OPTION_TOL))
         return odb_criterion_parse(&search->tolerance, report->tolerance, err);
     return ODB_OK;

@@ -19,6 +19,7 @@
 #include "command/table/table.h"
 #include "compare/criterion.h"
 #include "executor/executor.h"
+#include "session/session.h"
 
 enum odb_status odb_call__tolerance(const struct odb_command_call *call, struct odb_criterion *out,
                                     struct odb_error *err)
@@ -59,6 +60,30 @@ static const char *search_expect(const struct odb_command_call *call, const char
     return "f32";
 }
 
+/* --expect int8 and --encodings go together, and the reference must be what can simulate. */
+static enum odb_status search_encodings(struct odb_command_call *call,
+                                        struct odb_bisect_options *out, struct odb_error *err)
+{
+    const char *path = odb_call_option(call, ODB_OPTION_ENCODINGS);
+    bool int8 = out->expect && !strcmp(out->expect, "int8");
+    if (!path && !int8)
+        return ODB_OK;
+    if (!path) {
+        odb_fail(err, ODB_E_USAGE, "--expect int8 needs to know how each value is quantised");
+        return odb_error_remedy(err, "add --encodings FILE; `onnxdbg calibrate` makes one");
+    }
+    if (out->expect && !int8)
+        return odb_fail(err, ODB_E_USAGE, "--encodings goes with --expect int8, not with %s",
+                        out->expect);
+    if (strcmp(out->reference, "cpu") != 0 || out->golden)
+        return odb_fail(err, ODB_E_USAGE,
+                        "with --encodings the reference is cpu, which simulates them, and golden "
+                        "is that in float64");
+    out->expect = "int8";
+    out->no_opinion = true; /* others do not simulate */
+    return odb_session_encodings(call->session, path, &out->encodings, err);
+}
+
 enum odb_status odb_call__search_options(struct odb_command_call *call,
                                          struct odb_bisect_options *out, struct odb_error *err)
 {
@@ -74,9 +99,12 @@ enum odb_status odb_call__search_options(struct odb_command_call *call,
     out->expect = search_expect(call, out->target);
     out->strict = odb_call_has(call, ODB_OPTION_STRICT);
     out->no_checks = odb_call_option(call, ODB_OPTION_NO_CHECKS) != NULL;
+    out->no_explain = odb_call_has(call, ODB_OPTION_NO_EXPLAIN);
+    out->explain_seconds = (double)odb_call_int(call, ODB_OPTION_EXPLAIN_BUDGET, 0);
     out->no_enter = odb_call_option(call, ODB_OPTION_NO_ENTER) != NULL;
     if (strategy) /* one of the option's choices */
         odb_strategy_parse(&out->strategy, strategy);
     out->step = (size_t)odb_call_int(call, ODB_OPTION_STEP, 0);
+    ODB_TRY(search_encodings(call, out, err));
     return odb_call__tolerance(call, &out->tolerance, err);
 }

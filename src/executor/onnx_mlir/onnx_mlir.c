@@ -45,37 +45,43 @@ struct mlir {
 
 /* --- the compiler ---------------------------------------------------------------------------- */
 
-static const char mlir_home_remedy[] =
-    "set it to the parent of onnx-mlir's bin/ and lib/, or write home=DIR";
+#define MLIR_ENV "ONNX_MLIR_HOME"
 
-/* Path of the compiler below home, or why there is none. */
-static enum odb_status mlir_find_compiler(const char *home, char **path, struct odb_error *err)
+/* Path of the compiler that was named, itself or by its home, or why there is none. */
+static enum odb_status mlir_find_compiler(const struct odb_runtime *runtime, char **path,
+                                          struct odb_error *err)
 {
-    if (!home)
-        home = getenv("ONNX_MLIR_HOME");
-    if (!home || !home[0]) {
-        odb_fail(err, ODB_E_EXECUTOR, "ONNX_MLIR_HOME is not set");
-        return odb_error_remedy(err, "%s", mlir_home_remedy);
+    if (!runtime->path) {
+        odb_fail(err, ODB_E_EXECUTOR, MLIR_ENV " is not set");
+        return odb_error_remedy(err, "set it to the parent of onnx-mlir's bin/ and lib/, or write "
+                                     "runtime=DIR");
     }
-    char *there = realpath(home, NULL); /* models are loaded from other directories */
-    *path = odb_xasprintf("%s/bin/onnx-mlir", there ? there : home);
+    char *there = odb_file_absolute(runtime->path); /* models are loaded from other directories */
+    *path =
+        odb_file_is_regular(there) ? odb_xstrdup(there) : odb_xasprintf("%s/bin/onnx-mlir", there);
     free(there);
     if (access(*path, X_OK) == 0)
         return ODB_OK;
     odb_fail(err, ODB_E_EXECUTOR, "there is no compiler: %s", strerror(errno));
     odb_error_at(err, "%s", *path);
-    odb_error_remedy(err, "ONNX_MLIR_HOME is the parent of onnx-mlir's bin/ and lib/");
+    odb_error_remedy(err, "%s is the parent of onnx-mlir's bin/ and lib/", runtime->by);
     free(*path);
     *path = NULL;
     return ODB_E_EXECUTOR;
 }
 
-static void mlir_available(char *why, size_t size)
+static char *mlir_file(const struct odb_runtime *runtime)
+{
+    char *path = NULL;
+    return mlir_find_compiler(runtime, &path, NULL) == ODB_OK ? path : NULL;
+}
+
+static void mlir_available(const struct odb_runtime *runtime, char *why, size_t size)
 {
     struct odb_error err = ODB_ERROR_INIT;
     char *path = NULL;
     why[0] = '\0';
-    if (mlir_find_compiler(NULL, &path, &err) != ODB_OK)
+    if (mlir_find_compiler(runtime, &path, &err) != ODB_OK)
         odb_error_text(&err, why, size);
     free(path);
 }
@@ -171,7 +177,8 @@ static void mlir_release(void *self)
 static const struct odb_executor_option mlir_options[] = {
     {":", "FLAGS", NULL, "for the compiler, split at blanks: -O3 --march=native", false},
     {"entry", "NAME", "run_main_graph", "the entry point of the library", false},
-    {"home", "DIR", "$ONNX_MLIR_HOME", "the parent of the compiler's bin/ and lib/", false},
+    ODB_RUNTIME_OPTION("the compiler, or the parent of its bin/ and lib/; else ONNX_MLIR_HOME"),
+    {"home", "DIR", NULL, "the same as runtime", false},
     {"cache", "DIR|off", "~/.cache/onnxdbg/compiled", "where libraries are kept", false},
     {"cache-size", "SIZE", "20G", "how much is kept there; what was not used for longest goes",
      false},
@@ -210,7 +217,8 @@ static enum odb_status mlir_init(void **self, const struct odb_spec *spec, struc
     odb_argv_find_files(&mlir->flags);
     mlir->entry = entry ? odb_xstrdup(entry) : NULL;
     ODB_TRY_OUT(mlir_open_compiled(mlir, spec, err));
-    ODB_TRY_OUT(mlir_find_compiler(odb_spec_option(spec, "home"), &mlir->compiler, err));
+    struct odb_runtime runtime = odb_executor_runtime(spec->row, spec);
+    ODB_TRY_OUT(mlir_find_compiler(&runtime, &mlir->compiler, err));
     ODB_TRY_OUT(mlir_ask_version(mlir, err));
     *self = mlir;
     return ODB_OK;
@@ -470,6 +478,9 @@ const struct odb_executor_ops odb_executor_onnx_mlir = {
     .fixed = true,
     .help = "models compiled to shared libraries by onnx-mlir",
     .page = "onnxdbg-onnx-mlir(7)",
+    .env = MLIR_ENV,
+    .renamed = "home",
+    .file = mlir_file,
     .available = mlir_available,
     .init = mlir_init,
     .load_model = mlir_load,

@@ -136,9 +136,10 @@ static void ort_release(void *self)
     free(ort);
 }
 
-static enum odb_status ort_start(struct ort *ort, struct odb_error *err)
+static enum odb_status ort_start(struct ort *ort, const struct odb_runtime *runtime,
+                                 struct odb_error *err)
 {
-    ODB_TRY(ort_open_library(ort, err));
+    ODB_TRY(ort_open_library(ort, runtime, err));
     ORT_TRY(create_env(ort_log, NULL, ORT_LOG_ERROR, "onnxdbg", &ort->env));
     ORT_TRY(disable_telemetry(ort->env));
     ORT_TRY(cpu_memory(1, 0, &ort->memory)); /* arena allocator, default memory */
@@ -152,13 +153,17 @@ static enum odb_status ort_start(struct ort *ort, struct odb_error *err)
     return status;
 }
 
+/* Its row, for what names its library. */
+extern const struct odb_executor_ops odb_executor_ort;
+
 static enum odb_status ort_init(void **self, const struct odb_spec *spec, struct odb_error *err)
 {
     struct ort *ort = odb_new(struct ort);
     pthread_mutex_init(&ort->lock, NULL);
     enum odb_status status = ort_read_options(&ort->options, spec, err);
+    struct odb_runtime runtime = odb_executor_runtime(&odb_executor_ort, spec);
     if (status == ODB_OK)
-        status = ort_start(ort, err);
+        status = ort_start(ort, &runtime, err);
     if (status != ODB_OK) {
         ort_release(ort);
         return status;
@@ -483,12 +488,14 @@ const struct odb_executor_ops odb_executor_ort = {
     .opinion = "ort,opt=disabled",
     .plain = "opt=disabled",
     .plain_words = "optimisations",
+    .settings = ort_settings,
     .lacks = UINT32_C(1) << ODB_BF16,
     .float16 = "ONNX Runtime's CPU provider computes float16 nodes without a float16 kernel in "
                "float32 between Casts. ",
     .optimizers = &ort_optimizers,
     .env = ORT_ENV,
     .file = ort_library_file,
+    .libraries = ort_libraries,
     .available = ort_available,
     .found = ort_found,
     .init = ort_init,

@@ -88,18 +88,21 @@ enum odb_status ort_create(struct ort *ort, struct ort_session_options *options,
 /* --- ort_library.c ---------------------------------------------------------------------------- */
 
 /* Finds the library, loads it and fills what struct ort says of it. */
-enum odb_status ort_open_library(struct ort *ort, struct odb_error *err);
+enum odb_status ort_open_library(struct ort *ort, const struct odb_runtime *runtime,
+                                 struct odb_error *err);
 #define ORT_ENV "ONNXDBG_ORT" /* names the library */
-/* See the row's file(). */
-char *ort_library_file(void);
-void ort_available(char *why, size_t size);
-bool ort_found(char *text, size_t size);
+/* See the row. */
+char *ort_library_file(const struct odb_runtime *runtime);
+void ort_libraries(struct odb_libraries *out);
+void ort_available(const struct odb_runtime *runtime, char *why, size_t size);
+bool ort_found(const struct odb_runtime *runtime, char *text, size_t size);
 /* The functions of a provider that has its own; false: it has none. */
 bool ort_provider_functions(const struct ort *ort, const char *key, struct ort_provider_api *out);
 
 /* --- ort_options.c ---------------------------------------------------------------------------- */
 
 extern const struct odb_executor_option ort_rows[];
+extern const struct odb_executor_setting ort_settings[];
 
 enum odb_status ort_read_options(struct ort_options *options, const struct odb_spec *spec,
                                  struct odb_error *err);

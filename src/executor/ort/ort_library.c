@@ -17,7 +17,7 @@
 
 #define ORT_REMEDY                                                                                 \
     "install it (npm install -g --ignore-scripts onnxruntime-node, or pip install onnxruntime), "  \
-    "or name libonnxruntime.so or its directory in ONNXDBG_ORT"
+    "or name libonnxruntime.so or its directory in ONNXDBG_ORT or ort,runtime=PATH"
 
 #ifdef __aarch64__
 #define ORT_NODE_ARCH "arm64"
@@ -31,7 +31,7 @@
 
 /* --- finding ---------------------------------------------------------------------------------- */
 
-/* Below a directory that ONNXDBG_ORT names: an unpacked release, a Python or a Node package. */
+/* Below a directory that was named: an unpacked release, a Python or a Node package. */
 static const char *const ort_inside[] = {
     ORT_FILE,
     "lib/" ORT_FILE,
@@ -43,23 +43,31 @@ static const char *const ort_inside[] = {
 };
 
 /* Where to look besides the loader's own path, in this order. root: a variable of the environment,
- * "python" or "program" for the directory of python3 on PATH or of this program, NULL: none. */
-static const struct {
+ * "python" or "program" for the directory of python3 on PATH or of this program, NULL: none.
+ * listed: it is told of, and not taken unless it is named. */
+static const struct ort_place {
     const char *root, *pattern;
+    bool listed;
 } ort_places[] = {
-    {"VIRTUAL_ENV", "/lib/" ORT_PIP},
-    {"CONDA_PREFIX", "/lib/" ORT_PIP},
-    {"python", "/../lib/" ORT_PIP},
-    {"python", "/../versions/*/lib/" ORT_PIP}, /* pyenv */
-    {"HOME", "/.local/lib/" ORT_PIP},
-    {NULL, "/usr/local/lib/" ORT_PIP},
-    {NULL, "/usr/lib/" ORT_PIP},
-    {"program", "/vendor/" ORT_NODE},
-    {"program", "/../vendor/" ORT_NODE}, /* from a build folder */
-    {"program", "/../lib/onnxdbg/" ORT_FILE},
-    {NULL, "/usr/local/lib/" ORT_NODE},
-    {NULL, "/usr/lib/" ORT_NODE},
+    {"VIRTUAL_ENV", "/lib/" ORT_PIP, false},
+    {"CONDA_PREFIX", "/lib/" ORT_PIP, false},
+    {"python", "/../lib/" ORT_PIP, false},
+    {"python", "/../versions/*/lib/" ORT_PIP, false}, /* pyenv */
+    {"HOME", "/.local/lib/" ORT_PIP, false},
+    {NULL, "/usr/local/lib/" ORT_PIP, false},
+    {NULL, "/usr/lib/" ORT_PIP, false},
+    {"program", "/vendor/" ORT_NODE, false},
+    {"program", "/../vendor/" ORT_NODE, false}, /* from a build folder */
+    {"program", "/../lib/onnxdbg/" ORT_FILE, false},
+    {NULL, "/usr/local/lib/" ORT_NODE, false},
+    {NULL, "/usr/lib/" ORT_NODE, false},
+    {"program", "/vendor/runtimes/*/" ORT_FILE, true}, /* of `make realbugs` */
+    {"program", "/../vendor/runtimes/*/" ORT_FILE, true},
 };
+
+/* What a library says of itself begins in its first bytes, with this before its version. */
+#define ORT_NAMES ((size_t)1 << 20)
+#define ORT_NAMES_MARK "VERS_"
 
 /* The directory of python3 as PATH has it; NULL: there is none. */
 static char *ort_python(void)
@@ -100,77 +108,120 @@ static char *ort_root(const char *root)
     return dir && dir[0] == '/' ? odb_xstrdup(dir) : NULL;
 }
 
-/* Directories may hold characters that a pattern gives a meaning. */
-static char *ort_first_match(const char *dir, const char *pattern)
+/* What matches in a directory, whose name may hold characters that a pattern gives a meaning. */
+static bool ort_glob(const char *dir, const char *pattern, glob_t *found)
 {
     struct odb_buf text = ODB_BUF_INIT;
-    glob_t found;
-    char *path = NULL;
     for (; *dir; dir++) {
         if (strchr("*?[\\", *dir))
             odb_buf_putc(&text, '\\');
         odb_buf_putc(&text, *dir);
     }
     odb_buf_puts(&text, pattern);
-    if (glob(odb_buf_text(&text), 0, NULL, &found) == 0) {
-        path = odb_xstrdup(found.gl_pathv[0]);
+    bool any = glob(odb_buf_text(&text), 0, NULL, found) == 0;
+    odb_buf_dispose(&text);
+    return any;
+}
+
+static char *ort_first_match(const char *dir, const char *pattern)
+{
+    glob_t found;
+    if (!ort_glob(dir, pattern, &found))
+        return NULL;
+    char *path = odb_xstrdup(found.gl_pathv[0]);
+    globfree(&found);
+    return path;
+}
+
+/* The version that a library has names for, "1.22.0", which it says near its beginning; "": it does
+ * not. Owned by the caller. */
+static char *ort_version_of(const char *path)
+{
+    char *text = odb_new_n(char, ORT_NAMES + 1);
+    FILE *file = fopen(path, "re");
+    size_t n = file ? fread(text, 1, ORT_NAMES, file) : 0;
+    const char *at = n ? memmem(text, n, ORT_NAMES_MARK, strlen(ORT_NAMES_MARK)) : NULL;
+    at = at ? at + strlen(ORT_NAMES_MARK) : "";
+    char *version = odb_xstrndup(at, strspn(at, "0123456789.")); /* text ends with a 0 */
+    if (file)
+        fclose(file);
+    free(text);
+    return version;
+}
+
+/* Adds what lies in a place. */
+static void ort_look_at(const struct ort_place *place, struct odb_libraries *out)
+{
+    char *dir = ort_root(place->root);
+    glob_t found;
+    if (dir && ort_glob(dir, place->pattern, &found)) {
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            char *path = realpath(found.gl_pathv[i], NULL);
+            if (path)
+                odb_libraries_add_take(out, path, ort_version_of(path));
+        }
         globfree(&found);
     }
-    odb_buf_dispose(&text);
-    return path;
+    free(dir);
 }
 
 /* A file that should be the library; NULL when none is found. */
 static char *ort_find(void)
 {
-    char *path = NULL;
-    for (size_t i = 0; i < ODB_COUNT(ort_places) && !path; i++) {
-        char *dir = ort_root(ort_places[i].root);
-        if (dir)
-            path = ort_first_match(dir, ort_places[i].pattern);
-        free(dir);
-    }
+    struct odb_libraries found = {0};
+    for (size_t i = 0; i < ODB_COUNT(ort_places) && !found.items.n; i++)
+        if (!ort_places[i].listed)
+            ort_look_at(&ort_places[i], &found);
+    char *path = found.items.n ? odb_xstrdup(found.items.items[0].path) : NULL;
+    odb_libraries_dispose(&found);
     return path;
 }
 
-/* What ONNXDBG_ORT means, in a directory the first library that looks right. NULL: it is not set,
- * or, with err filled, there is none. */
-static char *ort_named(struct odb_error *err)
+/* What was named, in a directory the first library that looks right. NULL: nothing was, or, with
+ * err filled, there is none. */
+static char *ort_named(const struct odb_runtime *runtime, struct odb_error *err)
 {
-    const char *env = getenv(ORT_ENV);
     struct stat st;
     char *path = NULL;
-    if (!env || !env[0])
+    if (!runtime->path)
         return NULL;
-    bool there = stat(env, &st) == 0;
-    if (there ? !S_ISDIR(st.st_mode) : !strchr(env, '/'))
-        return odb_xstrdup(env); /* without a slash: for the loader to find */
-    char *dir = odb_xasprintf("%s/", env);
+    bool there = stat(runtime->path, &st) == 0, env = !strcmp(runtime->by, ORT_ENV);
+    if (env && (there ? !S_ISDIR(st.st_mode) : !strchr(runtime->path, '/')))
+        return odb_xstrdup(runtime->path); /* without a slash: for the loader to find */
+    if (there && !S_ISDIR(st.st_mode))
+        return odb_file_absolute(runtime->path);
+    char *dir = odb_xasprintf("%s/", runtime->path);
     for (size_t i = 0; i < ODB_COUNT(ort_inside) && !path; i++)
         path = ort_first_match(dir, ort_inside[i]);
     free(dir);
+    if (path && path[0] != '/') {
+        char *whole = odb_file_absolute(path);
+        free(path);
+        path = whole;
+    }
     if (!path) {
-        odb_fail(err, ODB_E_EXECUTOR, "ONNXDBG_ORT names no library and no directory with one: %s",
-                 env);
-        odb_error_remedy(err, "name libonnxruntime.so or the directory that holds it, or unset it");
+        odb_fail(err, ODB_E_EXECUTOR, "%s names no library and no directory with one: %s",
+                 runtime->by, runtime->path);
+        odb_error_remedy(err, "name libonnxruntime.so or the directory that holds it%s",
+                         env ? ", or unset it" : "");
     }
     return path;
 }
 
-char *ort_library_file(void)
+char *ort_library_file(const struct odb_runtime *runtime)
 {
     struct odb_error no = ODB_ERROR_INIT;
-    char *path = ort_named(&no);
+    char *path = ort_named(runtime, &no);
     return path || no.code ? path : ort_find();
 }
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
 /* Never closed again: its threads may outlive the last session. */
-static void *ort_dlopen(struct odb_error *err)
+static void *ort_dlopen(const struct odb_runtime *runtime, struct odb_error *err)
 {
     struct odb_error no = ODB_ERROR_INIT;
-    char *path = ort_named(&no);
+    char *path = ort_named(runtime, &no);
     bool named = path || no.code;
     if (no.code) {
         if (err)
@@ -189,7 +240,10 @@ static void *ort_dlopen(struct odb_error *err)
         lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!lib && path) {
         odb_fail(err, ODB_E_EXECUTOR, "ONNX Runtime cannot be loaded: %s", dlerror());
-        odb_error_remedy(err, named ? "correct ONNXDBG_ORT, or unset it" : ORT_REMEDY);
+        if (named)
+            odb_error_remedy(err, "correct %s", runtime->by);
+        else
+            odb_error_remedy(err, ORT_REMEDY);
     } else if (!lib) {
         odb_fail(err, ODB_E_EXECUTOR, "ONNX Runtime is not installed here");
         odb_error_remedy(err, ORT_REMEDY);
@@ -199,15 +253,15 @@ static void *ort_dlopen(struct odb_error *err)
 }
 
 /* Files are believed without loading them, because that costs a tenth of a second. */
-void ort_available(char *why, size_t size)
+void ort_available(const struct odb_runtime *runtime, char *why, size_t size)
 {
     struct odb_error err = ODB_ERROR_INIT;
-    char *path = ort_named(&err);
+    char *path = ort_named(runtime, &err);
     why[0] = '\0';
     if (!path && !err.code)
         path = ort_find();
     if (!path && !err.code)
-        ort_dlopen(&err);
+        ort_dlopen(runtime, &err);
     if (err.code)
         odb_error_text(&err, why, size);
     free(path);
@@ -239,9 +293,10 @@ static const struct ort_base *ort_base(struct ort *ort, void *lib, struct odb_er
     return base;
 }
 
-enum odb_status ort_open_library(struct ort *ort, struct odb_error *err)
+enum odb_status ort_open_library(struct ort *ort, const struct odb_runtime *runtime,
+                                 struct odb_error *err)
 {
-    void *lib = ort_dlopen(err);
+    void *lib = ort_dlopen(runtime, err);
     const struct ort_base *base = lib ? ort_base(ort, lib, err) : NULL;
     if (!base)
         return ODB_E_EXECUTOR;
@@ -258,11 +313,17 @@ enum odb_status ort_open_library(struct ort *ort, struct odb_error *err)
     return ODB_OK;
 }
 
-bool ort_found(char *text, size_t size)
+void ort_libraries(struct odb_libraries *out)
+{
+    for (size_t i = 0; i < ODB_COUNT(ort_places); i++)
+        ort_look_at(&ort_places[i], out);
+}
+
+bool ort_found(const struct odb_runtime *runtime, char *text, size_t size)
 {
     struct ort ort = {0};
     struct odb_error err = ODB_ERROR_INIT;
-    bool usable = ort_open_library(&ort, &err) == ODB_OK;
+    bool usable = ort_open_library(&ort, runtime, &err) == ODB_OK;
     if (usable)
         snprintf(text, size, "ONNX Runtime %s, %s", ort.version, ort.path);
     else

@@ -368,7 +368,32 @@ const struct odb_executor_option ort_rows[] = {
     {"config.*", "VALUE", NULL, "a session config entry: config.session.disable_prepacking=1",
      false},
     {"library", "FILE,FILE...", NULL, "custom operators", false},
+    ODB_RUNTIME_OPTION("its library, or a folder with it; else ONNXDBG_ORT names it"),
     {"profile", "FILE", NULL, "write ONNX Runtime's profile of the first model there", false},
     {"optimized", "FILE", NULL, "write the first model there as it was optimised", false},
     {NULL, NULL, NULL, NULL, false},
+};
+
+/* What is quantised, by the names of its operators. */
+#define ORT_QUANTISED "Quantize QLinear Integer QGemm QAttention"
+
+const struct odb_executor_setting ort_settings[] = {
+    {"config.session.x64quantprecision=1", "products of 8-bit integers saturate nowhere", NULL,
+     ORT_QUANTISED},
+    {"opt=disabled", "nothing is optimised", NULL, NULL},
+    {"config.session.disable_quant_qdq=1",
+     "operators between DequantizeLinear and QuantizeLinear are not fused", NULL, "QuantizeLinear"},
+    {"config.session.disable_double_qdq_remover=1", "pairs of them in a row stay", NULL,
+     "QuantizeLinear"},
+    {"config.session.qdq_matmulnbits_accuracy_level=1", "products of 4-bit weights are of float32",
+     NULL, "NBits"},
+    {"config.session.disable_prepacking=1", "weights are not packed beforehand", NULL, NULL},
+    {"deterministic=on", "only kernels run that repeat bit for bit", NULL, NULL},
+    {"mem_pattern=off", "memory is not planned from one run to the next", NULL, NULL},
+    {"arena=off", "the CPU keeps no freed memory", NULL, NULL},
+    {"threads=1", "one thread runs within an operator", NULL, NULL},
+    {"mode=sequential", "one operator runs at a time", NULL, NULL},
+    {"cuda.use_tf32=0", "CUDA does not compute in TF32", "cuda", NULL},
+    {"tensorrt.trt_fp16_enable=0", "TensorRT does not compute in float16", "tensorrt", NULL},
+    {NULL, NULL, NULL, NULL},
 };

@@ -28,7 +28,8 @@ static const struct node_kind node_web = {"web", "onnxdbg_web.js", "onnxruntime-
 static const struct node_kind node_onnxjs = {"onnxjs", "onnxdbg_onnxjs.js", "onnxjs"};
 
 static const struct odb_executor_option node_options_web[] = {
-    {"modules", "DIR", NULL, "the folder with node_modules that has onnxruntime-web", false},
+    ODB_RUNTIME_OPTION("the package onnxruntime-web, or the folder with its node_modules"),
+    {"modules", "DIR", NULL, "the same as runtime", false},
     {"opt", "disabled|basic|extended|all", "all", "graph optimisations", false},
     {"threads", "N", "1", "threads of WebAssembly", false},
     {NULL, NULL, NULL, NULL, false},
@@ -36,11 +37,26 @@ static const struct odb_executor_option node_options_web[] = {
 
 static const struct odb_executor_option node_options_onnxjs[] = {
     {"backend", "cpu|wasm", "cpu", "operators in JavaScript, or the few in WebAssembly", false},
-    {"modules", "DIR", NULL, "the folder with node_modules that has onnxjs", false},
+    ODB_RUNTIME_OPTION("the package onnxjs, or the folder with its node_modules"),
+    {"modules", "DIR", NULL, "the same as runtime", false},
     {NULL, NULL, NULL, NULL, false},
 };
 
+static const struct odb_executor_setting node_settings_web[] = {
+    {"opt=disabled", "nothing is optimised", NULL, NULL},
+    {"threads=1", "one thread runs", NULL, NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const struct odb_executor_setting node_settings_onnxjs[] = {
+    {"backend=cpu", "operators run in JavaScript", NULL, NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
 /* --- where packages are ---------------------------------------------------------------------- */
+
+static const char *const node_usual[] = {"/usr/local/lib/node_modules", "/usr/lib/node_modules",
+                                         "/usr/share/nodejs"};
 
 /* The folder of a package in dir, if it is there. The caller frees it. */
 static char *node_in(const char *dir, const char *below, const char *package)
@@ -55,10 +71,15 @@ static char *node_in(const char *dir, const char *below, const char *package)
     return NULL;
 }
 
-/* In a folder that was named: itself a node_modules, or one that has it. */
+/* In a folder that was named: the package itself, a node_modules, or one that has it. */
 static char *node_named(const char *dir, const char *package)
 {
-    char *from = odb_file_absolute(dir), *path = node_in(from, "", package);
+    char *from = odb_file_absolute(dir), *path = NULL;
+    size_t n = strlen(from), tail = strlen(package);
+    if (n > tail && from[n - tail - 1] == '/' && !strcmp(from + n - tail, package))
+        path = node_in(from, "/..", package);
+    if (!path)
+        path = node_in(from, "", package);
     if (!path)
         path = node_in(from, "/node_modules", package);
     free(from);
@@ -79,25 +100,23 @@ static char *node_above(const char *package)
     return path;
 }
 
-/* modules: of the spec, NULL: it says nothing. The caller frees it; NULL: it is nowhere. */
-static char *node_package(const struct node_kind *kind, const char *modules)
+/* The caller frees it; NULL: it is nowhere. */
+static char *node_package(const struct node_kind *kind, const struct odb_runtime *runtime)
 {
-    static const char *const usual[] = {"/usr/local/lib/node_modules", "/usr/lib/node_modules",
-                                        "/usr/share/nodejs"};
-    const char *env = getenv(NODE_ENV);
-    if (modules || (env && env[0]))
-        return node_named(modules ? modules : env, kind->package);
+    if (runtime->path)
+        return node_named(runtime->path, kind->package);
     char *path = node_above(kind->package);
-    for (size_t i = 0; i < ODB_COUNT(usual) && !path; i++)
-        path = node_in(usual[i], "", kind->package);
+    for (size_t i = 0; i < ODB_COUNT(node_usual) && !path; i++)
+        path = node_in(node_usual[i], "", kind->package);
     return path;
 }
 
 /* What of Node.js, our program and the package is not here; "" when nothing is missing. */
-static void node_missing(const struct node_kind *kind, const char *modules, char *why, size_t size)
+static void node_missing(const struct node_kind *kind, const struct odb_runtime *runtime, char *why,
+                         size_t size)
 {
     char *node = odb_file_in_path("node"), *file = odb_share_find("node", kind->file);
-    char *package = node_package(kind, modules);
+    char *package = node_package(kind, runtime);
     why[0] = '\0';
     if (!file)
         snprintf(why, size, "%s is not found; name the folder share in " ODB_SHARE_ENV, kind->file);
@@ -106,34 +125,67 @@ static void node_missing(const struct node_kind *kind, const char *modules, char
     else if (!package)
         snprintf(why, size,
                  "no package %s is found; npm install %s in this folder, or name the folder "
-                 "where that was done in modules= or " NODE_ENV,
+                 "where that was done in runtime= or " NODE_ENV,
                  kind->package, kind->package);
     free(node);
     free(file);
     free(package);
 }
 
-static bool node_found(const struct node_kind *kind, char *text, size_t size)
+/* What a package says of itself; "?": nothing. Owned by the caller. */
+static char *node_version(const char *package)
 {
-    char *package = node_package(kind, NULL);
-    char *path = package ? odb_xasprintf("%s/package.json", package) : NULL;
-    json_t *about = path ? json_load_file(path, 0, NULL) : NULL;
+    char *path = odb_xasprintf("%s/package.json", package);
+    json_t *about = json_load_file(path, 0, NULL);
     const char *version = json_string_value(json_object_get(about, "version"));
-    if (package)
-        snprintf(text, size, "%s %s in %s", kind->package, version ? version : "?", package);
+    char *copy = odb_xstrdup(version ? version : "?");
     json_decref(about);
     free(path);
+    return copy;
+}
+
+static bool node_found(const struct node_kind *kind, const struct odb_runtime *runtime, char *text,
+                       size_t size)
+{
+    char *package = node_package(kind, runtime), *version = package ? node_version(package) : NULL;
+    if (package)
+        snprintf(text, size, "%s %s in %s", kind->package, version, package);
+    free(version);
     free(package);
     return package != NULL;
 }
 
+/* Takes the package over; NULL: there is none. */
+static void node_add_take(struct odb_libraries *out, char *package)
+{
+    char *path = package ? realpath(package, NULL) : NULL;
+    if (path)
+        odb_libraries_add_take(out, path, node_version(path));
+    free(package);
+}
+
+static void node_libraries(const struct node_kind *kind, struct odb_libraries *out)
+{
+    node_add_take(out, node_above(kind->package));
+    for (size_t i = 0; i < ODB_COUNT(node_usual); i++)
+        node_add_take(out, node_in(node_usual[i], "", kind->package));
+}
+
+static char *node_file(const struct node_kind *kind, const struct odb_runtime *runtime)
+{
+    char *package = node_package(kind, runtime);
+    char *path = package ? odb_xasprintf("%s/package.json", package) : NULL;
+    free(package);
+    return path;
+}
+
 /* --- rows ------------------------------------------------------------------------------------ */
 
-static void node_words(const struct node_kind *kind, const struct odb_spec *spec,
-                       struct odb_argv *words)
+static void node_words(const struct node_kind *kind, const struct odb_runtime *runtime,
+                       const struct odb_spec *spec, struct odb_argv *words)
 {
     char *file = odb_share_find("node", kind->file);
-    char *package = node_package(kind, odb_spec_option(spec, "modules"));
+    char *package = node_package(kind, runtime);
     char *word = odb_xasprintf("package=%s", package);
     odb_argv_add(words, "node");
     odb_argv_add(words, file);
@@ -143,7 +195,8 @@ static void node_words(const struct node_kind *kind, const struct odb_spec *spec
     free(file);
     for (size_t i = 0; i < spec->n_options; i++) {
         const struct odb_spec_option *option = &spec->options[i];
-        if (odb_spec_row(NULL, option->key) || !strcmp(option->key, "modules"))
+        if (odb_spec_row(NULL, option->key) || !strcmp(option->key, "runtime") ||
+            !strcmp(option->key, "modules"))
             continue;
         word = odb_xasprintf("%s=%s", option->key, option->value);
         odb_argv_add(words, word);
@@ -158,9 +211,10 @@ static enum odb_status node_init(const struct node_kind *kind,
     char why[512];
     double threads = 1;
     struct odb_argv words = {0};
+    struct odb_runtime runtime = odb_executor_runtime(spec->row, spec);
     ODB_TRY(odb_spec_check(spec, options, err));
     ODB_TRY(odb_spec_whole(spec, "threads", 1, 1024, &threads, err));
-    node_missing(kind, odb_spec_option(spec, "modules"), why, sizeof why);
+    node_missing(kind, &runtime, why, sizeof why);
     if (why[0]) {
         char *way = strchr(why, ';');
         if (way)
@@ -168,7 +222,7 @@ static enum odb_status node_init(const struct node_kind *kind,
         odb_fail(err, ODB_E_EXECUTOR, "%s", why);
         return way ? odb_error_remedy(err, "%s", way + 2) : ODB_E_EXECUTOR;
     }
-    node_words(kind, spec, &words);
+    node_words(kind, &runtime, spec, &words);
     return odb_server_open_take(self, &words, NULL, "no", err);
 }
 
@@ -178,13 +232,21 @@ static enum odb_status node_init(const struct node_kind *kind,
     {                                                                                              \
         return node_init(&node_##name, node_options_##name, self, spec, err);                      \
     }                                                                                              \
-    static void node_available_##name(char *why, size_t size)                                      \
+    static void node_available_##name(const struct odb_runtime *runtime, char *why, size_t size)   \
     {                                                                                              \
-        node_missing(&node_##name, NULL, why, size);                                               \
+        node_missing(&node_##name, runtime, why, size);                                            \
     }                                                                                              \
-    static bool node_found_##name(char *text, size_t size)                                         \
+    static void node_libraries_##name(struct odb_libraries *out)                                   \
     {                                                                                              \
-        return node_found(&node_##name, text, size);                                               \
+        node_libraries(&node_##name, out);                                                         \
+    }                                                                                              \
+    static char *node_file_##name(const struct odb_runtime *runtime)                               \
+    {                                                                                              \
+        return node_file(&node_##name, runtime);                                                   \
+    }                                                                                              \
+    static bool node_found_##name(const struct odb_runtime *runtime, char *text, size_t size)      \
+    {                                                                                              \
+        return node_found(&node_##name, runtime, text, size);                                      \
     }
 
 NODE_CALLS(web)
@@ -194,11 +256,13 @@ NODE_CALLS(onnxjs)
  * node_modules there is around it may be his as well. */
 #define NODE_ROW(name, line)                                                                       \
     .version = ODB_EXECUTOR_VERSION, .size = sizeof(struct odb_executor_ops), .kind = #name,       \
-    .options = node_options_##name, .help = line, .page = "onnxdbg-server(7)", .env = NODE_ENV,    \
-    .available = node_available_##name, .found = node_found_##name, .init = node_init_##name,      \
-    .load_model = odb_server_load, .execute = odb_server_execute, .release = odb_server_release,   \
-    .cancel = odb_server_cancel, .describe = odb_server_describe,                                  \
-    .capabilities = odb_server_capabilities, .account = odb_server_account
+    .options = node_options_##name, .settings = node_settings_##name, .help = line,                \
+    .page = "onnxdbg-server(7)", .env = NODE_ENV, .renamed = "modules", .file = node_file_##name,  \
+    .libraries = node_libraries_##name, .available = node_available_##name,                        \
+    .found = node_found_##name, .init = node_init_##name, .load_model = odb_server_load,           \
+    .execute = odb_server_execute, .release = odb_server_release, .cancel = odb_server_cancel,     \
+    .describe = odb_server_describe, .capabilities = odb_server_capabilities,                      \
+    .account = odb_server_account
 
 const struct odb_executor_ops odb_executor_web = {
     NODE_ROW(web, "ONNX Runtime Web in Node.js, in WebAssembly"),

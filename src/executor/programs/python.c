@@ -35,17 +35,22 @@ static const struct python_kind python_kinds[] = {
     {"torch", "onnxdbg_torch.py", "Torch", "torch", "python3-torch"},
 };
 
+#define PYTHON_RUNTIME ODB_RUNTIME_OPTION("the Python, or its folder; else ONNXDBG_PYTHON names it")
+
 static const struct odb_executor_option python_options_python[] = {
     {":", "FILE.py[:CLASS]", NULL, "the file, and the class where it has several", true},
+    PYTHON_RUNTIME,
     {"*", "VALUE", NULL, "what the class's init() takes", false},
     {NULL, NULL, NULL, NULL, false},
 };
 
 static const struct odb_executor_option python_options_numpy[] = {
+    PYTHON_RUNTIME,
     {NULL, NULL, NULL, NULL, false},
 };
 
 static const struct odb_executor_option python_options_opencv[] = {
+    PYTHON_RUNTIME,
     {"backend", "NAME", "opencv", "DNN_BACKEND_NAME: opencv, cuda, vkcom, ...", false},
     {"target", "NAME", "cpu", "DNN_TARGET_NAME: cpu, opencl, cuda_fp16, ...", false},
     {"fusion", "on|off", "on", "whether layers are fused", false},
@@ -54,10 +59,26 @@ static const struct odb_executor_option python_options_opencv[] = {
 };
 
 static const struct odb_executor_option python_options_torch[] = {
+    PYTHON_RUNTIME,
     {"precision", "f32|tf32|f16|bf16", "f32", "what floats are computed in", false},
     {"device", "NAME", "cuda where there is one, else cpu", "of PyTorch: cpu, cuda, cuda:1", false},
     {"threads", "N", "all", "threads of PyTorch on the CPU", false},
     {NULL, NULL, NULL, NULL, false},
+};
+
+static const struct odb_executor_setting python_settings_opencv[] = {
+    {"fusion=off", "layers are not fused", NULL, NULL},
+    {"backend=opencv", "OpenCV's own code runs", NULL, NULL},
+    {"target=cpu", "the CPU runs it", NULL, NULL},
+    {"threads=1", "one thread runs", NULL, NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const struct odb_executor_setting python_settings_torch[] = {
+    {"precision=f32", "it computes in float32", NULL, NULL},
+    {"device=cpu", "the CPU runs it", NULL, NULL},
+    {"threads=1", "one thread runs", NULL, NULL},
+    {NULL, NULL, NULL, NULL},
 };
 
 static const struct python_kind *python_kind(const char *kind)
@@ -99,23 +120,41 @@ static enum python_has python_look(const char *python, const struct python_kind 
     return has;
 }
 
+/* The Python that a path names: itself, or by its folder (a virtual environment). Owned by the
+ * caller. */
+static char *python_named(const struct odb_runtime *runtime)
+{
+    static const char *const inside[] = {"bin/python3", "python3"};
+    bool in_path = !strcmp(runtime->by, PYTHON_ENV) && !strchr(runtime->path, '/');
+    char *path = in_path ? odb_xstrdup(runtime->path) : odb_file_absolute(runtime->path);
+    for (size_t i = 0; i < ODB_COUNT(inside); i++) {
+        char *file = odb_xasprintf("%s/%s", path, inside[i]);
+        if (access(file, X_OK) == 0) {
+            free(path);
+            return file;
+        }
+        free(file);
+    }
+    return path;
+}
+
 /* The Python that runs this kind: the one that was named, else the first that has what it needs, of
  * the one in the path and the system's, which distributions install packages for. *has: what is
- * to be said of it. */
-static const char *python_program(const struct python_kind *kind, enum python_has *has,
-                                  struct odb_buf *lacks)
+ * to be said of it. Owned by the caller. */
+static char *python_program(const struct python_kind *kind, const struct odb_runtime *runtime,
+                            enum python_has *has, struct odb_buf *lacks)
 {
     static const char *const usual[] = {"python3", "/usr/bin/python3"};
     static _Atomic(const char *) found[ODB_COUNT(python_kinds)]; /* to look takes 0.1 s */
-    const char *env = getenv(PYTHON_ENV);
-    if (env && env[0]) {
-        *has = python_look(env, kind, lacks);
-        return env;
+    if (runtime->path) {
+        char *named = python_named(runtime);
+        *has = python_look(named, kind, lacks);
+        return named;
     }
     const char *known = atomic_load(&found[kind - python_kinds]);
     if (known) {
         *has = PYTHON_HAS;
-        return known;
+        return odb_xstrdup(known);
     }
     for (size_t i = 0; i < ODB_COUNT(usual); i++) {
         struct odb_buf ignored = ODB_BUF_INIT;
@@ -126,13 +165,20 @@ static const char *python_program(const struct python_kind *kind, enum python_ha
         if (seen == PYTHON_HAS) {
             *has = seen;
             atomic_store(&found[kind - python_kinds], usual[i]);
-            return usual[i];
+            return odb_xstrdup(usual[i]);
         }
     }
-    return usual[0];
+    return odb_xstrdup(usual[0]);
 }
 
-static void python_available(const struct python_kind *kind, char *why, size_t size)
+/* What a spec's own Python is; the usual one is not looked for, as that takes too long. */
+static char *python_file(const struct odb_runtime *runtime)
+{
+    return runtime->path ? python_named(runtime) : NULL;
+}
+
+static void python_available(const struct python_kind *kind, const struct odb_runtime *runtime,
+                             char *why, size_t size)
 {
     struct odb_buf lacks = ODB_BUF_INIT;
     char *server = odb_share_find("python", PYTHON_SERVER);
@@ -143,7 +189,7 @@ static void python_available(const struct python_kind *kind, char *why, size_t s
                  PYTHON_SERVER);
         return;
     }
-    const char *python = python_program(kind, &has, &lacks);
+    char *python = python_program(kind, runtime, &has, &lacks);
     if (has == PYTHON_IS_NONE)
         snprintf(why, size, "%s cannot be started; name a Python in " PYTHON_ENV, python);
     else if (has == PYTHON_LACKS)
@@ -152,6 +198,7 @@ static void python_available(const struct python_kind *kind, char *why, size_t s
                  "in " PYTHON_ENV,
                  python, odb_buf_text(&lacks), kind->package);
     odb_buf_dispose(&lacks);
+    free(python);
     free(server);
 }
 
@@ -201,7 +248,8 @@ enum odb_status odb_python_args(struct odb_argv *out, const char *text, int fd, 
     struct odb_spec *spec;
     struct odb_buf word = ODB_BUF_INIT, lacks = ODB_BUF_INIT;
     enum python_has has; /* what it has not, it says itself when it runs */
-    char *file = NULL, *class_ = NULL, *server = odb_share_find("python", PYTHON_SERVER);
+    char *file = NULL, *class_ = NULL, *python = NULL;
+    char *server = odb_share_find("python", PYTHON_SERVER);
     enum odb_status status = odb_spec_parse(&spec, text, err);
     if (status != ODB_OK) {
         free(server);
@@ -215,7 +263,9 @@ enum odb_status odb_python_args(struct odb_argv *out, const char *text, int fd, 
                          PYTHON_SERVER);
         goto out;
     }
-    odb_argv_add(out, python_program(python_kind(spec->kind), &has, &lacks));
+    struct odb_runtime runtime = odb_executor_runtime(spec->row, spec);
+    python = python_program(python_kind(spec->kind), &runtime, &has, &lacks);
+    odb_argv_add(out, python);
     odb_argv_add(out, "-uB"); /* words at once, and no files in share/ */
     odb_argv_add(out, server);
     if (fd >= 0)
@@ -227,7 +277,7 @@ enum odb_status odb_python_args(struct odb_argv *out, const char *text, int fd, 
     odb_argv_add(out, "--");
     for (size_t i = 0; i < spec->n_options; i++) {
         const struct odb_spec_option *option = &spec->options[i];
-        if (!odb_spec_row(NULL, option->key))
+        if (!odb_spec_row(NULL, option->key) && strcmp(option->key, "runtime"))
             python_add(out, &word, "%s%s%s", option->key, option->value[0] ? "=" : "",
                        option->value);
     }
@@ -235,6 +285,7 @@ out:
     odb_spec_free(spec);
     odb_buf_dispose(&word);
     odb_buf_dispose(&lacks);
+    free(python);
     free(server);
     free(file);
     free(class_);
@@ -255,14 +306,15 @@ static enum odb_status python_init(void **self, const struct odb_spec *spec, str
 #define PYTHON_ROW(name, line)                                                                     \
     .version = ODB_EXECUTOR_VERSION, .size = sizeof(struct odb_executor_ops), .kind = #name,       \
     .options = python_options_##name, .help = line, .page = "onnxdbg-python(7)", .partial = true,  \
-    .available = python_available_##name, .init = python_init, .load_model = odb_relay_load,       \
-    .execute = odb_relay_execute, .release = odb_relay_release, .describe = odb_relay_describe,    \
+    .env = PYTHON_ENV, .file = python_file, .available = python_available_##name,                  \
+    .init = python_init, .load_model = odb_relay_load, .execute = odb_relay_execute,               \
+    .release = odb_relay_release, .describe = odb_relay_describe,                                  \
     .capabilities = odb_relay_capabilities, .account = odb_relay_account
 
 #define PYTHON_AVAILABLE(name)                                                                     \
-    static void python_available_##name(char *why, size_t size)                                    \
+    static void python_available_##name(const struct odb_runtime *runtime, char *why, size_t size) \
     {                                                                                              \
-        python_available(python_kind(#name), why, size);                                           \
+        python_available(python_kind(#name), runtime, why, size);                                  \
     }
 
 PYTHON_AVAILABLE(python)
@@ -284,6 +336,7 @@ const struct odb_executor_ops odb_executor_numpy = {
 
 const struct odb_executor_ops odb_executor_opencv = {
     PYTHON_ROW(opencv, "OpenCV's DNN module"),
+    .settings = python_settings_opencv,
     .fixed = true,
     .by_value = true,
     .trusted = "backend target fusion threads",
@@ -294,5 +347,6 @@ const struct odb_executor_ops odb_executor_opencv = {
 
 const struct odb_executor_ops odb_executor_torch = {
     PYTHON_ROW(torch, "PyTorch's operators, node by node"),
+    .settings = python_settings_torch,
     .trusted = "precision device threads",
 };

@@ -81,7 +81,7 @@ static const char *const target_oom_words[] = {
     "bad allocation",         "MemoryError",
     "Cannot allocate memory", "Failed to allocate memory"};
 
-static bool target_speaks_of_memory(const char *text)
+bool odb_target_speaks_of_memory(const char *text)
 {
     for (size_t i = 0; i < ODB_COUNT(target_oom_words); i++)
         if (strcasestr(text, target_oom_words[i]))
@@ -142,7 +142,7 @@ static enum odb_status target_crashed(struct odb_target *target, struct odb_erro
     }
     target_bury(target);
     odb_child_words(&target->child, &words);
-    bool oom = (target->mem && target_speaks_of_memory(odb_buf_text(&words))) ||
+    bool oom = (target->mem && odb_target_speaks_of_memory(odb_buf_text(&words))) ||
                target_had_no_memory(how, odb_buf_text(&words));
     target->killed = WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL;
     odb_fail(err, oom || target->killed ? ODB_E_NOMEM : ODB_E_CRASH, "the executor %s%s while %s",
@@ -237,7 +237,7 @@ static enum odb_status target_said_no(struct odb_target *target, const Odb__Wire
             code = target_codes[i];
     if (target->ssh.host && no->code == ODB_E_IO) /* of the other end's own */
         code = ODB_E_IO;
-    if (target->mem && code == ODB_E_EXECUTOR && target_speaks_of_memory(no->what))
+    if (target->mem && code == ODB_E_EXECUTOR && odb_target_speaks_of_memory(no->what))
         code = ODB_E_NOMEM;
     if (target->ssh.host && (code == ODB_E_CRASH || code == ODB_E_TIMEOUT)) {
         target->loaded = false; /* the child is dead, there */

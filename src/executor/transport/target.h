@@ -70,6 +70,8 @@ int odb_target_pid(const struct odb_target *target);
 /* Whether the child died of a SIGKILL that was not ours, the last time that it died: the kernel's,
  * for want of memory, or a user's. Nothing that the executor did says so. */
 bool odb_target_killed(const struct odb_target *target);
+/* Whether a target's words are about memory that it did not get. */
+bool odb_target_speaks_of_memory(const char *text);
 /* Asked about ten times a second while waiting; true cancels the call and kills the child. */
 void odb_target_set_cancel(struct odb_target *target, bool (*cancelled)(void *), void *payload);
 

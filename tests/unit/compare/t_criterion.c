@@ -213,7 +213,8 @@ static void test_criterion__verdict_names(void **state)
         assert_int_equal(v, i);
         assert_true(strlen(odb_verdict_help(v)) > 10);
         bool bad = i == ODB_VERDICT_FAIL || i == ODB_VERDICT_NAN || i == ODB_VERDICT_SHAPE ||
-                   i == ODB_VERDICT_DTYPE || i == ODB_VERDICT_CRASH || i == ODB_VERDICT_TIMEOUT;
+                   i == ODB_VERDICT_DTYPE || i == ODB_VERDICT_CRASH || i == ODB_VERDICT_TIMEOUT ||
+                   i == ODB_VERDICT_REFUSED;
         assert_int_equal(odb_verdict_is_bad(v), bad);
     }
     enum odb_verdict v;

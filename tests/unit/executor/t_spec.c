@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -39,6 +40,57 @@ static void test_spec__everything(void **state)
     assert_null(odb_spec_option(spec, "count"));
     assert_string_equal(spec->inner, "ort,opt=all@x");
     odb_spec_free(spec);
+}
+
+static void plain_is(const char *text, const char *want)
+{
+    char *plain = odb_executor_plain(text);
+    if (want)
+        assert_string_equal(plain, want);
+    else
+        assert_null(plain);
+    free(plain);
+}
+
+static void test_spec__the_plainest_of_a_target(void **state)
+{
+    plain_is("ort", "ort,opt=disabled");
+    plain_is("ort,opt=all,threads=2", "ort,threads=2,opt=disabled");
+    plain_is("ort,threads=2,opt=disabled", NULL); /* it is that already */
+    plain_is("fault:scale,node=a\\,b@ort,opt=basic", "fault:scale,node=a\\,b@ort,opt=disabled");
+    plain_is("ssh:board:22,ort,opt=all", "ssh:board:22,ort,opt=disabled");
+    plain_is("cpu", NULL);
+    plain_is("command:run.sh -O2,plain=command:run.sh -O0", "command:run.sh -O0");
+    plain_is("fault:refuse,node=a,plain=ort\\,opt\\=basic@ort", "ort,opt=basic");
+    plain_is("ort,", NULL);
+}
+
+static void test_spec__the_plainest_is_a_spec_that_may_be_followed(void **state)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_spec *spec = parse("ort,plain=nothing");
+    assert_int_equal(odb_spec_check(spec, spec->row->options, &err), ODB_E_USAGE);
+    assert_non_null(strstr(err.what, "nothing"));
+    odb_spec_free(spec);
+    assert_true(odb_executor_trusted("ort,opt=all,plain=ort\\,opt\\=basic"));
+    assert_false(odb_executor_trusted("ort,opt=all,plain=command:rm -r here"));
+    assert_false(odb_executor_trusted("cpu,plain=command:rm -r here"));
+    assert_false(odb_executor_trusted("cpu,plain=cpu\\,plain\\=command:rm -r here"));
+}
+
+static void test_spec__an_option_is_set(void **state)
+{
+    static const char *const cases[][2] = {{"ort", "ort,opt=all"},
+                                           {"ort:x", "ort:x,opt=all"},
+                                           {"ort,opt=a\\,b,c=d@e,opt=f", "ort,c=d,opt=all@e,opt=f"},
+                                           {"ort,c,opt", "ort,c,opt=all"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct odb_spec *spec = parse(cases[i][0]);
+        char *text = odb_spec_with(spec, "opt", "all");
+        assert_string_equal(text, cases[i][1]);
+        free(text);
+        odb_spec_free(spec);
+    }
 }
 
 static void test_spec__escapes(void **state)
@@ -218,10 +270,17 @@ static void test_spec__rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spec__kind_alone),    cmocka_unit_test(test_spec__everything),
-        cmocka_unit_test(test_spec__escapes),       cmocka_unit_test(test_spec__malformed),
-        cmocka_unit_test(test_spec__rows),          cmocka_unit_test(test_spec__numbers),
-        cmocka_unit_test(test_spec__check),         cmocka_unit_test(test_spec__syntax),
+        cmocka_unit_test(test_spec__kind_alone),
+        cmocka_unit_test(test_spec__everything),
+        cmocka_unit_test(test_spec__the_plainest_of_a_target),
+        cmocka_unit_test(test_spec__the_plainest_is_a_spec_that_may_be_followed),
+        cmocka_unit_test(test_spec__an_option_is_set),
+        cmocka_unit_test(test_spec__escapes),
+        cmocka_unit_test(test_spec__malformed),
+        cmocka_unit_test(test_spec__rows),
+        cmocka_unit_test(test_spec__numbers),
+        cmocka_unit_test(test_spec__check),
+        cmocka_unit_test(test_spec__syntax),
         cmocka_unit_test(test_spec__whole_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,6 +46,56 @@ static struct odb_signature of_crash(const char *what)
     return s;
 }
 
+static struct odb_signature of_refusal(const char *what)
+{
+    struct odb_error err = {.code = ODB_E_EXECUTOR};
+    struct odb_signature s;
+    strcpy(err.what, what);
+    odb_signature_refusal(&s, &err);
+    return s;
+}
+
+static void test_signature__a_refusal_is_known_by_its_words(void **state)
+{
+    static const char *const same[] = {
+        "Node (conv1) Op (Gemm) [ShapeInferenceError] First input does not have rank 2 (code 1)",
+        "Node (/a/b_3) Op (Gemm) [ShapeInferenceError] First input does not have rank 4 (code 1)",
+        "Node:x Op (Gemm) [ShapeInferenceError] First input 'a b' does not have rank {2,3} (code "
+        "1)"};
+    static const char *const near[] = {
+        /* a larger cut, of which more was made */
+        "Node (conv1) Op (FusedGemm) [ShapeInferenceError] First input does not have rank 2 (code "
+        "1)",
+        "Node (conv1) Op (Gemm) First input does not have rank 2 (code 1)"};
+    static const char *const other[] = {
+        "Node (conv1) Op (Gemm) [ShapeInferenceError] First input does not have rank 2 (code 9)",
+        "Node (conv1) Op (Gemm) is not supported (code 1)", "it is out of order (code 1)", ""};
+    struct odb_signature sought = of_refusal(same[0]), back;
+    struct odb_buf text = ODB_BUF_INIT;
+    assert_string_equal(sought.fate,
+                        "Node Op Gemm ShapeInferenceError First input does not have rank code 1");
+    for (size_t i = 0; i < ODB_COUNT(same); i++) {
+        struct odb_signature s = of_refusal(same[i]);
+        assert_string_equal(s.fate, sought.fate);
+        assert_int_equal(odb_signature_match(&sought, &s), ODB_ANSWER_BAD);
+    }
+    for (size_t i = 0; i < ODB_COUNT(near); i++) {
+        struct odb_signature s = of_refusal(near[i]);
+        assert_int_equal(odb_signature_match(&sought, &s), ODB_ANSWER_BAD);
+    }
+    for (size_t i = 0; i < ODB_COUNT(other); i++) {
+        struct odb_signature s = of_refusal(other[i]);
+        assert_int_equal(odb_signature_match(&sought, &s), ODB_ANSWER_UNTESTABLE);
+    }
+    odb_signature_text(&sought, &text);
+    assert_true(odb_signature_parse(&back, odb_buf_text(&text)));
+    assert_int_equal(odb_signature_match(&sought, &back), ODB_ANSWER_BAD);
+    odb_buf_dispose(&text);
+    struct odb_signature gone;
+    odb_signature_status(&gone, ODB_E_EXECUTOR, NULL); /* which may be anything */
+    assert_int_equal(odb_signature_match(&sought, &gone), ODB_ANSWER_UNTESTABLE);
+}
+
 static void test_signature__errors_within_the_band_are_one(void **state)
 {
     struct odb_signature s = of_error(0.01, "y");
@@ -148,6 +198,7 @@ static void test_signature__text_comes_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_signature__a_refusal_is_known_by_its_words),
         cmocka_unit_test(test_signature__errors_within_the_band_are_one),
         cmocka_unit_test(test_signature__nan_and_inf_are_classes),
         cmocka_unit_test(test_signature__ends_are_told_apart),

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "executor/executor.h"
 #include "session/store.h"
 #include "tests/help/models.h"
 
@@ -179,6 +180,46 @@ static void test_identity__large_files_and_odd_names(void **state)
     (void)state;
 }
 
+/* The library that a spec names by its folder is a file of it, and no other is. */
+static void test_identity__the_library_of_a_runtime(void **state)
+{
+    char *folder = models_folder(), *path = identity_file(folder, "libonnxruntime.so", "one");
+    char *before = identity_of("fault:scale,node=n@ort,runtime=$", folder);
+    assert_non_null(strstr(before, "libonnxruntime.so"));
+    free(identity_file(folder, "libonnxruntime.so", "two"));
+    char *after = identity_of("fault:scale,node=n@ort,runtime=$", folder);
+    char *differ = odb_settings_differ(before, after);
+    assert_non_null(strstr(differ, "libonnxruntime.so (has changed)"));
+    free(differ);
+    free(after);
+    free(before);
+    identity_remove(folder, path);
+    (void)state;
+}
+
+/* What a stranger's session may start: never a library or a program that it names. */
+static void test_identity__a_runtime_is_not_trusted(void **state)
+{
+    size_t n, with = 0;
+    const struct odb_executor_ops *const *rows = odb_executor_list(&n);
+    (void)state;
+    for (size_t i = 0; i < n; i++) {
+        const char *spelled[] = {"runtime", rows[i]->renamed};
+        for (size_t k = 0; k < ODB_COUNT(spelled) && rows[i]->env && spelled[k]; k++) {
+            char *spec = odb_xasprintf("%s,%s=x.so", rows[i]->kind, spelled[k]);
+            char *wrapped = odb_xasprintf("fault:scale,node=n@%s", spec);
+            assert_non_null(odb_spec_row(rows[i]->options, spelled[k]));
+            assert_false(odb_executor_trusted(spec));
+            assert_false(odb_executor_trusted(wrapped));
+            free(wrapped);
+            free(spec);
+            with++;
+        }
+    }
+    assert_true(with >= 7);
+    assert_true(odb_executor_trusted("fault:scale,node=n@ort,opt=basic"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +228,8 @@ int main(void)
         cmocka_unit_test(test_identity__a_long_row_of_files),
         cmocka_unit_test(test_identity__programs_and_modules),
         cmocka_unit_test(test_identity__large_files_and_odd_names),
+        cmocka_unit_test(test_identity__the_library_of_a_runtime),
+        cmocka_unit_test(test_identity__a_runtime_is_not_trusted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

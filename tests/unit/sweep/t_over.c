@@ -265,6 +265,17 @@ static void test_over__grammar(void **state)
     check_parts("cpu;ort,opt=all;", "cpu ort,opt=all");
     check_parts("command:./a\\;b;cpu", "command:./a;b cpu");
     check_parts("ort,{a=1|b}", "a=1 b");
+    check_parts("ort,runtime={a/1.so|../b/2.so},opt=basic",
+                "ort,runtime=a/1.so,opt=basic ort,runtime=../b/2.so,opt=basic");
+    check_parts("ort:runtime={a|b\\|c}", "ort,runtime=a ort,runtime=b|c");
+    check_parts("fault:scale,node=x,amount={0|2|1}@cpu",
+                "fault:scale,node=x,amount=0@cpu fault:scale,node=x,amount=2@cpu "
+                "fault:scale,node=x,amount=1@cpu");
+    check_parts("ort,runtime=../r/1..2/x,opt=disabled..basic",
+                "ort,runtime=../r/1..2/x,opt=disabled ort,runtime=../r/1..2/x,opt=basic");
+    check_parts("ort,runtime=../r", "");
+    check_parts("ort,runtime={a}", "");
+    check_parts("ort,runtime={a|b},opt={all|basic}", "");
     check_parts("ort", "");
     check_parts("ort,opt=disabled..most", "");
     check_parts("ort,nothing=disabled..all", "");

@@ -69,6 +69,7 @@ static enum odb_status export_write(struct odb_command_call *call, const struct 
     options->seed = search->seed;
     options->tolerance = search->tolerance;
     options->expect = search->expect;
+    options->encodings = search->encodings;
     options->ir_version = odb_call_int(call, ODB_OPTION_IR_VERSION, 0);
     enum odb_status status = odb_repro_write(&result, model, feeds, options, err);
     if (dir) /* the command names none */

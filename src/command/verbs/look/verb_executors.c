@@ -14,12 +14,13 @@
 #define EXECUTORS_WIDTH 80
 #define EXECUTORS_LEFT 26 /* columns before the explanations */
 
-void odb_executor_look(const struct odb_executor_ops *ops, struct odb_executor_state *state)
+void odb_executor_look(const struct odb_executor_ops *ops, const struct odb_spec *spec,
+                       struct odb_executor_state *state)
 {
+    struct odb_runtime runtime = odb_executor_runtime(ops, spec);
     *state = (struct odb_executor_state){0};
-    if (ops->available)
-        ops->available(state->why, sizeof state->why);
-    if (!state->why[0] && ops->found && !ops->found(state->found, sizeof state->found)) {
+    bool available = odb_executor_available(ops, spec, state->why, sizeof state->why);
+    if (available && ops->found && !ops->found(&runtime, state->found, sizeof state->found)) {
         memcpy(state->why, state->found, sizeof state->why);
         state->found[0] = '\0';
     }
@@ -62,6 +63,28 @@ static json_t *executors_json_option(const struct odb_executor_option *row)
                      odb_json_text(row->help), "needed", (int)row->needed);
 }
 
+static void executors_libraries(const struct odb_executor_ops *ops, struct odb_libraries *out)
+{
+    *out = (struct odb_libraries){0};
+    if (ops->libraries)
+        ops->libraries(out);
+}
+
+static json_t *executors_json_libraries(const struct odb_executor_ops *ops)
+{
+    json_t *list = json_array();
+    struct odb_libraries libraries;
+    executors_libraries(ops, &libraries);
+    for (size_t i = 0; i < libraries.items.n; i++) {
+        const struct odb_library *library = &libraries.items.items[i];
+        json_array_append_new(
+            list, json_pack("{s:o,s:o}", "path", odb_json_text(library->path), "version",
+                            odb_json_text(library->version[0] ? library->version : NULL)));
+    }
+    odb_libraries_dispose(&libraries);
+    return list;
+}
+
 static json_t *executors_json(const struct odb_executor_ops *ops,
                               const struct odb_executor_state *state)
 {
@@ -70,24 +93,27 @@ static json_t *executors_json(const struct odb_executor_ops *ops,
     for (const struct odb_executor_option *row = ops->options; row && row->key; row++)
         json_array_append_new(options, executors_json_option(row));
     odb_spec_put_syntax(ops->kind, ops->options, &syntax);
-    json_t *json = json_pack("{s:o,s:o,s:o,s:o,s:o,s:b,s:o,s:o}", "kind", odb_json_text(ops->kind),
-                             "syntax", odb_json_text(odb_buf_text(&syntax)), "options", options,
-                             "help", odb_json_text(ops->help), "manual", odb_json_text(ops->page),
-                             "available", (int)!state->why[0], "found",
-                             odb_json_text(state->found[0] ? state->found : NULL), "why",
-                             odb_json_text(state->why[0] ? state->why : NULL));
+    json_t *json = json_pack(
+        "{s:o,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:o}", "kind", odb_json_text(ops->kind), "syntax",
+        odb_json_text(odb_buf_text(&syntax)), "options", options, "help", odb_json_text(ops->help),
+        "manual", odb_json_text(ops->page), "available", (int)!state->why[0], "found",
+        odb_json_text(state->found[0] ? state->found : NULL), "why",
+        odb_json_text(state->why[0] ? state->why : NULL), "libraries",
+        executors_json_libraries(ops));
     odb_buf_dispose(&syntax);
     return json;
 }
 
 /* "available: ONNX Runtime 1.22.0, /usr/lib/…", broken where it is long. */
-static void executors_put_state(const struct odb_executor_state *state, size_t indent,
+static void executors_put_state(const struct odb_executor_state *state, size_t more, size_t indent,
                                 size_t column, struct odb_buf *out)
 {
     struct odb_buf line = ODB_BUF_INIT;
     odb_buf_printf(&line, "%s%s%s", state->why[0] ? "missing" : "available",
                    state->why[0] || state->found[0] ? ": " : "",
                    state->why[0] ? state->why : state->found);
+    if (more)
+        odb_buf_printf(&line, "; %zu libraries are found, which `executors KIND` lists", more);
     odb_help_wrap(out, odb_buf_text(&line), indent, column);
     odb_buf_dispose(&line);
 }
@@ -96,8 +122,11 @@ static void executors_text(const struct odb_executor_ops *ops,
                            const struct odb_executor_state *state, struct odb_buf *out)
 {
     struct odb_buf help = ODB_BUF_INIT;
+    struct odb_libraries libraries;
+    executors_libraries(ops, &libraries);
     odb_buf_printf(out, "%-10s ", ops->kind);
-    executors_put_state(state, 11, 11, out);
+    executors_put_state(state, libraries.items.n > 1 ? libraries.items.n : 0, 11, 11, out);
+    odb_libraries_dispose(&libraries);
     odb_buf_printf(&help, "%s%s%s", ops->help, ops->page ? ", see " : "",
                    ops->page ? ops->page : "");
     odb_buf_puts(out, "    ");
@@ -142,12 +171,28 @@ static void executors_put_option(const struct odb_executor_ops *ops,
     odb_buf_dispose(&text);
 }
 
+/* With the version of each, for runtime=. */
+static void executors_put_libraries(const struct odb_executor_ops *ops, struct odb_buf *out)
+{
+    struct odb_libraries libraries;
+    executors_libraries(ops, &libraries);
+    if (libraries.items.n)
+        odb_buf_printf(out, "\n%s found here, for %s,runtime=PATH:\n",
+                       libraries.items.n == 1 ? "library" : "libraries", ops->kind);
+    for (size_t i = 0; i < libraries.items.n; i++) {
+        odb_buf_printf(out, "    %-10s ", libraries.items.items[i].version);
+        odb_buf_put_shown(out, libraries.items.items[i].path);
+        odb_buf_putc(out, '\n');
+    }
+    odb_libraries_dispose(&libraries);
+}
+
 static void executors_explain(const struct odb_executor_ops *ops,
                               const struct odb_executor_state *state, struct odb_buf *out)
 {
     odb_buf_printf(out, "%s:", ops->kind);
     odb_help_wrap(out, ops->help, 4, ODB_MAX(strlen(ops->kind) + 1, 5));
-    executors_put_state(state, 4, 0, out);
+    executors_put_state(state, 0, 4, 0, out);
     if (ops->page)
         odb_buf_printf(out, "manual: %s\n", ops->page);
     odb_buf_putc(out, '\n');
@@ -157,25 +202,28 @@ static void executors_explain(const struct odb_executor_ops *ops,
         executors_put_option(ops, row, out);
     for (const struct odb_executor_option *row = odb_spec_common; row->key; row++)
         executors_put_option(ops, row, out);
+    executors_put_libraries(ops, out);
 }
 
-static enum odb_status executors_one(struct odb_command_call *call, const char *spec,
+static enum odb_status executors_one(struct odb_command_call *call, const char *text,
                                      struct odb_error *err)
 {
     struct odb_buf out = ODB_BUF_INIT;
     struct odb_executor_state state;
-    char *kind = odb_xstrndup(spec, strcspn(spec, ":,@"));
-    const struct odb_executor_ops *ops = odb_executor_find(kind);
-    free(kind);
-    if (!ops) {
-        odb_fail(err, ODB_E_USAGE, "there is no executor '%s'", spec);
-        return odb_error_remedy(err, "`onnxdbg executors` lists them");
+    struct odb_spec *spec;
+    ODB_TRY(odb_spec_parse(&spec, text, err));
+    if (!spec->row) {
+        odb_fail(err, ODB_E_USAGE, "there is no executor '%s'", text);
+        odb_error_remedy(err, "`onnxdbg executors` lists them");
+        odb_spec_free(spec);
+        return ODB_E_USAGE;
     }
-    odb_executor_look(ops, &state);
+    odb_executor_look(spec->row, spec, &state);
     if (odb_call_has(call, ODB_OPTION_JSON))
-        odb_json_put(executors_json(ops, &state), &out);
+        odb_json_put(executors_json(spec->row, &state), &out);
     else
-        executors_explain(ops, &state, &out);
+        executors_explain(spec->row, &state, &out);
+    odb_spec_free(spec);
     odb_call__print(call, &out);
     return ODB_OK;
 }
@@ -191,7 +239,7 @@ enum odb_status odb_command__executors(struct odb_command_call *call, struct odb
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++) {
         struct odb_executor_state state;
-        odb_executor_look(rows[i], &state);
+        odb_executor_look(rows[i], NULL, &state);
         if (as_json)
             json_array_append_new(list, executors_json(rows[i], &state));
         else

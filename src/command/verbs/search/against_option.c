@@ -35,6 +35,9 @@ static enum odb_status against_expect(struct odb_command_call *call,
                                       const struct odb_call_against *against,
                                       struct odb_bisect_options *options, struct odb_error *err)
 {
+    if (options->encodings)
+        return odb_fail(err, ODB_E_USAGE,
+                        "--encodings are of one model, and --against brings another");
     struct odb_against_made made = odb_against_made(call->model->graph, against->model->graph);
     if (made.expect && !options->expect) {
         char *text = odb_xasprintf("most weights of the other model are %s: it is judged by what "

@@ -18,6 +18,33 @@ static const char *over_called(const struct odb_over_run *run)
     return run->label ? run->label : run->spec;
 }
 
+/* Whether the specs are of several versions. */
+static bool over_versions(const struct odb_over_found *found)
+{
+    const char *first = "";
+    for (size_t i = 0; i < found->runs.n; i++) {
+        const char *version = found->runs.items[i].version;
+        if (first[0] && version[0] && strcmp(first, version))
+            return true;
+        first = version[0] ? version : first;
+    }
+    return false;
+}
+
+/* Which version it is, where there are several, and why it did not run. */
+static void over_put_more(const struct odb_over_found *found, const struct odb_over_run *run,
+                          struct odb_buf *out)
+{
+    if (over_versions(found) && run->version[0]) {
+        odb_buf_puts(out, "  ");
+        odb_buf_put_shown(out, run->version);
+    }
+    if (run->status != ODB_OK) {
+        odb_buf_puts(out, "  ");
+        odb_buf_put_shown(out, run->why.what);
+    }
+}
+
 static void over_print(struct odb_command_call *call, const struct odb_over_found *found)
 {
     struct odb_buf out = ODB_BUF_INIT;
@@ -32,6 +59,7 @@ static void over_print(struct odb_command_call *call, const struct odb_over_foun
                        odb_verdict_name(run->verdict));
         if (!isnan(run->error))
             odb_buf_printf(&out, "  error %.3g", run->error);
+        over_put_more(found, run, &out);
         odb_buf_putc(&out, '\n');
         odb_buf_dispose(&shown);
     }

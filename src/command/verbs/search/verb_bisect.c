@@ -17,6 +17,7 @@
 #include "command/value/search_options.h"
 #include "command/value/spare_model.h"
 #include "command/verbs/search/against_option.h"
+#include "command/verbs/search/calibration.h"
 #include "command/verbs/search/over_option.h"
 #include "command/verbs/search/ranking.h"
 #include "command/verbs/search/samples_option.h"
@@ -71,12 +72,7 @@ static void bisect_put_inside(const struct odb_culprit *culprit, struct odb_buf 
 static void bisect_put_accused(const struct odb_graph *graph, const struct odb_culprit *culprit,
                                struct odb_buf *out)
 {
-    bool region = odb_culprit_is_region(culprit);
-    odb_node_put(graph, region ? culprit->segment[0] : culprit->node, out);
-    if (region) {
-        odb_buf_puts(out, " to ");
-        odb_node_put(graph, culprit->segment[1], out);
-    }
+    odb_culprit_put_place(culprit, graph, "", out);
     odb_buf_printf(out, ": %s", odb_diagnosis_name(culprit->kind));
 }
 
@@ -383,6 +379,8 @@ static enum odb_status bisect_command(struct odb_command_call *call,
         odb_suspects_report(samples->ranked, &samples->found, report);
     if (status == ODB_OK && samples->ranked && samples->ranked->stopped)
         status = odb_call__rank_stopped(samples->ranked, err);
+    if (report && status == ODB_OK)
+        status = odb_call__calibration(report, &options, err);
     odb_watch_end(&watch);
     if (!report || status == ODB_E_USAGE) {
         odb_report_free(report);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/map.h"
+#include "bisect/refusal/breaks.h"
 #include "command/value/names.h"
 #include "command/verbs/verify/check_int.h"
 #include "compare/exact.h"
@@ -123,6 +124,22 @@ static enum odb_status check_run_cpu(struct check_run *run, struct odb_error *er
     return odb_cpu_execute(run->cpu, &cpu_run, err);
 }
 
+/* A target that refuses what it runs with other options has failed, and lacks nothing. */
+static enum odb_status check_refused(const struct check_run *run, const struct odb_feeds *feeds,
+                                     const char *target, enum odb_status had, struct odb_error *err)
+{
+    const struct odb_graph *graph = run->model->graph;
+    char *plain;
+    struct odb_error why = *err;
+    ODB_TRY(odb_refusal_breaks_run(&plain, run->model, feeds, target, graph->outputs,
+                                   graph->n_outputs, &why, NULL, err));
+    if (!plain)
+        return had;
+    odb_error_remedy(err, "%s runs it", plain);
+    free(plain);
+    return err->code = ODB_E_EXECUTOR;
+}
+
 static enum odb_status check_run_target(struct check_run *run, const char *target,
                                         struct odb_error *err)
 {
@@ -140,6 +157,8 @@ static enum odb_status check_run_target(struct check_run *run, const char *targe
         odb_tensor_unref(run->values[graph->outputs[i]]);
         run->values[graph->outputs[i]] = outputs[i];
     }
+    if (status != ODB_OK)
+        status = check_refused(run, &feeds, target, status, err);
     free(outputs);
     free(feeds.items);
     return status;

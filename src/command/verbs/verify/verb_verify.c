@@ -8,9 +8,11 @@
  * that makes the next is what it refuses, and is left out with all that depends on it, until the
  * rest is given.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bisect/refusal/breaks.h"
 #include "command/call/call.h"
 #include "command/call/call_print.h"
 #include "command/call/call_spec.h"
@@ -37,6 +39,8 @@ struct verify {
     size_t n_lacking;
     const struct odb_node *refused; /* borrowed: the last one; NULL: none */
     const char *remedy;             /* for what is left out; NULL: nothing is */
+    char *plain;                    /* owned: the spec that runs what the target refuses; NULL */
+    char words[600];                /* how it does */
     char about[2][300];
 };
 
@@ -218,6 +222,37 @@ static void verify_refused(struct verify *v, const struct verify_side *side, siz
         v->remedy = "give another --target or --reference";
 }
 
+/* The model as it is may be refused where it is not with every value read, which keeps a target
+ * from joining nodes. Whether it is, and that is the target's own fault. */
+static enum odb_status verify_whole(struct verify *v, const struct verify_side *side,
+                                    struct odb_error *err)
+{
+    const struct odb_graph *graph = v->call->model->graph;
+    char *plain = odb_executor_plain(side->spec); /* else nothing would be known by it */
+    struct odb_error why = ODB_ERROR_INIT;
+    struct odb_watch watch;
+    if (!plain)
+        return ODB_OK;
+    free(plain);
+    struct odb_search_hooks hooks = odb_watch_begin(&watch, v->call);
+    struct odb_tensor **had = odb_new_n(struct odb_tensor *, graph->n_outputs + 1);
+    enum odb_status status =
+        odb_run_readable(v->call->model, side->feeds, side->spec, graph->outputs, graph->n_outputs,
+                         had, NULL, 0, &hooks, &why);
+    for (size_t o = 0; o < graph->n_outputs; o++)
+        odb_tensor_unref(had[o]);
+    free(had);
+    if (status != ODB_OK && status != ODB_CANCELLED) {
+        snprintf(v->words, sizeof v->words, "%.599s", why.what);
+        status = odb_refusal_breaks_run(&v->plain, v->call->model, side->feeds, side->spec,
+                                        graph->outputs, graph->n_outputs, &why, &hooks, err);
+    } else if (status != ODB_OK) {
+        *err = why;
+    }
+    odb_watch_end(&watch);
+    return status;
+}
+
 /* All values that are had. A side that refuses two operators in the same words before it gave
  * anything refuses whatever it is asked: that is the error. */
 static enum odb_status verify_ask(struct verify *v, const struct verify_side *side,
@@ -328,6 +363,13 @@ static void verify_say_some(const struct verify *v, bool compared, const char *w
 static void verify_say_end(const struct verify *v, struct odb_buf *out)
 {
     const struct odb_comparison *found = &v->found;
+    if (v->plain) {
+        odb_buf_puts(out, "the target refuses the model as it is: ");
+        odb_buf_put_shown(out, v->words);
+        odb_buf_puts(out, "\n");
+        odb_buf_put_shown(out, v->plain);
+        odb_buf_puts(out, " runs it, and the reference does: `onnxdbg bisect` finds the nodes\n");
+    }
     verify_say_some(v, true, "differ", out);
     verify_say_some(v, false, "were not compared", out);
     if (found->failed + found->alone == v->n_lacking)
@@ -375,6 +417,8 @@ enum odb_status odb_command__verify(struct odb_command_call *call, struct odb_er
                                          .had = k ? v.reference : v.target,
                                          .about = v.about[k]};
         status = verify_ask(&v, &side, err);
+        if (status == ODB_OK && !k)
+            status = verify_whole(&v, &side, err);
     }
     if (status == ODB_OK) {
         verify_say_inputs(&v, feeds, &out);
@@ -384,7 +428,7 @@ enum odb_status odb_command__verify(struct odb_command_call *call, struct odb_er
             odb_buf_clear(&out);
             odb_comparison_put(&v.found, &out);
         }
-        call->found = v.found.failed + v.found.alone > v.n_lacking;
+        call->found = v.plain || v.found.failed + v.found.alone > v.n_lacking;
         odb_comparison_warn(&v.found, call);
         odb_call__print(call, &out);
         if (!call->found && v.n_lacking)
@@ -398,6 +442,7 @@ enum odb_status odb_command__verify(struct odb_command_call *call, struct odb_er
     for (size_t i = 0; v.why && i < call->model->graph->n_nodes; i++)
         free(v.why[i]);
     free(v.why);
+    free(v.plain);
     free(v.lacking);
     free(v.target);
     free(v.reference);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "bisect/refusal/breaks.h"
 #include "command/call/call.h"
 #include "command/call/call_print.h"
 #include "command/call/call_spec.h"
@@ -91,6 +92,31 @@ static void run_what_dispose(struct run_what *what)
     free(what->values);
 }
 
+/* Where the target breaks what it refuses, that is told as what was found. */
+static enum odb_status run_refused(struct odb_command_call *call, const struct odb_feeds *feeds,
+                                   const struct run_what *what,
+                                   const struct odb_search_hooks *hooks, enum odb_status had,
+                                   struct odb_buf *out, struct odb_error *err)
+{
+    const char *spec = odb_call__runner(call);
+    struct odb_error why = *err;
+    char *plain;
+    ODB_TRY(odb_refusal_breaks_run(&plain, call->model, feeds, spec, what->values, what->n, &why,
+                                   hooks, err));
+    if (!plain)
+        return had;
+    odb_buf_put_shown(out, spec);
+    odb_buf_puts(out, " refuses it: ");
+    odb_buf_put_shown(out, why.what);
+    odb_buf_putc(out, '\n');
+    odb_buf_put_shown(out, plain);
+    odb_buf_puts(out, " runs it, and so does the reference: the model is valid, for all that lint "
+                      "finds\n");
+    free(plain);
+    call->found = true;
+    return ODB_OK;
+}
+
 static enum odb_status run_once(struct odb_command_call *call, const struct odb_feeds *feeds,
                                 const struct run_what *what, struct odb_tensor **outputs,
                                 struct odb_buf *out, struct odb_error *err)
@@ -102,13 +128,16 @@ static enum odb_status run_once(struct odb_command_call *call, const struct odb_
     enum odb_status status =
         odb_run_values(call->model, feeds, odb_call__runner(call), what->values, what->n, outputs,
                        about, sizeof about, &hooks, err);
+    bool ran = status == ODB_OK;
+    if (!ran && status != ODB_CANCELLED)
+        status = run_refused(call, feeds, what, &hooks, status, out, err);
     odb_watch_end(&watch);
-    for (size_t i = 0; i < what->n && status == ODB_OK; i++) {
+    for (size_t i = 0; i < what->n && ran && status == ODB_OK; i++) {
         run_line(what->names[i], outputs[i], out);
         if (dir)
             status = run_save(call, dir, what->names[i], outputs[i], out, err);
     }
-    if (about[0] && status == ODB_OK) {
+    if (about[0] && ran && status == ODB_OK) {
         odb_buf_puts(out, "run by ");
         odb_buf_put_shown(out, about);
         odb_buf_putc(out, '\n');

@@ -175,7 +175,7 @@ static void test_onnx_mlir__home(void **state)
     char why[1024], text[300];
     const struct odb_executor_ops *ops = odb_executor_find("onnx-mlir");
     assert_non_null(ops);
-    ops->available(why, sizeof why);
+    odb_executor_available(ops, NULL, why, sizeof why);
     assert_string_equal(why, "");
     executor = open_mlir(place, ":-O3", "");
     odb_executor_describe(executor, text, sizeof text);
@@ -183,7 +183,7 @@ static void test_onnx_mlir__home(void **state)
     odb_executor_close(executor);
 
     unsetenv("ONNX_MLIR_HOME");
-    ops->available(why, sizeof why);
+    odb_executor_available(ops, NULL, why, sizeof why);
     assert_non_null(strstr(why, "ONNX_MLIR_HOME"));
     assert_non_null(strstr(why, "bin/ and lib/"));
     assert_int_equal(odb_executor_open(&executor, "onnx-mlir", &err), ODB_E_EXECUTOR);

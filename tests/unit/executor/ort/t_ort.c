@@ -176,7 +176,7 @@ static void test_ort__not_found(void **state)
     struct odb_error err = ODB_ERROR_INIT;
     char why[1024] = "";
     char *was = take_env("ONNXDBG_ORT", "/no/such/library.so");
-    odb_executor_find("ort")->available(why, sizeof why);
+    odb_executor_available(odb_executor_find("ort"), NULL, why, sizeof why);
     assert_non_null(strstr(why, "/no/such/library.so"));
     assert_int_equal(odb_executor_open(&ort, "ort", &err), ODB_E_EXECUTOR);
     help_has_text(&err, "ONNXDBG_ORT");
@@ -186,7 +186,8 @@ static void test_ort__not_found(void **state)
     setenv("ONNXDBG_ORT", "libm.so.6", 1);
     assert_int_equal(odb_executor_open(&ort, "ort", &err), ODB_E_EXECUTOR);
     help_has_text(&err, "no ONNX Runtime");
-    assert_false(odb_executor_find("ort")->found(why, sizeof why));
+    struct odb_runtime runtime = odb_executor_runtime(odb_executor_find("ort"), NULL);
+    assert_false(odb_executor_find("ort")->found(&runtime, why, sizeof why));
     assert_non_null(strstr(why, "no ONNX Runtime"));
     give_env("ONNXDBG_ORT", was);
 }
@@ -229,9 +230,10 @@ static void test_ort__places(void **state)
     char *was = take_env("ONNXDBG_ORT", capi), *venv = take_env("VIRTUAL_ENV", NULL);
     for (int by_env = 0; by_env < 2; by_env++) {
         struct odb_executor *ort = NULL;
-        odb_executor_find("ort")->available(why, sizeof why);
+        odb_executor_available(odb_executor_find("ort"), NULL, why, sizeof why);
         assert_string_equal(why, ""); /* files are believed */
-        if (!odb_executor_find("ort")->found(why, sizeof why)) {
+        struct odb_runtime runtime = odb_executor_runtime(odb_executor_find("ort"), NULL);
+        if (!odb_executor_find("ort")->found(&runtime, why, sizeof why)) {
             assert_non_null(strstr(why, "1.11.0"));
             assert_non_null(strstr(why, library));
             assert_non_null(strstr(why, "1.16"));
@@ -243,6 +245,13 @@ static void test_ort__places(void **state)
         unsetenv("ONNXDBG_ORT");
         setenv("VIRTUAL_ENV", dir, 1);
     }
+    struct odb_executor *ort = NULL;
+    char *spec = odb_xasprintf("ort,runtime=%s/lib/python3.11/site-packages", dir);
+    assert_int_equal(odb_executor_open(&ort, spec, &err), ODB_E_EXECUTOR);
+    help_has_text(&err, "1.11.0");
+    assert_int_equal(odb_executor_here("ort,runtime=/no/such/library.so", &err), ODB_E_USAGE);
+    help_has_text(&err, "there is no file or folder /no/such/library.so");
+    free(spec);
     give_env("ONNXDBG_ORT", was);
     give_env("VIRTUAL_ENV", venv);
     odb_scratch_remove(dir);

@@ -80,11 +80,11 @@ static void test_python__share(void **state)
     args_of("python:a.py", text, sizeof text, &err);
     assert_int_equal(err.code, ODB_E_EXECUTOR);
     help_has_text(&err, "ONNXDBG_SHARE");
-    odb_executor_find("python")->available(why, sizeof why);
+    odb_executor_available(odb_executor_find("python"), NULL, why, sizeof why);
     assert_non_null(strstr(why, "ONNXDBG_SHARE"));
     unsetenv("ONNXDBG_SHARE");
     assert_int_equal(setenv("ONNXDBG_PYTHON", "/nowhere/python3", 1), 0);
-    odb_executor_find("torch")->available(why, sizeof why);
+    odb_executor_available(odb_executor_find("torch"), NULL, why, sizeof why);
     assert_non_null(strstr(why, "cannot be started"));
     unsetenv("ONNXDBG_PYTHON");
 }

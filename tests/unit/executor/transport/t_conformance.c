@@ -104,8 +104,8 @@ static void row_missing(const struct row *row, char *why, size_t size)
     for (struct odb_spec *spec; text && !why[0]; odb_spec_free(spec)) { /* what is wrapped, too */
         help_ok(odb_spec_parse(&spec, text, NULL), &(struct odb_error)ODB_ERROR_INIT);
         const struct odb_executor_ops *ops = odb_executor_find(spec->kind);
-        if (ops && ops->available)
-            ops->available(why, size);
+        if (ops)
+            odb_executor_available(ops, spec, why, size);
         free(text);
         text = spec->inner ? odb_xstrdup(spec->inner) : NULL;
     }
@@ -1110,8 +1110,7 @@ static void ssh_missing(char *why, size_t size)
 
 static void ssh_python_missing(char *why, size_t size)
 {
-    odb_executor_find("python")->available(why, size);
-    if (!why[0])
+    if (odb_executor_available(odb_executor_find("python"), NULL, why, size))
         ssh_missing(why, size);
 }
 

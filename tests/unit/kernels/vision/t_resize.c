@@ -97,6 +97,20 @@ static void test_resize__shrinking_rounds_up_before_opset_11(void **state)
     op_free(&c);
 }
 
+static void test_resize__sizes_miss_no_tie(void **state)
+{
+    struct op_call c = OP_CALL("Resize", 13);
+
+    op_text(&c, "nearest_mode", "round_prefer_ceil");
+    op_count(&c, ODB_F32, 1, OP_DIMS(20), 0);
+    op_take(&c, NULL);
+    op_take(&c, NULL);
+    op_in(&c, ODB_I64, 1, OP_DIMS(1), (double[]){6});
+    assert_int_equal(op_run(&c), ODB_OK);
+    op_expect(&c, 0, 1, 5, 8, 11, 15, 18); /* 4.5 and 14.5 are ties */
+    op_free(&c);
+}
+
 static void test_resize__integers_round_to_even_and_clamp(void **state)
 {
     struct op_call c = OP_CALL("Resize", 13);
@@ -216,6 +230,7 @@ int main(void)
         cmocka_unit_test(test_resize__nearest_moves_any_type),
         cmocka_unit_test(test_resize__nearest_strings),
         cmocka_unit_test(test_resize__shrinking_rounds_up_before_opset_11),
+        cmocka_unit_test(test_resize__sizes_miss_no_tie),
         cmocka_unit_test(test_resize__integers_round_to_even_and_clamp),
         cmocka_unit_test(test_resize__same_size_keeps_bits),
         cmocka_unit_test(test_resize__antialias_keeps_constants),

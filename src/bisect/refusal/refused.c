@@ -7,11 +7,12 @@
  *
  * Nodes that are refused are found one after another, as the ends of the smallest prefixes that
  * are, until the target takes the rest. Others of the operator that look alike are asked for by a
- * few of them, alone.
+ * few of them, alone. Those that the target runs at its plainest are left out likewise, and are no
+ * lack but a failure (broken.c).
  */
 
 #include "bisect/strategy/run.h"
-#include "bisect/plan/refused.h"
+#include "bisect/refusal/refused.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@
 #include "base/utf8.h"
 #include "bisect/strategy/hunt.h"
 #include "bisect/strategy/isolated.h"
-#include "bisect/plan/plain.h"
+#include "bisect/refusal/broken.h"
 #include "report/report.h"
 #include "search/search.h"
 #include "reference/trace.h"
@@ -57,11 +58,33 @@ static void refused_leave_out(struct search_case_made *rest, struct findings *f,
         }
 }
 
-static void refused_push(struct search_case_made *rest, struct findings *f, int node,
-                         enum odb_refusal how)
+static void refused_push(struct search_case_made *rest, struct findings *f,
+                         struct odb_refused refused)
 {
-    refused_leave_out(rest, f, node);
-    odb_push(&findings_pieces(f)->refused, (struct odb_refused){node, how});
+    refused_leave_out(rest, f, refused.node);
+    odb_push(&findings_pieces(f)->refused, refused);
+}
+
+/* Whether some are that the target does not run at its plainest, as far as that is known. */
+static bool refused_lacks(const struct findings *f)
+{
+    bool lacks = false;
+    for (size_t i = 0; i < f->report->pieces.refused.n; i++)
+        lacks |= !f->report->pieces.refused.items[i].runs;
+    return lacks;
+}
+
+/* Each of them runs alone, so that the target may be at fault: with other options it could be
+ * asked.
+ */
+static void refused_note_open(struct findings *f)
+{
+    bool together = false;
+    for (size_t i = 0; i < f->report->pieces.refused.n; i++)
+        together |= f->report->pieces.refused.items[i].how == ODB_REFUSED_TOGETHER;
+    if (together && broken_is_open(f))
+        findings_note(f, "what runs alone and is refused together may be the target's fault: name "
+                         "its plainest options with plain=SPEC, and it is asked again with those");
 }
 
 /* --- nodes that look alike -------------------------------------------------------------------- */
@@ -110,32 +133,57 @@ static bool refused_alike(const struct search_case *c, int x, int y)
     return alike;
 }
 
+typedef enum odb_status refused_ask_fn(const struct search_case *c, struct findings *f, int node,
+                                       bool *refused, struct odb_error *err);
+
+static enum odb_status refused_alone(const struct search_case *c, struct findings *f, int node,
+                                     bool *refused, struct odb_error *err)
+{
+    enum odb_status had;
+    ODB_TRY(isolated_node(c, f, node, &had, err));
+    *refused = odb_probe_refused(had);
+    return ODB_OK;
+}
+
 /* Asks the first, the last and the middle one of those that look like the node and are not left
- * out, each alone; where all are refused, all are left out, else those that are. */
+ * out; where all are refused, all are left out, else those that are. how: such as are asked. */
 static enum odb_status refused_ask_alike(struct search_case_made *rest, struct findings *f,
-                                         int node, struct odb_error *err)
+                                         int node, refused_ask_fn *ask, struct odb_refused how,
+                                         struct odb_error *err)
 {
     const struct search_case *c = &rest->is;
     int *alike = odb_new_n(int, c->graph->n_nodes), asked[REFUSED_WITNESSES];
     size_t n = 0, n_asked = 0, n_refused = 0;
-    enum odb_status status = ODB_OK, had;
+    enum odb_status status = ODB_OK;
+    bool refused = false;
     for (int i = 0; i < (int)c->graph->n_nodes; i++)
         if (!c->beyond[i] && refused_alike(c, node, i))
             alike[n++] = i;
     const size_t at[REFUSED_WITNESSES] = {0, n ? n - 1 : 0, n / 2};
     for (size_t i = 0; i < ODB_MIN(n, (size_t)REFUSED_WITNESSES) && status == ODB_OK; i++) {
-        status = isolated_node(c, f, alike[at[i]], &had, err);
-        if (status == ODB_OK && odb_probe_refused(had))
+        status = ask(c, f, alike[at[i]], &refused, err);
+        if (status == ODB_OK && refused)
             asked[n_refused++] = alike[at[i]];
         n_asked++;
     }
     for (size_t i = 0; i < n_refused; i++)
-        refused_push(rest, f, asked[i], ODB_REFUSED_ALONE);
+        refused_push(rest, f, (struct odb_refused){asked[i], how.how, how.runs});
     for (size_t i = 0; i < n && n_refused == n_asked && status == ODB_OK; i++)
         if (!c->beyond[alike[i]])
-            refused_push(rest, f, alike[i], ODB_REFUSED_ALIKE);
+            refused_push(rest, f, (struct odb_refused){alike[i], ODB_REFUSED_ALIKE, how.runs});
     free(alike);
     return status;
+}
+
+/* The node is left out, which the target breaks, with those that look alike. */
+static enum odb_status refused_take_broken(struct search_case_made *rest, struct findings *f,
+                                           int node, struct odb_error *err)
+{
+    bool alone;
+    ODB_TRY(refused_alone(&rest->is, f, node, &alone, err)); /* which judges it */
+    struct odb_refused how = {node, alone ? ODB_REFUSED_ALONE : ODB_REFUSED_TOGETHER, true};
+    refused_push(rest, f, how);
+    return refused_ask_alike(rest, f, node, broken_take_alike, how, err);
 }
 
 /* The node is left out, with those that look alike. Where it is the second of its operator, that
@@ -145,20 +193,19 @@ static enum odb_status refused_take_out(struct search_case_made *rest, struct fi
 {
     const struct search_case *c = &rest->is;
     const struct odb_node *found = &c->graph->nodes[node];
-    bool again = false;
-    enum odb_status had;
+    bool again = false, alone;
     for (size_t i = 0; i < f->report->pieces.refused.n; i++)
         again |=
             refused_same_operator(found, &c->graph->nodes[f->report->pieces.refused.items[i].node]);
-    ODB_TRY(isolated_node(c, f, node, &had, err));
-    bool alone = odb_probe_refused(had); /* else that says nothing of others */
-    refused_push(rest, f, node, alone ? ODB_REFUSED_ALONE : ODB_REFUSED_TOGETHER);
-    if (!alone)
+    ODB_TRY(refused_alone(c, f, node, &alone, err));
+    struct odb_refused how = {node, alone ? ODB_REFUSED_ALONE : ODB_REFUSED_TOGETHER, false};
+    refused_push(rest, f, how);
+    if (!alone) /* which says nothing of others */
         return ODB_OK;
-    ODB_TRY(refused_ask_alike(rest, f, node, err));
+    ODB_TRY(refused_ask_alike(rest, f, node, refused_alone, how, err));
     for (int i = 0; again && i < (int)c->graph->n_nodes; i++)
         if (!c->beyond[i] && refused_same_operator(found, &c->graph->nodes[i]))
-            ODB_TRY(refused_ask_alike(rest, f, i, err));
+            ODB_TRY(refused_ask_alike(rest, f, i, refused_alone, how, err));
     return ODB_OK;
 }
 
@@ -207,7 +254,7 @@ static enum odb_status refused_next(struct search_case_made *rest, struct findin
     size_t asked;
     int node;
     char label[200];
-    bool first = !f->report->pieces.refused.n;
+    bool first = !f->report->pieces.refused.n, broken = false;
     *left = false;
     ODB_TRY(hunt_refusal(c, f, refusal, &node, err));
     if (node == ODB_NO_NODE)
@@ -215,14 +262,18 @@ static enum odb_status refused_next(struct search_case_made *rest, struct findin
     findings_step_begin(f, "refused");
     enum odb_status status = hunt_ask_prefixes(c, f, refusal, ODB_NO_VALUE, "refused", &node, 1,
                                                true, &answer, &asked, err);
-    if (first && answer == ODB_ANSWER_BAD) /* its own words, not the whole model's */
-        f->kept->refused_why = f->kept->refusal;
     *left = status == ODB_OK && answer == ODB_ANSWER_BAD &&
             (!first || !refused_first(c, node) || hunt_runs_at_all(c, f, node, refusal));
     if (*left)
-        status = refused_take_out(rest, f, node, err);
+        status = broken_take(c, f, node, &broken, err);
+    if (answer == ODB_ANSWER_BAD && !broken && !refused_lacks(f)) /* not the whole model's words */
+        f->kept->refused_why = f->kept->refusal;
+    if (*left && status == ODB_OK)
+        status =
+            broken ? refused_take_broken(rest, f, node, err) : refused_take_out(rest, f, node, err);
     findings_step_end(f, "refused",
-                      "the node that ends the smallest prefix refused, and those like it");
+                      "the node that ends the smallest prefix refused%s, and those like it",
+                      broken ? ", what is refused together with it" : "");
     *left = *left && refused_new_outputs(rest, f);
     if (!f->report->pieces.refused.n) /* else refused_mark() tells of it */
         findings_warn(f, "the smallest prefix that the target refuses ends in #%d %s (%s)", node,
@@ -241,7 +292,8 @@ static enum odb_status refused_one_by_one(struct search_case_made *rest, struct 
 }
 
 enum odb_status refused_around(struct search_case_made *rest, const struct search_case *whole,
-                               struct findings *f, enum odb_status refusal, struct odb_error *err)
+                               struct findings *f, enum odb_status refusal, refused_run_fn *run,
+                               struct odb_error *err)
 {
     const struct search_case *c = &rest->is;
     enum odb_status status = refusal;
@@ -259,7 +311,9 @@ enum odb_status refused_around(struct search_case_made *rest, const struct searc
             return refusal;
         if (!left || i == rounds)
             return refused_one_by_one(rest, f, err);
-        status = plain_run(c, f, err);
+        status = run(c, f, err);
+        if (odb_probe_refused(status))
+            broken_sign(f, err);
     }
     return status;
 }
@@ -289,13 +343,22 @@ static void refused_count(const struct search_case *c, struct findings *f)
     pieces->left = c->graph->n_nodes - pieces->judged - pieces->fed;
 }
 
-/* Whose words they are: of the smallest prefix, for the whole model may be refused for another. */
+/* Whose words they are: of the smallest prefix, for the whole model may be refused for another.
+ * That all that is refused is accused is no reason. */
 static void refused_undecide(const struct search_case *c, struct findings *f)
 {
+    const struct odb_refused *first = f->report->pieces.refused.items;
     struct odb_error because = f->kept->refused_why;
     struct odb_buf node = ODB_BUF_INIT, pieces = ODB_BUF_INIT;
-    odb_node_put(c->graph, f->report->pieces.refused.items[0].node, &node);
     odb_report_put_pieces(f->report, &pieces);
+    if (!refused_lacks(f)) {
+        findings_note(f, "%s", odb_buf_text(&pieces));
+        odb_buf_dispose(&pieces);
+        return;
+    }
+    while (first->runs)
+        first++;
+    odb_node_put(c->graph, first->node, &node);
     because.code = ODB_E_EXECUTOR;
     odb_error_at(&because, "%s", odb_buf_text(&node));
     odb_error_remedy(&because, "%s", odb_buf_text(&pieces));
@@ -320,4 +383,5 @@ void refused_mark(const struct search_case *c, struct findings *f)
     }
     refused_count(c, f);
     refused_undecide(c, f);
+    refused_note_open(f);
 }

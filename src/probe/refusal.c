@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probe/refusal.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "executor/transport/target.h"
+#include "probe/probe.h"
+
+/* What a target says where the machine lacks something. */
+static const char *const refusal_local[] = {
+    "No space left on device",
+    "no CUDA-capable device",
+    "CUDA driver version is insufficient",
+    "no kernel image is available",
+    "cannot open shared object file",
+    "Failed to load shared library",
+    "WebGPU adapter",
+};
+
+bool odb_refusal_is_local(enum odb_status status, const struct odb_error *err)
+{
+    if (status == ODB_E_NOMEM || status == ODB_E_IO)
+        return true;
+    if (!odb_probe_refused(status) || !err)
+        return false;
+    for (size_t i = 0; i < ODB_COUNT(refusal_local); i++)
+        if (strcasestr(err->what, refusal_local[i]))
+            return true;
+    return odb_target_speaks_of_memory(err->what);
+}
+
+bool odb_refusal_may_be_fault(enum odb_status status, const struct odb_error *err)
+{
+    return odb_probe_refused(status) && !odb_refusal_is_local(status, err);
+}

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Valid networks that ONNX Runtime's optimisers compute wrongly, or break."""
+import numpy as np
+from onnx import TensorProto, helper
+
+from networks import Net, network
+from operators import end, image, tail
+
+
+@network
+def pad_avgpool_fusion():
+    """A Pad before an AveragePool that leaves pads out of its mean."""
+    net, value = image()
+    value = net.op("Pad", [value, np.array([0, 0, 1, 1, 0, 0, 1, 1], np.int64)])
+    value = net.op("AveragePool", [value], kernel_shape=[3, 3], strides=[2, 2])
+    return tail(net, value)
+
+
+@network
+def pad_maxpool_fusion():
+    """A Pad with zeros before a MaxPool of negative numbers."""
+    net, value = image()
+    value = net.op("Neg", [value])
+    value = net.op("Sub", [value, np.array([1], np.float32)])
+    value = net.op("Pad", [value, np.array([0, 0, 1, 1, 0, 0, 1, 1], np.int64)])
+    value = net.op("MaxPool", [value], kernel_shape=[3, 3], strides=[2, 2])
+    return tail(net, value)
+
+
+@network
+def gemm_identity_weight():
+    """A Gemm whose weight comes through a Transpose that changes nothing."""
+    net = Net(17)
+    value = net.input("rows", [4, 16])
+    value = net.dense(value, 16, 16)
+    weight = net.op("MatMul", [net.draw(16, 4), value])
+    weight = net.op("Transpose", [weight], perm=[0, 1], name="/fc/same")
+    value = net.op("Gemm", [value, weight, net.draw(16)], name="/fc/Gemm")
+    return end(net, net.op("Relu", [value]))
+
+
+@network
+def gemm_identity_weight_oblong():
+    """The same where the weight is not square."""
+    net = Net(17)
+    value = net.input("rows", [4, 16])
+    value = net.dense(value, 16, 16)
+    weight = net.op("MatMul", [net.draw(16, 4), net.dense(value, 16, 12)])
+    weight = net.op("Transpose", [weight], perm=[0, 1], name="/fc/same")
+    value = net.op("Gemm", [value, weight, net.draw(12)], name="/fc/Gemm")
+    value = net.dense(value, 12, 16)
+    return end(net, value)
+
+
+@network
+def cse_string_attribute():
+    """Two equal nodes with strings in a tensor: their hashes are compared, and strings have none."""
+    net = Net(17, ai_onnx_ml=4)
+    value = net.input("ids", [8], "int64")
+    keys = helper.make_tensor("keys", TensorProto.INT64, [2], [0, 1])
+    words_ = helper.make_tensor("words", TensorProto.STRING, [2], [b"no", b"yes"])
+    names = [net.op("LabelEncoder", [value], domain="ai.onnx.ml", keys_tensor=keys,
+                    values_tensor=words_, default_tensor=helper.make_tensor(
+                        "default", TensorProto.STRING, [1], [b""])) for _ in range(2)]
+    back = [net.op("LabelEncoder", [n], domain="ai.onnx.ml", keys_strings=["no", "yes"],
+                   values_floats=[0.25, 1.5]) for n in names]
+    value = net.op("Add", back)
+    value = net.op("Unsqueeze", [value, np.array([0], np.int64)])
+    value = net.dense(value, 8, 16)
+    return end(net, value)
+
+
+@network
+def gemm_identity_each_layer():
+    """The same fault in every block of a network."""
+    net = Net(17)
+    value = net.input("rows", [4, 16])
+    for layer in range(5):
+        value = net.dense(value, 16, 16)
+        weight = net.op("MatMul", [net.draw(16, 4), value])
+        weight = net.op("Transpose", [weight], perm=[0, 1], name="/layer%d/same" % layer)
+        value = net.op("Gemm", [value, weight, net.draw(16)], name="/layer%d/Gemm" % layer)
+        value = net.op("Tanh", [value])
+    net.output(value)
+    return net
+
+
+@network
+def pad_maxpool_in_loop():
+    """A fusion that goes wrong in the body of a Loop."""
+    net, value = image()
+    body = Net(17, seed=5)
+    inside = body.op("Sub", [body.op("Neg", ["state"]), np.array([1], np.float32)])
+    inside = body.op("Pad", [inside, np.array([0, 0, 1, 1, 0, 0, 1, 1], np.int64)])
+    inside = body.op("MaxPool", [inside], kernel_shape=[3, 3])
+    body.input("turn", [], "int64")
+    body.input("go", [], "bool")
+    body.input("state", [1, 8, 20, 20])
+    body.output(body.op("Identity", ["go"], name="/again"), "bool", [])
+    body.output(body.op("Add", [body.op("Tanh", [inside]), "state"]), shape=[1, 8, 20, 20])
+    value = net.op("Loop", [np.array(3, np.int64), np.array(True), value], name="/loop",
+                   body=body.graph("body"))
+    return tail(net, value)
+
+
+@network
+def qdq_resize_linear():
+    """Resize between a DequantizeLinear and a QuantizeLinear: done on bytes, and cut off there."""
+    net, value = image()
+    scale, zero = np.array(0.02, np.float32), np.array(10, np.uint8)
+    for resized in (False, True):
+        if resized:
+            value = net.op("Resize", [value, "", np.array([1, 1, 2, 2], np.float32)], mode="linear")
+        value = net.op("QuantizeLinear", [value, scale, zero])
+        value = net.op("DequantizeLinear", [value, scale, zero])
+    return tail(net, value)
