@@ -22,6 +22,7 @@
 
 #define BLAME_NOISY_RUNS 3
 #define BLAME_NOISY_SEED 0x5eed0000u
+#define BLAME_STEPS 2 /* times its local noise, beside half a step, a value of steps may be off */
 #define BLAME_EDGE 0.875 /* the power of a type's largest number where its edge begins */
 
 static bool blame_is_float(const struct odb_tensor *t)
@@ -438,14 +439,17 @@ static void blame_judge_encoded(struct blame_replay *r, const struct odb_node *n
     if (off.wrong) {
         struct blame_noise honest = {.max = 0};
         blame_measure_noise(r, node->n_out, o, &honest);
-        noise = isfinite(honest.max) ? factor * honest.max * gap->rms : 0;
+        noise = isfinite(honest.max) ? BLAME_STEPS * honest.max * gap->rms : 0;
         odb_encoded_measure(&off, e, t, r->exact[o], noise);
     }
+    if (isfinite(off.excess) && gap->rms > 0) /* of what lies outside the range the end counts */
+        report->local_error =
+            ODB_NUMBER(fmin(gap->error, (0.5 + off.excess) * off.step / gap->rms));
     double allowed = gap->rms > 0 ? (0.5 + off.slack) * off.step / gap->rms / factor : 0;
     report->local_noise = ODB_NUMBER(allowed);
     if (!off.wrong || blame_brought_in(r, node).odd ||
         blame_unrounded(r, node->n_out, o, e, t, noise)) {
-        report->local_noise = ODB_NUMBER(fmax(allowed, gap->error / factor));
+        report->local_noise = ODB_NUMBER(fmax(allowed, report->local_error.v / factor));
         return;
     }
     if (!report->reason[0])
