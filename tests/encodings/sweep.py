@@ -156,7 +156,8 @@ def calibration(model, base, kind, dice):
     if not path:
         return
     report = model.search(path)
-    harm = far(base) - far(report)
+    before, now = far(base), far(report)
+    harm = 0 if before == now else before - now
     blamed = report["encodings"]["calibration_at_fault"]
     bad = [v["name"] for v in report["encodings"]["values"] if v.get("at_fault")]
     if report["exit"] or report["culprits"]:

@@ -632,7 +632,7 @@ static const struct odb_command command_table[] = {
                 "cpu,encodings=FILE computes so. The ranges are worth as much as the samples: "
                 "generated inputs are rarely like real ones. onnxdbg-encodings(7) describes the "
                 "file.",
-        .example = "onnxdbg calibrate model.onnx --inputs-from samples -o encodings.json",
+        .example = "onnxdbg calibrate model.onnx --method percentile -o encodings.json",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH,
         .exec = odb_command__calibrate,
     },
