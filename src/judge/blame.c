@@ -473,7 +473,7 @@ static void blame_judge_encoded(struct blame_replay *r, const struct odb_node *n
     odb_encoded_measure(&off, e, t, r->exact[o], noise);
     if (off.wrong) {
         struct blame_noise honest = {.max = 0};
-        blame_measure_noise(r, node->n_out, o, &honest);
+        blame_measure_noise(r, node->n_out, o, t, &honest);
         noise = isfinite(honest.max) ? factor * honest.max * gap->rms : 0;
         odb_encoded_measure(&off, e, t, r->exact[o], noise);
     }
