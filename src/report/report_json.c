@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "executor/groups.h"
 #include "run/feeds.h"
+#include "report/explained.h"
 #include "report/json.h"
 #include "report/report.h"
 #include "run/value_report.h"
@@ -191,24 +192,20 @@ static json_t *report_held(const struct odb_report *report, const struct odb_hel
                      (json_int_t)held->n, "of", (json_int_t)held->of_all);
 }
 
-static json_t *report_kernel(const struct odb_kernel *kernel)
+static json_t *report_nodes(const int *nodes, size_t n)
 {
-    if (!kernel)
-        return json_null();
-    json_t *nodes = json_array();
-    for (size_t i = 0; i < kernel->n; i++)
-        json_array_append_new(nodes, json_integer(kernel->nodes[i]));
-    return json_pack("{s:o,s:o,s:o}", "name", odb_json_text(kernel->name), "pass",
-                     odb_json_text(kernel->made_by), "nodes", nodes);
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array, json_integer(nodes[i]));
+    return array;
 }
 
-/* Nodes that are refused together; null of other kinds. */
-static json_t *report_together(const struct odb_culprit *culprit)
+static json_t *report_kernel(const struct odb_kernel *kernel)
 {
-    json_t *nodes = culprit->together.n ? json_array() : json_null();
-    for (size_t i = 0; i < culprit->together.n; i++)
-        json_array_append_new(nodes, json_integer(culprit->together.items[i]));
-    return nodes;
+    return !kernel ? json_null()
+                   : json_pack("{s:o,s:o,s:o}", "name", odb_json_text(kernel->name), "pass",
+                               odb_json_text(kernel->made_by), "nodes",
+                               report_nodes(kernel->nodes, kernel->n));
 }
 
 static json_t *report_culprit(const struct odb_report *report, const struct odb_culprit *culprit)
@@ -223,8 +220,11 @@ static json_t *report_culprit(const struct odb_report *report, const struct odb_
     report_set(object, "reaches_output", json_boolean(culprit->reaches_output));
     report_set(object, "verified", json_boolean(culprit->verified));
     report_set(object, "segment", json_pack("[ii]", culprit->segment[0], culprit->segment[1]));
-    report_set(object, "together", report_together(culprit));
+    report_set(object, "together",
+               culprit->together.n ? report_nodes(culprit->together.items, culprit->together.n)
+                                   : json_null());
     report_set(object, "runs_with", odb_json_text(culprit->runs_with));
+    report_set(object, "group", report_nodes(culprit->group.items, culprit->group.n));
     report_set(object, "kernel", report_kernel(culprit->kernel));
     report_set(object, "read_as", odb_json_text(culprit->read_as));
     report_set(object, "passes", report_part(&culprit->passes));
@@ -238,6 +238,7 @@ static json_t *report_culprit(const struct odb_report *report, const struct odb_
     report_set(object, "third_opinion_by", odb_json_text(culprit->third_by));
     report_set(object, "own_library_opinion", report_opinion(culprit->own_opinion));
     report_set(object, "own_library", odb_json_text(culprit->own_by));
+    odb_explained_json(&culprit->explained, object);
     report_evidence(object, culprit);
     report_set(object, "text", odb_json_text(culprit->text));
     return object;
@@ -461,6 +462,7 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "reference_seconds", odb_json_real(report->reference_seconds));
     report_set(root, "target_seconds", odb_json_real(report->target_seconds));
     report_set(root, "target_load_seconds", odb_json_real(report->target_load_seconds));
+    report_set(root, "max_outputs_found", json_integer((json_int_t)report->max_outputs));
     report_set(root, "values_unread", json_integer((json_int_t)report->values_unread));
     report_set(root, "unsupported_nodes", json_integer((json_int_t)report->n_unsupported));
     report_set(root, "first",

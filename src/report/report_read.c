@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "executor/groups.h"
+#include "report/explained.h"
 #include "report/json.h"
 #include "report/report.h"
 #include "run/value_report.h"
@@ -305,6 +306,17 @@ static void read_together(const struct reading *r, const json_t *list, struct od
             odb_push(&culprit->together, node);
 }
 
+static void read_group(const struct reading *r, const json_t *json, struct odb_culprit *culprit)
+{
+    size_t i;
+    json_t *node;
+    int index;
+    culprit->group.n = 0;
+    json_array_foreach((json_t *)json, i, node)
+        if (read_node(r, node, &index))
+            odb_push(&culprit->group, index);
+}
+
 static void read_culprit(const struct reading *r, const json_t *json, struct odb_culprit *culprit)
 {
     static const struct read_row rows[] = {
@@ -324,12 +336,15 @@ static void read_culprit(const struct reading *r, const json_t *json, struct odb
     READ_ROWS(json, read_value_rows, &culprit->numbers);
     if (!culprit->kernel)
         culprit->kernel = read_kernel(r, json_object_get(json, "kernel"));
+    read_group(r, json_object_get(json, "group"), culprit);
     read_held(r, json_object_get(json, "holds"), &culprit->held);
     read_passes(r, json_object_get(json, "passes"), &culprit->passes);
     read_together(r, json_object_get(json, "together"), culprit);
     read_chars(json_object_get(json, "recorded_weight_off"), culprit->recorded_off,
                sizeof culprit->recorded_off);
     read_inside(json_object_get(json, "inside"), culprit);
+    if (!culprit->explained.items.n)
+        odb_explained_read(&culprit->explained, json);
     read_evidence(json, culprit);
 }
 
@@ -561,6 +576,7 @@ static void read_head(struct odb_report *report, const json_t *json)
         {"reference_seconds", offsetof(struct odb_report, reference_seconds), read_real},
         {"target_seconds", offsetof(struct odb_report, target_seconds), read_real},
         {"target_load_seconds", offsetof(struct odb_report, target_load_seconds), read_real},
+        {"max_outputs_found", offsetof(struct odb_report, max_outputs), read_size},
         {"values_unread", offsetof(struct odb_report, values_unread), read_size},
         {"unsupported_nodes", offsetof(struct odb_report, n_unsupported), read_size},
     };

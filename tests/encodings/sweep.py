@@ -55,6 +55,8 @@ class Model:
         with open(found, encoding="utf-8") as file:
             report = json.load(file)
         report["exit"] = done.returncode
+        if "encodings" not in report:
+            raise RuntimeError("exit status %d: %s" % (done.returncode, done.stderr.strip()[-300:]))
         return report
 
     def nodes(self):
