@@ -114,3 +114,22 @@ def qdq_resize_linear():
         value = net.op("QuantizeLinear", [value, scale, zero])
         value = net.op("DequantizeLinear", [value, scale, zero])
     return tail(net, value)
+
+
+@network
+def qdq_gemm_alpha():
+    """A quantised Gemm with an alpha, which the fused kernel multiplies the bias by as well."""
+    net = Net(17)
+    value = net.dense(net.input("rows", [4, 16]), 16, 16)
+    scale, zero = np.array(0.02, np.float32), np.array(10, np.uint8)
+    value = net.op("QuantizeLinear", [value, scale, zero])
+    value = net.op("DequantizeLinear", [value, scale, zero])
+    weight = net.op("DequantizeLinear", [net.random.randint(-60, 60, (16, 16)).astype(np.int8),
+                                         np.array(0.004, np.float32), np.array(0, np.int8)])
+    bias = net.op("DequantizeLinear", [net.random.randint(-5000, 5000, 16).astype(np.int32),
+                                       np.array(0.00008, np.float32), np.array(0, np.int32)])
+    value = net.op("Gemm", [value, weight, bias], transB=1, alpha=0.5, name="/fc/Gemm")
+    scale, zero = np.array(0.01, np.float32), np.array(100, np.uint8)
+    value = net.op("QuantizeLinear", [value, scale, zero])
+    value = net.op("DequantizeLinear", [value, scale, zero])
+    return end(net, value)

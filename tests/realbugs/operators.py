@@ -141,7 +141,8 @@ def lstm_clip():
 
 @network
 def gridsample_cubic_border():
-    """Bicubic with border padding."""
+    """Bicubic with border padding. Whether a place outside or each of its pixels is moved to the border
+    is read in two ways; 1.16 does neither."""
     net, value = image()
     grid = np.stack(np.meshgrid(np.linspace(-1.3, 1.3, 12), np.linspace(-1.2, 1.25, 12)), -1)
     value = net.op("GridSample", [value, grid[None].astype(np.float32)], mode="bicubic",
