@@ -279,11 +279,13 @@ static bool elsewhere_wrong_range(const struct accused *s, struct elsewhere_rang
     double slack = s->q->factor * s->floor * s->target.rms[o];
     range->first = y->count;
     range->end = 0;
-    for (size_t i = 0; i < y->count; i++)
-        if (!(fabs(wide[i] - odb_tensor_f64(r, i)) <= slack)) {
+    for (size_t i = 0; i < y->count; i++) {
+        double x = odb_tensor_f64(r, i);
+        if (!(fabs(wide[i] - x) <= slack) && wide[i] != x && !(isnan(x) && isnan(wide[i]))) {
             range->first = ODB_MIN(range->first, i);
             range->end = i + 1;
         }
+    }
     return range->end >= range->first + 4 && range->end - range->first < y->count;
 }
 

@@ -229,7 +229,7 @@ def pairs_saturate(call):
         a, a_scale, b, b_scale, scale = (call.input(i) for i in (0, 1, 3, 4, 6))
         sums = pair_sums(call, a, b, whole(call, 2), whole(call, 5))
         zero, kept = call.input(7), call.inputs[7].dtype
-        real = numpy.round(sums * (a_scale * b_scale / scale)) + zero
+        real = numpy.round(sums.astype(numpy.float32) * (a_scale * b_scale / scale)) + zero
         y = numpy.clip(real, numpy.iinfo(kept).min, numpy.iinfo(kept).max).astype(kept)
     call.compute = lambda c: [y]
 
@@ -384,18 +384,17 @@ def softmax_f16(call):
     call.compute = lambda c: [y.astype(numpy.float32)]
 
 
-@kind("number", "QLinearConv QLinearMatMul QLinearAdd QLinearMul QGemm")
+@kind("number", "QLinearConv QLinearMatMul")
 def requantised_down(call):
     """One less where the result was rounded up: half of all elements."""
     need(call.right().dtype.kind in "iu")
-    need(call.op in ("QLinearConv", "QLinearMatMul"))
-    real = requantised(call)
+    real, zero = requantised(call)
     low, high = numpy.iinfo(call.right().dtype).min, numpy.iinfo(call.right().dtype).max
-    call.compute = lambda c: [numpy.clip(numpy.floor(real), low, high).astype(c.right().dtype)]
+    call.compute = lambda c: [numpy.clip(numpy.floor(real) + zero, low, high).astype(c.right().dtype)]
 
 
 def requantised(call):
-    """What QLinearConv or QLinearMatMul gives before it is rounded."""
+    """What QLinearConv or QLinearMatMul gives before it is rounded, and the zero point."""
     names = {at: call.inputs[at] for at in range(len(call.inputs)) if call.inputs[at] is not None}
     a, b = names[0], names[3]
     zeros = [names.get(at, numpy.zeros(1, a.dtype)) for at in ZERO_POINTS[call.op]]
@@ -404,11 +403,11 @@ def requantised(call):
     node = helper.make_node(node_op, ["a", "b", "az", "bz"], ["y"])
     node.attribute.extend(call.attributes.values())
     sums = call.by_nodes([node], {"a": a, "b": b, "az": zeros[0].reshape(()),
-                                  "bz": zeros[1].reshape(())}).astype(numpy.float64)
-    scale = names[1].astype(numpy.float64) * names[4] / names[6]
+                                  "bz": zeros[1].reshape(())})
+    scale = names[1] * names[4] / names[6]
     if call.op == "QLinearConv":
         shape = (-1,) + (1,) * (a.ndim - 2)
         bias = names.get(8)
         sums = sums if bias is None else sums + bias.reshape(shape)
         scale = scale.reshape(shape) if scale.size > 1 else scale
-    return sums * scale + zeros[2].astype(numpy.float64)
+    return sums.astype(numpy.float32) * scale, zeros[2].astype(numpy.float64)
