@@ -465,6 +465,57 @@ static enum odb_status input_change_cell(const struct variant *v, const struct a
     return ODB_OK;
 }
 
+/* --- statistics ------------------------------------------------------------------------------- */
+
+enum { INPUT_MEAN = 3, INPUT_VARIANCE = 4 };
+
+static enum choice input_choose_statistics(const struct accused *s, size_t k, struct variant *v)
+{
+    const struct odb_tensor *x = accused_in(s, 0), *mean = accused_in(s, INPUT_MEAN);
+    if (k || !x || x->rank < 2 || !mean || !accused_in(s, INPUT_VARIANCE) ||
+        mean->count != (size_t)x->dims[1] || x->count <= mean->count)
+        return CHOICE_END;
+    odb_buf_puts(&v->name, "of the batch");
+    odb_buf_puts(&v->text, "as if mean and variance were those of input X, as in training");
+    return CHOICE_MADE;
+}
+
+/* Sums over all of a channel but itself: of x, or of the squares of x less its mean. */
+static void input_channel_sums(const struct odb_tensor *x, const double *mean, double *out)
+{
+    size_t outer, n, inner;
+    tensor_around(x, 1, &outer, &n, &inner);
+    for (size_t i = 0; i < x->count; i++) {
+        size_t c = i / inner % n;
+        double d = odb_tensor_f64(x, i) - (mean ? mean[c] : 0);
+        out[c] += (mean ? d * d : d) / (double)(outer * inner);
+    }
+}
+
+static enum odb_status input_change_statistics(const struct variant *v, const struct accused *s,
+                                               struct change *c, struct odb_error *err)
+{
+    const struct odb_tensor *x = c->in[0];
+    size_t n = (size_t)x->dims[1];
+    double *sums[2] = {odb_new_n(double, n), odb_new_n(double, n)};
+    enum odb_status status = ODB_OK;
+    (void)v;
+    (void)s;
+    input_channel_sums(x, NULL, sums[0]);
+    input_channel_sums(x, sums[0], sums[1]);
+    for (int k = 0; k < 2 && status == ODB_OK; k++) {
+        struct odb_tensor *t = NULL;
+        status = odb_tensor_clone(&t, c->in[INPUT_MEAN + k], err);
+        for (size_t i = 0; i < n && status == ODB_OK; i++)
+            odb_store_f64(t->dtype, t->data, i, sums[k][i]);
+        if (status == ODB_OK)
+            change_input(c, INPUT_MEAN + k, t);
+    }
+    free(sums[0]);
+    free(sums[1]);
+    return status;
+}
+
 /* --- indices ---------------------------------------------------------------------------------- */
 
 static enum choice input_choose_indices(const struct accused *s, size_t k, struct variant *v)
@@ -592,6 +643,8 @@ const struct variant_row variants_input[] = {
     {"", "input/", input_choose_missing, input_change_missing, NULL, false, 0},
     {"LSTM|GRU", "input/gates=", input_choose_gates, input_change_gates, NULL, false, 0},
     {"RNN|LSTM|GRU", "input/", input_choose_cell, input_change_cell, NULL, false, 0},
+    {"BatchNormalization", "input/statistics=", input_choose_statistics, input_change_statistics,
+     NULL, false, 0},
     {"", "input/", input_choose_first, input_change_first, NULL, false, 0},
     {ARITHMETIC, "input/", input_choose_exchanged, input_change_exchanged, NULL, false, 0},
     {"Gather|GatherElements|GatherND|ScatterElements|ScatterND|OneHot", "input/",

@@ -270,6 +270,21 @@ static enum choice number_choose_sum(const struct accused *s, size_t k, struct v
     return number_choose_order(s, k % 2, v);
 }
 
+/* A float that rounds to any type of half its bits as x does: the last bit is 1 where x has more.
+ */
+static odb_f32 number_to_odd(double x)
+{
+    odb_f32 f = (odb_f32)x;
+    uint32_t bits;
+    if ((double)f == x || !isfinite(f))
+        return f;
+    f = fabs((double)f) > fabs(x) ? nextafterf(f, 0) : f;
+    memcpy(&bits, &f, sizeof bits);
+    bits |= 1;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
 static double number_sum(const void *payload, const double *a, const double *b, size_t k)
 {
     const struct number_sum *how = payload;
@@ -278,7 +293,7 @@ static double number_sum(const void *payload, const double *a, const double *b, 
         double part = 0;
         for (size_t j = i; j < ODB_MIN(i + how->block, k); j++)
             part += a[j] * b[j];
-        sum = (odb_f32)((double)sum + part);
+        sum = number_to_odd((double)sum + part);
         odb_round_f32(how->in, &sum, 1);
     }
     return (double)sum;

@@ -10,9 +10,18 @@ PRODUCTS = "MatMul Gemm Conv ConvTranspose"
 BIG = 4e6  # multiplications that a sum in a narrow type may take
 
 
+def to_odd(x):
+    """float32, whose last bit says that there was more: so it can be rounded once again."""
+    near = numpy.asarray(x).astype(numpy.float32)
+    below = numpy.where(abs(near) > abs(x), numpy.nextafter(near, numpy.float32(0)), near)
+    odd = (numpy.ascontiguousarray(below).view(numpy.uint32) | 1).view(numpy.float32)
+    return numpy.where((near == x) | ~numpy.isfinite(near), near, odd.reshape(near.shape))
+
+
 def bits_dropped(x, bits, nearest=True):
     """float32 with fewer bits of mantissa."""
-    whole = numpy.ascontiguousarray(x, numpy.float32).view(numpy.uint32).astype(numpy.uint64)
+    narrow = to_odd(x) if numpy.asarray(x).dtype == numpy.float64 else x
+    whole = numpy.ascontiguousarray(narrow, numpy.float32).view(numpy.uint32).astype(numpy.uint64)
     if nearest:
         whole += (1 << (bits - 1)) - 1 + ((whole >> bits) & 1)
     whole = (whole >> bits) << bits
