@@ -162,7 +162,7 @@ def row_of(case, verb, known):
         row["error"] = said
     else:
         row["said"] = [[e["fit"], e["variant"], len(e.get("members") or [])] for e in found or []]
-        row["seconds"] = said.get("explain_seconds", said.get("seconds"))
+        row["seconds"] = said.get("seconds") if verb == "explain" else None
     return row
 
 
