@@ -1,17 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "explain/dots.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 
+/* Where operands, their zero points and what is added are among the inputs; -1: nowhere. */
+static const struct dots_op {
+    const char *ops;
+    int b, zero_a, zero_b, bias;
+} dots_ops[] = {
+    {"MatMul", 1, -1, -1, -1},
+    {"Gemm", 1, -1, -1, -1}, /* C is added with beta, by dots_gemm() */
+    {"Conv", 1, -1, -1, 2},
+    {"MatMulInteger|ConvInteger", 1, 2, 3, -1},
+    {"QLinearMatMul", 3, 2, 5, -1},
+    {"QLinearConv", 3, 2, 5, 8},
+};
+
 /* The terms of every element: where they lie in the operands, in double. */
 struct dots {
     const struct accused *s;
-    dots_sum *sum;
-    const void *payload;
-    enum dots_order order;
+    const struct dots_how *how;
+    const struct dots_op *op;
     struct odb_tensor *a, *b; /* refs, in double */
     double zero_a, zero_b;    /* zero points of operands of integers */
     double *x, *y;            /* owned: the terms of one element */
@@ -21,7 +34,7 @@ struct dots {
 /* Sum of (a - zero_a) * (b - zero_b), of which the sum of a * b alone is the caller's. */
 static double dots_one(const struct dots *d, size_t k)
 {
-    double sum = d->sum(d->payload, d->x, d->y, k), a = 0, b = 0;
+    double sum = d->how->sum(d->how->payload, d->x, d->y, k), a = 0, b = 0;
     for (size_t i = 0; i < k && (d->zero_a != 0 || d->zero_b != 0); i++) {
         a += d->x[i];
         b += d->y[i];
@@ -147,7 +160,8 @@ static int64_t dots_tap(const struct dots_window *w, const struct odb_tensor *x,
 
 static enum odb_status dots_conv(struct dots *d)
 {
-    const struct odb_tensor *x = d->a, *w = d->b, *y = d->s->y[0], *bias = accused_in(d->s, 2);
+    const struct odb_tensor *x = d->a, *w = d->b, *y = d->s->y[0];
+    const struct odb_tensor *bias = d->op->bias < 0 ? NULL : accused_in(d->s, d->op->bias);
     struct dots_window window;
     if (x->rank < 3 || w->rank != x->rank || y->rank != x->rank ||
         !dots_window(d->s, x->rank - 2, &window))
@@ -159,7 +173,6 @@ static enum odb_status dots_conv(struct dots *d)
         plane *= (size_t)x->dims[k];
     }
     size_t group_outs = outs / (size_t)ODB_MAX(accused_int(d->s, "group", 1), 1);
-    bool integer = !strcmp(d->s->node->op_type, "ConvInteger"); /* its input 2 is a zero point */
     if (y->count * channels * taps > DOTS_MOST || !group_outs)
         return ODB_SKIPPED;
     d->x = odb_new_n(double, channels *taps + 1);
@@ -175,58 +188,99 @@ static enum odb_status dots_conv(struct dots *d)
         for (size_t tap = 0; tap < taps; tap++) {
             int64_t in = dots_tap(&window, x, w, at, tap);
             for (size_t c = 0; c < channels; c++, n++) {
-                size_t to = d->order == DOTS_CHANNELS ? c * taps + tap : n;
+                size_t to = d->how->order == DOTS_CHANNELS ? c * taps + tap : n;
                 d->x[to] = in < 0 ? d->zero_a : dots_data(x)[first + c * plane + (size_t)in];
                 d->y[to] = dots_data(w)[(out * channels + c) * taps + tap];
             }
         }
-        d->to[e] = dots_one(d, n) + (bias && !integer ? odb_tensor_f64(bias, out) : 0);
+        d->to[e] = dots_one(d, n) + (bias ? odb_tensor_f64(bias, out) : 0);
     }
     return ODB_OK;
 }
 
 bool dots_have_orders(const struct accused *s)
 {
-    const struct odb_tensor *w = accused_in(s, 1);
+    bool quantised = !strcmp(s->node->op_type, "QLinearConv");
+    const struct odb_tensor *w = accused_in(s, quantised ? 3 : 1);
     return w && w->rank > 2 && w->dims[1] > 1 && w->count != (size_t)(w->dims[0] * w->dims[1]) &&
-           variant_is_for("Conv|ConvInteger", s->node->op_type);
+           variant_is_for("Conv|ConvInteger|QLinearConv", s->node->op_type);
+}
+
+/* --- quantised again -------------------------------------------------------------------------- */
+
+bool dots_requantise(const struct accused *s)
+{
+    return variant_is_for("QLinearMatMul|QLinearConv", s->node->op_type);
+}
+
+/* Element i, or the one that there is; 0 without. */
+static double dots_at(const struct odb_tensor *t, size_t i)
+{
+    return t ? odb_tensor_f64(t, t->count > 1 ? i % t->count : 0) : 0;
+}
+
+/* Sums become numbers of the output's type, as runtimes do it: in float, with one factor. */
+static enum odb_status dots_quantise(struct dots *d)
+{
+    const struct accused *s = d->s;
+    const struct odb_tensor *scale_a = accused_in(s, 1), *scale_b = accused_in(s, 4);
+    const struct odb_tensor *scale = accused_in(s, 6), *zero = accused_in(s, 7), *y = s->y[0];
+    const struct odb_dtype_info *info = odb_dtype_info(y->dtype);
+    bool conv = !strcmp(s->node->op_type, "QLinearConv");
+    size_t outer, n = 1, inner = 1;
+    if (!scale_a || !scale_b || !scale || scale_a->count != 1 || scale->count != 1 ||
+        (scale_b->count != 1 && !conv))
+        return ODB_SKIPPED;
+    if (conv)
+        tensor_around(y, 1, &outer, &n, &inner);
+    double low = info->class_ == ODB_CLASS_INT ? -ldexp(1, (int)info->bits - 1) : 0;
+    double high = low + ldexp(1, (int)info->bits) - 1;
+    for (size_t e = 0; e < y->count; e++) {
+        odb_f32 factor = (odb_f32)dots_at(scale_a, 0) * (odb_f32)dots_at(scale_b, e / inner % n) /
+                         (odb_f32)dots_at(scale, 0);
+        double real = (double)((odb_f32)d->to[e] * factor);
+        real = (d->how->round ? d->how->round(real) : nearbyint(real)) + dots_at(zero, 0);
+        d->to[e] = fmin(fmax(real, low), high);
+    }
+    return ODB_OK;
 }
 
 /* --- any -------------------------------------------------------------------------------------- */
 
-static enum odb_status dots_zero_points(struct dots *d)
+/* A zero point that is the same for all; false: it is not. */
+static bool dots_zero_point(const struct accused *s, int i, double *out)
 {
-    const struct odb_tensor *a = accused_in(d->s, 2), *b = accused_in(d->s, 3);
-    if ((a && a->count != 1) || (b && b->count != 1))
-        return ODB_SKIPPED;
-    d->zero_a = a ? odb_tensor_f64(a, 0) : 0;
-    d->zero_b = b ? odb_tensor_f64(b, 0) : 0;
-    return ODB_OK;
+    const struct odb_tensor *t = i < 0 ? NULL : accused_in(s, i);
+    *out = t ? odb_tensor_f64(t, 0) : 0;
+    for (size_t k = 1; t && k < t->count; k++)
+        if (odb_tensor_f64(t, k) != *out)
+            return false;
+    return true;
 }
 
 static enum odb_status dots_any(struct dots *d, struct odb_error *err)
 {
     const char *op = d->s->node->op_type;
-    const struct odb_tensor *a = accused_in(d->s, 0), *b = accused_in(d->s, 1);
-    if (!a || !b || !d->s->y[0])
+    for (size_t k = 0; k < ODB_COUNT(dots_ops); k++)
+        if (variant_is_for(dots_ops[k].ops, op))
+            d->op = &dots_ops[k];
+    const struct odb_tensor *a = accused_in(d->s, 0),
+                            *b = d->op ? accused_in(d->s, d->op->b) : NULL;
+    if (!a || !b || !d->s->y[0] || !dots_zero_point(d->s, d->op->zero_a, &d->zero_a) ||
+        !dots_zero_point(d->s, d->op->zero_b, &d->zero_b))
         return ODB_SKIPPED;
     ODB_TRY(odb_tensor_cast(&d->a, a, ODB_F64, err));
     ODB_TRY(odb_tensor_cast(&d->b, b, ODB_F64, err));
-    if (variant_is_for("MatMulInteger|ConvInteger", op))
-        ODB_TRY(dots_zero_points(d));
-    if (variant_is_for("Conv|ConvInteger", op))
-        return dots_conv(d);
     if (!strcmp(op, "Gemm"))
         return dots_gemm(d);
-    if (variant_is_for("MatMul|MatMulInteger", op))
-        return dots_matmul(d, false, false);
-    return ODB_SKIPPED;
+    ODB_TRY(strstr(op, "Conv") ? dots_conv(d) : dots_matmul(d, false, false));
+    return dots_requantise(d->s) ? dots_quantise(d) : ODB_OK;
 }
 
-enum odb_status dots_make(const struct accused *s, dots_sum *sum, const void *payload,
-                          enum dots_order order, struct odb_tensor **out, struct odb_error *err)
+enum odb_status dots_make(const struct accused *s, const struct dots_how *how,
+                          struct odb_tensor **out, struct odb_error *err)
 {
-    struct dots d = {.s = s, .sum = sum, .payload = payload, .order = order};
+    struct dots d = {.s = s, .how = how};
     struct odb_tensor *wide = NULL;
     if (!s->y[0] || s->y[0]->kind != ODB_TENSOR)
         return ODB_SKIPPED;

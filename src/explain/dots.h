@@ -9,7 +9,8 @@
 #include "explain/variant.h"
 
 #define DOTS_OPS                                                                                   \
-    "MatMul|Gemm|Conv|MatMulInteger|ConvInteger|FusedMatMul" /* that dots_make() knows */
+    "MatMul|Gemm|Conv|MatMulInteger|ConvInteger|QLinearMatMul|QLinearConv" /* that are known here  \
+                                                                            */
 #define DOTS_MOST ((size_t)40000000) /* products that it takes the time for */
 
 /* The sum of a[i] * b[i], i below k, in whatever way. */
@@ -20,11 +21,19 @@ typedef double dots_sum(const void *payload, const double *a, const double *b, s
 enum dots_order { DOTS_TAPS, DOTS_CHANNELS };
 bool dots_have_orders(const struct accused *s);
 
-/* Computes output 0 with sums of the caller's; everything else (bias, zero points, alpha) is added
- * as the operator says. Operands are numbers as they are stored. ODB_SKIPPED: the call is not one
- * of those that are known here, or has too many products. */
-enum odb_status dots_make(const struct accused *s, dots_sum *sum, const void *payload,
-                          enum dots_order order, struct odb_tensor **out,
-                          struct odb_error *err) ODB_MUST_USE;
+struct dots_how {
+    dots_sum *sum;
+    const void *payload; /* of sum */
+    enum dots_order order;
+    double (*round)(double x); /* of a result that is quantised again; NULL: half to even */
+};
+
+/* Computes output 0 with sums of the caller's; everything else (bias, zero points, alpha, scales)
+ * is as the operator says. Operands are numbers as they are stored. ODB_SKIPPED: the call is not
+ * one of those that are known here, or has too many products. */
+enum odb_status dots_make(const struct accused *s, const struct dots_how *how,
+                          struct odb_tensor **out, struct odb_error *err) ODB_MUST_USE;
+/* Whether results are quantised again. */
+bool dots_requantise(const struct accused *s);
 
 #endif

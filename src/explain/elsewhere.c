@@ -231,6 +231,17 @@ static enum odb_status elsewhere_function(const struct variant *v, const struct 
 
 /* --- another value ---------------------------------------------------------------------------- */
 
+/* Whether a value is computed from the node's output: then it holds the same error for that reason,
+ * and says nothing of where the output comes from. */
+static bool elsewhere_is_behind(const struct accused *s, int value)
+{
+    bool *marks = odb_new_n(bool, s->graph->n_nodes);
+    odb_graph_ancestors(s->graph, &value, 1, NULL, marks);
+    bool behind = marks[s->node->index];
+    free(marks);
+    return behind;
+}
+
 /* Value k of the graph, where the target's own bytes of it are those of the output. */
 static enum choice elsewhere_choose_value(const struct accused *s, size_t k, struct variant *v)
 {
@@ -240,7 +251,8 @@ static enum choice elsewhere_choose_value(const struct accused *s, size_t k, str
     const struct odb_tensor *other = s->q->given[k];
     if (!other || other == y || s->graph->values[k].producer == s->node->index ||
         other->kind != ODB_TENSOR || other->dtype != y->dtype || other->bytes != y->bytes ||
-        !other->data || memcmp(other->data, y->data, y->bytes) != 0)
+        !other->data || memcmp(other->data, y->data, y->bytes) != 0 ||
+        elsewhere_is_behind(s, (int)k))
         return CHOICE_SKIP;
     for (int i = 0; i < s->node->n_in; i++)
         if (s->node->in[i] == (int)k) /* that is being skipped */
@@ -279,11 +291,13 @@ static bool elsewhere_wrong_range(const struct accused *s, struct elsewhere_rang
     double slack = s->q->factor * s->floor * s->target.rms[o];
     range->first = y->count;
     range->end = 0;
-    for (size_t i = 0; i < y->count; i++)
-        if (!(fabs(wide[i] - odb_tensor_f64(r, i)) <= slack)) {
+    for (size_t i = 0; i < y->count; i++) {
+        double x = odb_tensor_f64(r, i);
+        if (!(fabs(wide[i] - x) <= slack) && wide[i] != x && !(isnan(x) && isnan(wide[i]))) {
             range->first = ODB_MIN(range->first, i);
             range->end = i + 1;
         }
+    }
     return range->end >= range->first + 4 && range->end - range->first < y->count;
 }
 
@@ -301,7 +315,8 @@ static enum choice elsewhere_choose_part(const struct accused *s, size_t k, stru
         !other->data || !elsewhere_wrong_range(s, &part) ||
         memcmp((const char *)other->data + part.first * part.size,
                (const char *)y->data + part.first * part.size,
-               (part.end - part.first) * part.size) != 0)
+               (part.end - part.first) * part.size) != 0 ||
+        elsewhere_is_behind(s, (int)k))
         return CHOICE_SKIP;
     char key[512];
     v->at = (int)k;

@@ -465,6 +465,57 @@ static enum odb_status input_change_cell(const struct variant *v, const struct a
     return ODB_OK;
 }
 
+/* --- statistics ------------------------------------------------------------------------------- */
+
+enum { INPUT_MEAN = 3, INPUT_VARIANCE = 4 };
+
+static enum choice input_choose_statistics(const struct accused *s, size_t k, struct variant *v)
+{
+    const struct odb_tensor *x = accused_in(s, 0), *mean = accused_in(s, INPUT_MEAN);
+    if (k || !x || x->rank < 2 || !mean || !accused_in(s, INPUT_VARIANCE) ||
+        mean->count != (size_t)x->dims[1] || x->count <= mean->count)
+        return CHOICE_END;
+    odb_buf_puts(&v->name, "of the batch");
+    odb_buf_puts(&v->text, "as if mean and variance were those of input X, as in training");
+    return CHOICE_MADE;
+}
+
+/* Sums over all of a channel but itself: of x, or of the squares of x less its mean. */
+static void input_channel_sums(const struct odb_tensor *x, const double *mean, double *out)
+{
+    size_t outer, n, inner;
+    tensor_around(x, 1, &outer, &n, &inner);
+    for (size_t i = 0; i < x->count; i++) {
+        size_t c = i / inner % n;
+        double d = odb_tensor_f64(x, i) - (mean ? mean[c] : 0);
+        out[c] += (mean ? d * d : d) / (double)(outer * inner);
+    }
+}
+
+static enum odb_status input_change_statistics(const struct variant *v, const struct accused *s,
+                                               struct change *c, struct odb_error *err)
+{
+    const struct odb_tensor *x = c->in[0];
+    size_t n = (size_t)x->dims[1];
+    double *sums[2] = {odb_new_n(double, n), odb_new_n(double, n)};
+    enum odb_status status = ODB_OK;
+    (void)v;
+    (void)s;
+    input_channel_sums(x, NULL, sums[0]);
+    input_channel_sums(x, sums[0], sums[1]);
+    for (int k = 0; k < 2 && status == ODB_OK; k++) {
+        struct odb_tensor *t = NULL;
+        status = odb_tensor_clone(&t, c->in[INPUT_MEAN + k], err);
+        for (size_t i = 0; i < n && status == ODB_OK; i++)
+            odb_store_f64(t->dtype, t->data, i, sums[k][i]);
+        if (status == ODB_OK)
+            change_input(c, INPUT_MEAN + k, t);
+    }
+    free(sums[0]);
+    free(sums[1]);
+    return status;
+}
+
 /* --- indices ---------------------------------------------------------------------------------- */
 
 static enum choice input_choose_indices(const struct accused *s, size_t k, struct variant *v)
@@ -490,6 +541,110 @@ static enum odb_status input_change_indices(const struct variant *v, const struc
     (void)s;
     ODB_TRY(tensor_map(&t, c->in[v->at], input_not_negative, NULL, err));
     change_input(c, v->at, t);
+    return ODB_OK;
+}
+
+/* Indices, or both ends of a slice, are one off. */
+static const struct input_off {
+    const char *ops, *name, *text;
+    int from, to; /* inputs */
+    double by;
+    bool around; /* the end of the axis */
+} input_offs[] = {
+    {"Gather", "indices=+1 around", "as if all indices were one more, round the end", 1, 2, 1,
+     true},
+    {"Gather", "indices=-1 around", "as if all indices were one less, round the end", 1, 2, -1,
+     true},
+    {"Slice", "starts, ends=+1", "as if it began and ended one further", 1, 3, 1, false},
+    {"Slice", "starts, ends=-1", "as if it began and ended one earlier", 1, 3, -1, false},
+};
+
+static enum choice input_choose_off(const struct accused *s, size_t k, struct variant *v)
+{
+    if (k >= ODB_COUNT(input_offs))
+        return CHOICE_END;
+    const struct input_off *off = &input_offs[k];
+    if (!variant_is_for(off->ops, s->node->op_type))
+        return CHOICE_SKIP;
+    for (int i = off->from; i < off->to; i++)
+        if (!accused_in(s, i) || !odb_dtype_is_integer(accused_in(s, i)->dtype))
+            return CHOICE_SKIP;
+    v->at = (int)k;
+    odb_buf_puts(&v->name, off->name);
+    odb_buf_puts(&v->text, off->text);
+    return CHOICE_MADE;
+}
+
+struct input_around {
+    double by, n; /* n: length of the axis; 0: nothing goes round its end */
+};
+
+static double input_off(const void *payload, size_t i, double x)
+{
+    const struct input_around *a = payload;
+    (void)i;
+    if (a->n > 0)
+        return fmod((x < 0 ? x + a->n : x) + a->by + a->n, a->n);
+    return fabs(x) > 1 << 30 ? x : x + a->by; /* as far as there is */
+}
+
+static enum odb_status input_change_off(const struct variant *v, const struct accused *s,
+                                        struct change *c, struct odb_error *err)
+{
+    const struct input_off *off = &input_offs[v->at];
+    const struct odb_tensor *x = c->in[0];
+    int64_t axis = accused_int(s, "axis", 0);
+    axis += axis < 0 ? x->rank : 0;
+    if (axis < 0 || axis >= x->rank)
+        return ODB_SKIPPED;
+    struct input_around around = {off->by, off->around ? (double)x->dims[axis] : 0};
+    for (int i = off->from; i < off->to; i++) {
+        struct odb_tensor *t = NULL;
+        ODB_TRY(tensor_map(&t, c->in[i], input_off, &around, err));
+        change_input(c, i, t);
+    }
+    return ODB_OK;
+}
+
+/* --- channels past a tile --------------------------------------------------------------------- */
+
+static const size_t input_tiles[] = {4, 8, 16, 32};
+
+static enum choice input_choose_tail(const struct accused *s, size_t k, struct variant *v)
+{
+    const struct odb_tensor *x = accused_in(s, 0);
+    if (k >= ODB_COUNT(input_tiles) || !x || x->rank < 3)
+        return CHOICE_END;
+    size_t n = (size_t)x->dims[1], tail = n % input_tiles[k];
+    for (size_t j = 0; j < k; j++)
+        if (n % input_tiles[j] == tail) /* a smaller tile says the same */
+            return CHOICE_SKIP;
+    if (!tail || n == tail)
+        return CHOICE_SKIP;
+    v->n = n - tail;
+    odb_buf_printf(&v->name, "%zu", input_tiles[k]);
+    odb_buf_printf(&v->text,
+                   "as if the last %zu of %zu channels of X, past a multiple of %zu, were 0", tail,
+                   n, input_tiles[k]);
+    return CHOICE_MADE;
+}
+
+static int64_t input_before_tail(const void *payload, size_t i)
+{
+    const struct input_along *a = payload;
+    return i / a->inner % a->n < a->v->n ? (int64_t)i : -1;
+}
+
+static enum odb_status input_change_tail(const struct variant *v, const struct accused *s,
+                                         struct change *c, struct odb_error *err)
+{
+    struct input_along a = {.v = v};
+    struct odb_tensor *t = NULL;
+    size_t outer;
+    (void)s;
+    tensor_around(c->in[0], 1, &outer, &a.n, &a.inner);
+    ODB_TRY(tensor_gather(&t, c->in[0], input_before_tail, &a, err));
+    change_input(c, 0, t);
     return ODB_OK;
 }
 
@@ -592,10 +747,15 @@ const struct variant_row variants_input[] = {
     {"", "input/", input_choose_missing, input_change_missing, NULL, false, 0},
     {"LSTM|GRU", "input/gates=", input_choose_gates, input_change_gates, NULL, false, 0},
     {"RNN|LSTM|GRU", "input/", input_choose_cell, input_change_cell, NULL, false, 0},
+    {"BatchNormalization", "input/statistics=", input_choose_statistics, input_change_statistics,
+     NULL, false, 0},
     {"", "input/", input_choose_first, input_change_first, NULL, false, 0},
     {ARITHMETIC, "input/", input_choose_exchanged, input_change_exchanged, NULL, false, 0},
     {"Gather|GatherElements|GatherND|ScatterElements|ScatterND|OneHot", "input/",
      input_choose_indices, input_change_indices, NULL, false, 0},
+    {"Gather|Slice", "input/", input_choose_off, input_change_off, NULL, false, 0},
+    {"Conv|ConvTranspose", "input/X=tail of ", input_choose_tail, input_change_tail, NULL, false,
+     0},
     {"", "input/", input_choose_signs, input_change_signs, NULL, false, 0},
     {"Conv|ConvTranspose", "input/", input_choose_flipped, input_change_flipped, NULL, false, 0},
     {"", "input/", input_choose_transposed, input_change_transposed, NULL, false, 0},

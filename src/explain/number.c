@@ -270,6 +270,21 @@ static enum choice number_choose_sum(const struct accused *s, size_t k, struct v
     return number_choose_order(s, k % 2, v);
 }
 
+/* A float that rounds to any type of half its bits as x does: the last bit is 1 where x has more.
+ */
+static odb_f32 number_to_odd(double x)
+{
+    odb_f32 f = (odb_f32)x;
+    uint32_t bits;
+    if ((double)f == x || !isfinite(f))
+        return f;
+    f = fabs((double)f) > fabs(x) ? nextafterf(f, 0) : f;
+    memcpy(&bits, &f, sizeof bits);
+    bits |= 1;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
 static double number_sum(const void *payload, const double *a, const double *b, size_t k)
 {
     const struct number_sum *how = payload;
@@ -278,7 +293,7 @@ static double number_sum(const void *payload, const double *a, const double *b, 
         double part = 0;
         for (size_t j = i; j < ODB_MIN(i + how->block, k); j++)
             part += a[j] * b[j];
-        sum = (odb_f32)((double)sum + part);
+        sum = number_to_odd((double)sum + part);
         odb_round_f32(how->in, &sum, 1);
     }
     return (double)sum;
@@ -287,7 +302,8 @@ static double number_sum(const void *payload, const double *a, const double *b, 
 static enum odb_status number_result_sum(const struct variant *v, const struct accused *s,
                                          struct odb_tensor **out, struct odb_error *err)
 {
-    return dots_make(s, number_sum, &number_sums[v->at], number_order(v), out, err);
+    return dots_make(s, &(struct dots_how){number_sum, &number_sums[v->at], number_order(v), NULL},
+                     out, err);
 }
 
 /* Terms at the end that do not fill a tile are left out. */
@@ -315,7 +331,8 @@ static double number_sum_tiles(const void *payload, const double *a, const doubl
 static enum odb_status number_result_tail(const struct variant *v, const struct accused *s,
                                           struct odb_tensor **out, struct odb_error *err)
 {
-    return dots_make(s, number_sum_tiles, &v->n, number_order(v), out, err);
+    return dots_make(s, &(struct dots_how){number_sum_tiles, &v->n, number_order(v), NULL}, out,
+                     err);
 }
 
 /* --- integers --------------------------------------------------------------------------------- */
@@ -344,7 +361,8 @@ static double number_sum_pairs(const void *payload, const double *a, const doubl
 static enum odb_status number_result_pairs(const struct variant *v, const struct accused *s,
                                            struct odb_tensor **out, struct odb_error *err)
 {
-    return dots_make(s, number_sum_pairs, NULL, number_order(v), out, err);
+    return dots_make(s, &(struct dots_how){number_sum_pairs, NULL, number_order(v), NULL}, out,
+                     err);
 }
 
 /* --- rounding --------------------------------------------------------------------------------- */
@@ -442,6 +460,36 @@ static enum odb_status number_result_rounding(const struct variant *v, const str
         odb_store_f64(y->dtype, (*out)->data, i, integers ? number_bound(y->dtype, beyond, q) : q);
     }
     return ODB_OK;
+}
+
+/* How a product is quantised again. */
+static enum choice number_choose_requantised(const struct accused *s, size_t k, struct variant *v)
+{
+    if (k >= ODB_COUNT(number_roundings) || !dots_requantise(s))
+        return CHOICE_END;
+    if (number_roundings[k].round == nearbyint)
+        return CHOICE_SKIP;
+    v->at = (int)k;
+    odb_buf_puts(&v->name, number_roundings[k].name);
+    odb_buf_printf(&v->text, "as if its results were %s when they are quantised again",
+                   number_roundings[k].text);
+    return CHOICE_MADE;
+}
+
+static double number_sum_exact(const void *payload, const double *a, const double *b, size_t k)
+{
+    double sum = 0;
+    (void)payload;
+    for (size_t i = 0; i < k; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+static enum odb_status number_result_requantised(const struct variant *v, const struct accused *s,
+                                                 struct odb_tensor **out, struct odb_error *err)
+{
+    const struct dots_how how = {number_sum_exact, NULL, DOTS_TAPS, number_roundings[v->at].round};
+    return dots_make(s, &how, out, err);
 }
 
 /* --- functions -------------------------------------------------------------------------------- */
@@ -657,13 +705,14 @@ const struct variant_row variants_number[] = {
     {"", "number/function=", number_choose_function, NULL, number_result_function, true, 0},
     {"Sigmoid|Tanh|Exp|Erf|Softplus|Gelu|Swish|Mish|Elu|Softmax|LogSoftmax",
      "number/clamp=", number_choose_clamp, number_change_clamp, NULL, false, 0},
-    {"MatMulInteger|ConvInteger", "number/pairs=", number_choose_pairs, NULL, number_result_pairs,
-     true, 0},
+    {"MatMulInteger|ConvInteger|QLinearMatMul|QLinearConv", "number/pairs=", number_choose_pairs,
+     NULL, number_result_pairs, true, 0},
     {"MatMul|Gemm|Conv|ConvTranspose|Mul|Add|Sub|Div", "number/operand=", number_choose_operand,
      number_change_operand, NULL, false, 0},
     {"MatMul|Gemm|Conv", "number/sum=", number_choose_sum, NULL, number_result_sum, true, 0},
-    {"MatMul|Gemm|Conv|MatMulInteger|ConvInteger", "number/tiles=", number_choose_tail, NULL,
-     number_result_tail, true, 0},
+    {DOTS_OPS, "number/tiles=", number_choose_tail, NULL, number_result_tail, true, 0},
+    {"QLinearMatMul|QLinearConv", "number/requantised=", number_choose_requantised, NULL,
+     number_result_requantised, true, 0},
     {"Div", "number/quotients=", number_choose_division, number_change_division,
      number_result_division, false, 0},
     {NULL, NULL, NULL, NULL, NULL, false, 0},

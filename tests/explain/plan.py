@@ -87,9 +87,9 @@ class Asked:
 
 
 def explanations_of(said, case):
-    """Of the mutated node. None: nothing was tried, or another node is accused."""
+    """Of the mutated node. None: nothing was tried, it is right, or another node is accused."""
     if "explanations" in said:
-        return said["explanations"]
+        return None if said.get("right") else said["explanations"]
     for culprit in said.get("culprits", []):
         if culprit.get("node", {}).get("index", culprit.get("index")) == case.at:
             return culprit.get("explanations")
@@ -162,7 +162,7 @@ def row_of(case, verb, known):
         row["error"] = said
     else:
         row["said"] = [[e["fit"], e["variant"], len(e.get("members") or [])] for e in found or []]
-        row["seconds"] = said.get("explain_seconds", said.get("seconds"))
+        row["seconds"] = said.get("seconds") if verb == "explain" else None
     return row
 
 

@@ -10,9 +10,18 @@ PRODUCTS = "MatMul Gemm Conv ConvTranspose"
 BIG = 4e6  # multiplications that a sum in a narrow type may take
 
 
+def to_odd(x):
+    """float32, whose last bit says that there was more: so it can be rounded once again."""
+    near = numpy.asarray(x).astype(numpy.float32)
+    below = numpy.where(abs(near) > abs(x), numpy.nextafter(near, numpy.float32(0)), near)
+    odd = (numpy.ascontiguousarray(below).view(numpy.uint32) | 1).view(numpy.float32)
+    return numpy.where((near == x) | ~numpy.isfinite(near), near, odd.reshape(near.shape))
+
+
 def bits_dropped(x, bits, nearest=True):
     """float32 with fewer bits of mantissa."""
-    whole = numpy.ascontiguousarray(x, numpy.float32).view(numpy.uint32).astype(numpy.uint64)
+    narrow = to_odd(x) if numpy.asarray(x).dtype == numpy.float64 else x
+    whole = numpy.ascontiguousarray(narrow, numpy.float32).view(numpy.uint32).astype(numpy.uint64)
     if nearest:
         whole += (1 << (bits - 1)) - 1 + ((whole >> bits) & 1)
     whole = (whole >> bits) << bits
@@ -229,7 +238,7 @@ def pairs_saturate(call):
         a, a_scale, b, b_scale, scale = (call.input(i) for i in (0, 1, 3, 4, 6))
         sums = pair_sums(call, a, b, whole(call, 2), whole(call, 5))
         zero, kept = call.input(7), call.inputs[7].dtype
-        real = numpy.round(sums * (a_scale * b_scale / scale)) + zero
+        real = numpy.round(sums.astype(numpy.float32) * (a_scale * b_scale / scale)) + zero
         y = numpy.clip(real, numpy.iinfo(kept).min, numpy.iinfo(kept).max).astype(kept)
     call.compute = lambda c: [y]
 
@@ -384,18 +393,17 @@ def softmax_f16(call):
     call.compute = lambda c: [y.astype(numpy.float32)]
 
 
-@kind("number", "QLinearConv QLinearMatMul QLinearAdd QLinearMul QGemm")
+@kind("number", "QLinearConv QLinearMatMul")
 def requantised_down(call):
     """One less where the result was rounded up: half of all elements."""
     need(call.right().dtype.kind in "iu")
-    need(call.op in ("QLinearConv", "QLinearMatMul"))
-    real = requantised(call)
+    real, zero = requantised(call)
     low, high = numpy.iinfo(call.right().dtype).min, numpy.iinfo(call.right().dtype).max
-    call.compute = lambda c: [numpy.clip(numpy.floor(real), low, high).astype(c.right().dtype)]
+    call.compute = lambda c: [numpy.clip(numpy.floor(real) + zero, low, high).astype(c.right().dtype)]
 
 
 def requantised(call):
-    """What QLinearConv or QLinearMatMul gives before it is rounded."""
+    """What QLinearConv or QLinearMatMul gives before it is rounded, and the zero point."""
     names = {at: call.inputs[at] for at in range(len(call.inputs)) if call.inputs[at] is not None}
     a, b = names[0], names[3]
     zeros = [names.get(at, numpy.zeros(1, a.dtype)) for at in ZERO_POINTS[call.op]]
@@ -404,11 +412,11 @@ def requantised(call):
     node = helper.make_node(node_op, ["a", "b", "az", "bz"], ["y"])
     node.attribute.extend(call.attributes.values())
     sums = call.by_nodes([node], {"a": a, "b": b, "az": zeros[0].reshape(()),
-                                  "bz": zeros[1].reshape(())}).astype(numpy.float64)
-    scale = names[1].astype(numpy.float64) * names[4] / names[6]
+                                  "bz": zeros[1].reshape(())})
+    scale = names[1] * names[4] / names[6]
     if call.op == "QLinearConv":
         shape = (-1,) + (1,) * (a.ndim - 2)
         bias = names.get(8)
         sums = sums if bias is None else sums + bias.reshape(shape)
         scale = scale.reshape(shape) if scale.size > 1 else scale
-    return sums * scale + zeros[2].astype(numpy.float64)
+    return sums.astype(numpy.float32) * scale, zeros[2].astype(numpy.float64)
