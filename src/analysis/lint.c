@@ -664,7 +664,7 @@ char *odb_lint_error(const struct odb_model *model, struct odb_tensor *const *va
         odb_lint_run(&lint, model, &shapes);
     for (size_t i = 0; i < lint.items.n && !first; i++) {
         const struct odb_finding *finding = &lint.items.items[i];
-        if (odb_lint_is_error(finding->kind))
+        if (odb_lint_is_error(finding->kind) && finding->kind != ODB_LINT_MISSING_TYPE)
             first = odb_xasprintf("%s %s%s%s", odb_lint_name(finding->kind), finding->place,
                                   finding->place[0] ? ": " : "", finding->what);
     }

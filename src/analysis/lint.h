@@ -74,8 +74,9 @@ void odb_lint_value(struct odb_lint *lint, const struct odb_graph *graph, int va
                     const struct odb_tensor *t);
 void odb_lint_dispose(struct odb_lint *lint);
 /* The first error of a model, "arity #3 conv (Conv): it needs 2 inputs, and has 1"; with values, as
- * a run has made them ([n_values]; NULL: not known), those too that a run shows. The caller's to
- * free(); NULL: there is none. */
+ * a run has made them ([n_values]; NULL: not known), those too that a run shows. That something is
+ * not declared is none here: no runtime refuses a model for that. The caller's to free(); NULL:
+ * there is none. */
 char *odb_lint_error(const struct odb_model *model, struct odb_tensor *const *values);
 
 /* How many values that nodes make are declared as something else than they are in values

@@ -123,7 +123,8 @@ def load():
     import fusions
     import operators
     import others
-    assert fusions and operators and others
+    import refused
+    assert fusions and operators and others and refused
 
 
 if __name__ == "__main__":

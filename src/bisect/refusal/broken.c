@@ -241,6 +241,23 @@ static int broken_by_node(const void *x, const void *y)
     return ((const struct broken_group *)x)->node - ((const struct broken_group *)y)->node;
 }
 
+/* Whether every node of a group is one of another, which is refused for that. */
+static bool broken_holds(const struct broken_group *group, const struct broken_group *smaller)
+{
+    size_t held = 0;
+    for (size_t i = 0; i < group->n; i++)
+        held += held < smaller->n && group->nodes[i] == smaller->nodes[held];
+    return held == smaller->n && held < group->n;
+}
+
+static bool broken_is_larger(const struct broken_state *b, const struct broken_group *group)
+{
+    bool larger = false;
+    for (size_t i = 0; i < b->groups.n; i++)
+        larger |= b->groups.items[i].verified && broken_holds(group, &b->groups.items[i]);
+    return larger;
+}
+
 static void broken_accuse_group(const struct search_case *c, struct findings *f,
                                 const struct broken_group *group)
 {
@@ -284,9 +301,11 @@ bool broken_accuse(const struct search_case *c, struct findings *f)
                       b->plainest.spec);
     } else {
         qsort(b->groups.items, b->groups.n, sizeof *b->groups.items, broken_by_node);
+        size_t before = f->report->culprits.n;
         for (size_t i = 0; i < b->groups.n; i++)
-            broken_accuse_group(c, f, &b->groups.items[i]);
-        broken_put_first(f, b->groups.n);
+            if (!broken_is_larger(b, &b->groups.items[i]))
+                broken_accuse_group(c, f, &b->groups.items[i]);
+        broken_put_first(f, f->report->culprits.n - before);
         confidence_all(c, f);
     }
     findings_sign(f, &b->sought);

@@ -135,7 +135,7 @@ static enum odb_status check_refused(const struct check_run *run, const struct o
                                    graph->n_outputs, &why, NULL, err));
     if (!plain)
         return had;
-    odb_error_remedy(err, "%s runs it", plain);
+    odb_error_at(err, "refused, and it runs with %s", plain);
     free(plain);
     return err->code = ODB_E_EXECUTOR;
 }
