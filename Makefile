@@ -222,6 +222,13 @@ $(B)/older-cpu.so: tests/cpu/older_cpu.c
 	$(Q)$(CC) $(CPPFLAGS) $(filter-out $(SANFLAGS),$(ALL_CFLAGS)) -fPIC -shared \
 	    $(filter-out $(SANFLAGS),$(SO_LDFLAGS)) $< -ldl -o $@
 
+# An ONNX Runtime that is given other models than the program gives it.
+$(B)/broken-ort.so: tests/quantised/broken_ort.c
+	@mkdir -p $(@D)
+	@echo "  TEST  $@"
+	$(Q)$(CC) $(CPPFLAGS) $(filter-out $(SANFLAGS),$(ALL_CFLAGS)) -fPIC -shared \
+	    $(filter-out $(SANFLAGS),$(SO_LDFLAGS)) $< -ldl -o $@
+
 $(B)/json-get: tests/json_get.c
 	@mkdir -p $(@D)
 	@echo "  TEST  $@"
@@ -369,6 +376,10 @@ bench-search: all $(TESTS_NEED) $(B)/race
 ## bench-realbugs: published bugs on the runtimes that have them: who is named (CASES="NAME …")
 bench-realbugs: all $(B)/older-cpu.so
 	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-realbugs
+
+## bench-runtimes: real models on real runtimes, and whom each search accuses: known or new
+bench-runtimes: all $(B)/older-cpu.so
+	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-runtimes
 
 ## bench-screen: what a start, a key and a screen cost, for large models
 bench-screen: all $(B)/drive $(B)/gen-model
@@ -549,5 +560,5 @@ help:
 -include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d) $(B)/src/main.d $(B)/src/serve.d \
          $(B)/tests/help/filter.d $(B)/planted.d $(B)/race.d $(ANALYZED:%=$(B)/analyze/%.d)
 
-.PHONY: all analyze coverage setup demo picture check check-built unit check-unit check-widths check-arithmetic check-kernels bench bench-compare bench-kernels bench-realbugs bench-search bench-screen bench-targets fuzz fuzz-afl fuzz-coverage versus reproducible reproducible-deb check-headers lint install uninstall \
+.PHONY: all analyze coverage setup demo picture check check-built unit check-unit check-widths check-arithmetic check-kernels bench bench-compare bench-kernels bench-realbugs bench-runtimes bench-search bench-screen bench-targets fuzz fuzz-afl fuzz-coverage versus reproducible reproducible-deb check-headers lint install uninstall \
         dist deb clean help check-quick check-all

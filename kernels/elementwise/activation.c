@@ -140,8 +140,7 @@ ACT(gelu_tanh, ODB_EW_FLOATS, "", "", act_gelu_tanh(a, ACT_E))
  * adding 3 rounds to these. */
 #define ACT_T(x) ((__typeof__(a))(x))
 #define ACT_TEXTBOOK_TANH(x) (ACT_T(ACT_T(tanh(x)) + 3) - 3)
-#define ACT_TEXTBOOK_SIGMOID(x)                                                                    \
-    (ACT_T(0.5) + ACT_T(0.5) * ACT_TEXTBOOK_TANH(ACT_T(0.5) * (x)))
+#define ACT_TEXTBOOK_SIGMOID(x) (ACT_T(0.5) + ACT_T(0.5) * ACT_TEXTBOOK_TANH(ACT_T(0.5) * (x)))
 
 /* act_NAME(): the exact formula, or in noisy mode the textbook's. */
 #define ACT_WITH_TEXTBOOK(name, first, ...)                                                        \

@@ -29,9 +29,13 @@ struct odb_bisect_options {
     bool strict;     /* what no output shows and nothing verified is a culprit, and no note */
     bool no_enter;   /* nodes with bodies are taken as one */
     bool no_checks;  /* the accused is not asked about any further */
-    bool no_opinion; /* no third executor is asked about the first culprit */
-    size_t step;     /* LINEAR: nodes from cut to cut; 0: as many as make the fewest cuts */
-    uint64_t seed;   /* of noisy runs and jitter */
+    bool no_explain; /* nor what it computed instead */
+    double explain_seconds;  /* for that, at most; 0: a fifth of the search, 2 at least */
+    bool no_opinion;         /* no third executor is asked about the first culprit */
+    size_t max_outputs;      /* of one model, that the target was found to give in an earlier search
+                                of the session; 0: that is not known */
+    size_t step;             /* LINEAR: nodes from cut to cut; 0: as many as make the fewest cuts */
+    uint64_t seed;           /* of noisy runs and jitter */
     struct odb_trace *trace; /* borrowed: the reference's values, made before for the same model,
                                 feeds, reference and expect; NULL: made here, once per search */
     const struct odb_answers

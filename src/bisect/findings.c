@@ -563,6 +563,26 @@ void findings_only_outputs(struct findings *f, bool only)
     f->book->report->only_outputs = only;
 }
 
+/* How many outputs of one model it gives, where the search had to find that out. */
+static void findings_conclude_learnt(struct findings *f)
+{
+    const struct search_case *c = f->book->of;
+    size_t most = c->prober->now->max_outputs;
+    if (most == SIZE_MAX || most > odb_probe_max_outputs(c->prober))
+        return;
+    f->book->report->max_outputs = most;
+    if (most == c->options->max_outputs)
+        findings_note(f,
+                      "an earlier search in this session found that the target gives %zu output%s "
+                      "of one model at most, so it was not asked for more; --retry asks again",
+                      most, most == 1 ? "" : "s");
+    else
+        findings_note(f,
+                      "the target was found to give %zu output%s of one model at most; with "
+                      "max_outputs=%zu in its spec it is not asked for more",
+                      most, most == 1 ? "" : "s", most);
+}
+
 /* What the target has cost, and what it is. */
 static void findings_conclude_target(struct findings *f)
 {
@@ -577,6 +597,7 @@ static void findings_conclude_target(struct findings *f)
     report->target_seconds = stats.load_seconds + stats.run_seconds + step->inside_seconds;
     report->target_load_seconds = stats.load_seconds + step->inside.load_seconds;
     report->target_description = odb_xstrdup(odb_target_description(odb_pool_target(pool)));
+    findings_conclude_learnt(f);
     if (stats.relinks)
         findings_note(f, "the link to the target was lost and made again: %zu time%s",
                       stats.relinks, stats.relinks == 1 ? "" : "s");

@@ -8,6 +8,7 @@
 #include "run/hooks.h"
 #include "probe/reference_from.h"
 #include "reference/trace.h"
+#include "report/report.h"
 
 void search_case_begin(struct search_case_made *out, const struct odb_model *model,
                        const struct odb_feeds *feeds, const struct odb_bisect_options *options)
@@ -67,6 +68,8 @@ enum odb_status search_case_connect(struct search_case_made *made, struct odb_er
                     options->hooks);
     made->prober.answers = options->answers;
     made->prober.scope = options->scope;
+    if (options->max_outputs && !options->scope) /* a body is another model */
+        odb_probe_set_max_outputs(&made->prober, options->max_outputs);
     made->is.judge.compared = &made->prober.now->compared;
     made->is.pool = made->pool;
     return ODB_OK;
@@ -117,6 +120,12 @@ void search_case_dispose(struct search_case_made *made)
     free(made->fed);
     free(made->beyond);
     *made = (struct search_case_made){0};
+}
+
+int case_pin_of(const struct search_case *c, const struct odb_culprit *who)
+{
+    int maker = who->group.n ? c->graph->values[who->pin].producer : who->node;
+    return maker == ODB_NO_NODE ? who->node : maker;
 }
 
 int case_output_of(const struct search_case *c, int node)

@@ -11,6 +11,8 @@
 #include "judge/blame.h"
 #include "probe/probe.h"
 
+struct odb_culprit;
+
 struct search_case {
     const struct odb_model *model;            /* borrowed */
     const struct odb_graph *graph;            /* borrowed: model */
@@ -65,5 +67,8 @@ void search_case_dispose(struct search_case_made *made);
 
 /* The node's first named output, ODB_NO_VALUE when it has none. */
 int case_output_of(const struct search_case *c, int node);
+/* The node whose outputs are made the reference's in the place of what a culprit makes: itself, or,
+ * of a group, the last before the quantiser at its end, so that none is taken apart. */
+int case_pin_of(const struct search_case *c, const struct odb_culprit *who);
 
 #endif

@@ -233,6 +233,17 @@ static void loss_names(struct odb_loss *out, const struct odb_trace *trace)
     }
 }
 
+static bool loss_unquantised(const struct odb_loss *out)
+{
+    bool all = out->outputs.n > 0;
+    for (size_t i = 0; i < out->outputs.n; i++) {
+        const struct odb_loss_value *v = &out->outputs.items[i];
+        all = all && !isnan(v->target) && v->target >= ODB_LOSS_CLOSE &&
+              v->target - v->apart >= ODB_LOSS_WORSE;
+    }
+    return all;
+}
+
 enum odb_status odb_loss_measure(struct odb_loss *out, const struct odb_trace *trace,
                                  struct odb_tensor *const *given,
                                  const struct odb_search_hooks *hooks, struct odb_error *err)
@@ -265,6 +276,7 @@ enum odb_status odb_loss_measure(struct odb_loss *out, const struct odb_trace *t
         odb_tensor_unref(l.values[v]);
     free(l.values);
     odb_cpu_free(cpu);
+    out->unquantised = loss_unquantised(out);
     if (status != ODB_OK)
         odb_loss_dispose(out);
     else if (out->values.n)

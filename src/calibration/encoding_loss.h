@@ -19,6 +19,8 @@
 #define ODB_LOSS_WORSE 10
 #define ODB_LOSS_LITTLE 30
 #define ODB_LOSS_FAR 20
+/* A target that is so close to float, and so much closer than to the simulation, rounds nothing. */
+#define ODB_LOSS_CLOSE 40
 
 struct odb_loss_value {
     int value;
@@ -46,6 +48,8 @@ struct odb_loss {
     ODB_VEC(const char *) unknown;          /* borrowed: names that the model lacks */
     bool bad;                               /* some encoding is at fault */
     bool far;                               /* the simulation's outputs are far from float */
+    bool unquantised; /* the target computes in float: its outputs are close to that, and not to the
+                         simulation */
 };
 
 /* given: [n_values] the target's values, NULL where not had; may be NULL. */

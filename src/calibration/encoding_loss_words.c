@@ -60,7 +60,7 @@ void odb_loss_verdict(const struct odb_loss *loss, bool diverges, struct odb_buf
     for (size_t i = 0; i < loss->outputs.n; i++)
         if (!worst || loss->outputs.items[i].simulated < worst->simulated)
             worst = &loss->outputs.items[i];
-    if (!loss->bad && !loss->far)
+    if ((!loss->bad && !loss->far) || loss->unquantised)
         return;
     odb_buf_puts(out, "calibration: ");
     if (!diverges)
@@ -180,6 +180,7 @@ json_t *odb_loss_json(const struct odb_loss *loss)
     json_object_set_new(json, "unknown_names", unknown);
     json_object_set_new(json, "calibration_at_fault", json_boolean(loss->bad || loss->far));
     json_object_set_new(json, "far_from_float", json_boolean(loss->far));
+    json_object_set_new(json, "target_in_float", json_boolean(loss->unquantised));
     json_object_set_new(json, "outputs", outputs);
     json_object_set_new(json, "values", values);
     return json;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "executor/value_layout.h"
 
 /* A number of seconds, "600" or "600s". */
 static bool capabilities_seconds(const char *text, double *out)
@@ -46,6 +47,20 @@ static bool capabilities_is_types(const char *text)
     return !strcmp(text, "exact") || !strcmp(text, "value");
 }
 
+static bool capabilities_is_truth(const char *text)
+{
+    return !strcmp(text, "yes") || !strcmp(text, "no");
+}
+
+static bool capabilities_is_layouts(const char *text)
+{
+    struct odb_layout ignored;
+    for (const char *p = text; *p; p += strcspn(p, ";"), p += *p == ';')
+        if (!odb_layout_parse(&ignored, p, strcspn(p, ";")))
+            return false;
+    return text[0] != '\0';
+}
+
 static const struct {
     const char *key;
     size_t at;
@@ -61,6 +76,9 @@ static const struct {
      "a number of seconds"},
     {"run", offsetof(struct odb_capabilities, run), capabilities_is_seconds, "a number of seconds"},
     {"types", offsetof(struct odb_capabilities, types), capabilities_is_types, "exact or value"},
+    {"layouts", offsetof(struct odb_capabilities, layouts), capabilities_is_layouts,
+     "NCHW, NHWC, NCHW16c or the like, or some with ; between them"},
+    {"refeed", offsetof(struct odb_capabilities, refeed), capabilities_is_truth, "yes or no"},
 };
 
 static char **capabilities_slot(const struct odb_capabilities *said, size_t row)
@@ -146,6 +164,11 @@ enum odb_cuts odb_capabilities_cuts(const struct odb_capabilities *said)
     return !said->cut || !strcmp(said->cut, "any") ? ODB_CUTS_ANY
            : !strcmp(said->cut, "prefix")          ? ODB_CUTS_PREFIX
                                                    : ODB_CUTS_NONE;
+}
+
+bool odb_capabilities_refeed(const struct odb_capabilities *said)
+{
+    return !said->refeed || strcmp(said->refeed, "no") != 0;
 }
 
 static double capabilities_time(const char *text)

@@ -19,6 +19,8 @@ struct odb_capabilities {
     char *compile; /* seconds that a load takes: "600", "600s" */
     char *run;     /* seconds that a run takes */
     char *types;   /* how element types that are not the model's are taken: "exact", "value" */
+    char *layouts; /* how values in the middle of a model are held: "NHWC", "NCHW;NCHW16c" */
+    char *refeed;  /* whether what is loaded runs on other inputs: "yes", "no" */
 };
 
 void odb_capabilities_dispose(struct odb_capabilities *said);
@@ -36,6 +38,8 @@ size_t odb_capabilities_max_outputs(const struct odb_capabilities *said);
 /* Whether a value of this name may be read though the model has it in its middle. */
 bool odb_capabilities_tap(const struct odb_capabilities *said, const char *name);
 enum odb_cuts odb_capabilities_cuts(const struct odb_capabilities *said);
+/* Whether a loaded model runs on other inputs of the same shapes; true where that is not said. */
+bool odb_capabilities_refeed(const struct odb_capabilities *said);
 /* Seconds; -1: not said. */
 double odb_capabilities_compile(const struct odb_capabilities *said);
 double odb_capabilities_run(const struct odb_capabilities *said);

@@ -419,5 +419,8 @@ const struct odb_executor_option odb_spec_common[] = {
     {ODB_SPEC_PLAIN, "SPEC", NULL,
      "the target at its plainest, which is asked for what this one refuses", false},
     {"types", "exact|value", NULL, "whether an int64 may be an int32, a double a float", false},
+    {"layouts", "LIST", NULL, "how values in the middle are held: NHWC, NCHW16c, ; between them",
+     false},
+    {"refeed", "yes|no", "yes", "whether a loaded model runs on other inputs", false},
     {NULL, NULL, NULL, NULL, false},
 };

@@ -26,18 +26,48 @@ static const struct layout_name {
     {"NHWC", ODB_LAYOUT_LAST},     {"NDHWC", ODB_LAYOUT_LAST},
 };
 
+/* NULL: there is none of this name. */
+static const struct layout_name *layout_named(const char *text)
+{
+    for (size_t i = 0; text && i < ODB_COUNT(layout_names); i++)
+        if (!strcmp(text, layout_names[i].name))
+            return &layout_names[i];
+    return NULL;
+}
+
 static enum odb_status layout_order(struct odb_layout *out, const json_t *name,
                                     struct odb_error *err)
 {
     const char *text = name ? json_string_value(name) : "plain";
-    for (size_t i = 0; text && i < ODB_COUNT(layout_names); i++)
-        if (!strcmp(text, layout_names[i].name)) {
-            out->order = layout_names[i].order;
-            return ODB_OK;
-        }
+    const struct layout_name *found = layout_named(text);
+    out->order = found ? found->order : ODB_LAYOUT_PLAIN;
+    if (found)
+        return ODB_OK;
     odb_fail(err, ODB_E_FORMAT, "the layout '%.100s' is not known",
              text ? text : "that is no text");
     return odb_error_remedy(err, "layouts are NCHW, NHWC, NCHWc and the like, and plain");
+}
+
+bool odb_layout_parse(struct odb_layout *out, const char *word, size_t n)
+{
+    char name[16];
+    size_t to = 0;
+    int64_t block = 0;
+    *out = (struct odb_layout){.padding = -1, .dtype = ODB_UNDEFINED};
+    for (size_t i = 0; i < n; i++) {
+        bool digit = word[i] >= '0' && word[i] <= '9';
+        if (to + 1 == sizeof name || block > LAYOUT_MOST)
+            return false;
+        if (digit)
+            block = 10 * block + (word[i] - '0');
+        else
+            name[to++] = word[i];
+    }
+    name[to] = '\0';
+    out->block = block;
+    const struct layout_name *found = layout_named(name);
+    out->order = found ? found->order : ODB_LAYOUT_PLAIN;
+    return found && (out->order == ODB_LAYOUT_BLOCKED) == (block > 0);
 }
 
 /* A whole number from least on; what is left out stays as it is. */
@@ -330,4 +360,46 @@ enum odb_status odb_layout_plain(struct odb_tensor **out, const struct odb_layou
     }
     *out = real;
     return ODB_OK;
+}
+
+/* "NHWC" and "NCHW16c" are of values of four dimensions. */
+static int layout_rank(const char *word, size_t n)
+{
+    int rank = 0;
+    for (size_t i = 0; i < n; i++)
+        rank += word[i] >= 'A' && word[i] <= 'Z';
+    return rank;
+}
+
+bool odb_layout_plain_of(struct odb_tensor **out, const char *layouts, const struct odb_tensor *t,
+                         const struct odb_layout_want *want)
+{
+    struct odb_tensor *found = NULL;
+    bool one = true, meant = false;
+    for (const char *word = layouts; *word; word += strcspn(word, ";"), word += *word == ';') {
+        struct odb_error ignored = ODB_ERROR_INIT;
+        struct odb_layout layout;
+        struct odb_tensor *value = NULL;
+        size_t n = strcspn(word, ";");
+        if (!odb_layout_parse(&layout, word, n) || layout_rank(word, n) != want->rank)
+            continue;
+        meant = true;
+        if (odb_layout_plain(&value, &layout, t, want, &ignored) != ODB_OK)
+            continue;
+        if (layout_check(value, want, &ignored) != ODB_OK || found) {
+            one = one && (!found || layout_check(value, want, &ignored) != ODB_OK ||
+                          odb_tensor_identical(found, value));
+            odb_tensor_unref(value);
+        } else {
+            found = value;
+        }
+    }
+    if (!meant)
+        found = odb_tensor_ref(t);
+    if (found && one) {
+        *out = found;
+        return true;
+    }
+    odb_tensor_unref(found);
+    return false;
 }

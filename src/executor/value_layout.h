@@ -41,6 +41,8 @@ struct odb_layout_want {
  * ODB_E_FORMAT: one is not what it should be. */
 enum odb_status odb_layout_read(struct odb_layout *out, const json_t *json,
                                 struct odb_error *err) ODB_MUST_USE;
+/* A layout in a word: "NCHW", "NHWC", "NCHW16c" with blocks of 16. False: it is none. */
+bool odb_layout_parse(struct odb_layout *out, const char *word, size_t n);
 void odb_layout_dispose(struct odb_layout *layout);
 /* "NCHWc in blocks of 16; int8 with scale 0.02 and zero point 3"; nothing where it says nothing. */
 void odb_layout_put(const struct odb_layout *layout, struct odb_buf *out);
@@ -51,5 +53,11 @@ void odb_layout_put(const struct odb_layout *layout, struct odb_buf *out);
 enum odb_status odb_layout_plain(struct odb_tensor **out, const struct odb_layout *layout,
                                  const struct odb_tensor *t, const struct odb_layout_want *want,
                                  struct odb_error *err) ODB_MUST_USE;
+
+/* The same of a value that is held in one of these layouts, words with ';' between: the one with
+ * which it has the shape that the model says; as it is where none is of its rank. False: none does,
+ * or two do that are not one. */
+bool odb_layout_plain_of(struct odb_tensor **out, const char *layouts, const struct odb_tensor *t,
+                         const struct odb_layout_want *want);
 
 #endif

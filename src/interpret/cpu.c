@@ -728,8 +728,8 @@ enum odb_status cpu_node_compute(const struct cpu_scope *scope, int index,
         return cpu_run_control(scope, index, in, out, err);
     if (slot->body)
         return cpu_run_function(scope, slot->body, node, in, out, err);
-    bool constant =
-        slot->folds && scope->precision == ODB_PREC_NATIVE && cpu_all_constant(plan, node, in);
+    bool constant = slot->folds && !scope->change && scope->precision == ODB_PREC_NATIVE &&
+                    cpu_all_constant(plan, node, in);
     if (constant && (out[0] = odb_tensor_ref(slot->folded)))
         return ODB_OK;
     bool stack_wanted[16];
@@ -754,8 +754,11 @@ enum odb_status cpu_node_compute(const struct cpu_scope *scope, int index,
                             .seed = scope->seed ^ (uint64_t)(index + 1) << 20};
     struct cpu_typed typed;
     enum odb_status status = cpu_typed_begin(&typed, scope, index, &call, err);
+    struct odb_call made = call;
+    if (status == ODB_OK && scope->change)
+        status = scope->change(scope->change_payload, &made, err);
     if (status == ODB_OK)
-        status = odb_op_run(&call, out, err);
+        status = odb_op_run(&made, out, err);
     cpu_typed_end(&typed, &call);
     if (constant && status == ODB_OK)
         cpu_fold(plan, index, out[0]);
@@ -866,6 +869,23 @@ enum odb_status odb_cpu_node(const struct odb_cpu *cpu, int node, enum odb_preci
                              struct odb_error *err)
 {
     return odb_cpu_node_watched(cpu, node, precision, seed, in, captured, NULL, out, err);
+}
+
+enum odb_status odb_cpu_node_changed(const struct odb_cpu *cpu, int node,
+                                     enum odb_precision precision, uint64_t seed,
+                                     struct odb_tensor *const *in, odb_cpu_change_fn *change,
+                                     void *payload, struct odb_tensor **out, struct odb_error *err)
+{
+    struct cpu_scope scope = {.plan = cpu->plan,
+                              .precision = precision,
+                              .replay = true,
+                              .seed = seed,
+                              .change = change,
+                              .change_payload = payload};
+    memset(out, 0, (size_t)cpu->plan->graph->nodes[node].n_out * sizeof *out);
+    if (!cpu->plan->nodes[node].op)
+        return odb_fail(err, ODB_UNSUPPORTED, "no kernel of its own runs it");
+    return cpu_node_run(&scope, node, (const struct odb_tensor *const *)in, 0, out, err);
 }
 
 enum odb_status odb_cpu_node_watched(const struct odb_cpu *cpu, int node,

@@ -106,7 +106,17 @@ enum odb_status odb_cpu_node(const struct odb_cpu *cpu, int node, enum odb_preci
                              uint64_t seed, struct odb_tensor *const *in,
                              struct odb_tensor *const *captured, struct odb_tensor **out,
                              struct odb_error *err) ODB_MUST_USE;
-/* The same with a watch. */
+/* Changes a call that is about to run: its row, attributes, operands, precision. What is put in is
+ * the caller's, and must live until the call has run. */
+typedef enum odb_status odb_cpu_change_fn(void *payload, struct odb_call *call,
+                                          struct odb_error *err);
+/* One node that has a kernel, computed otherwise. ODB_UNSUPPORTED: it has none. */
+enum odb_status odb_cpu_node_changed(const struct odb_cpu *cpu, int node,
+                                     enum odb_precision precision, uint64_t seed,
+                                     struct odb_tensor *const *in, odb_cpu_change_fn *change,
+                                     void *payload, struct odb_tensor **out,
+                                     struct odb_error *err) ODB_MUST_USE;
+/* odb_cpu_node() with a watch. */
 enum odb_status odb_cpu_node_watched(const struct odb_cpu *cpu, int node,
                                      enum odb_precision precision, uint64_t seed,
                                      struct odb_tensor *const *in,

@@ -73,6 +73,8 @@ struct cpu_scope {
     void *payload;
     const struct odb_cpu_watch *watch; /* NULL: none */
     const struct odb_cpu_place *place; /* NULL: the main graph */
+    odb_cpu_change_fn *change;         /* of the one call of a kernel; NULL: as it is */
+    void *change_payload;
 };
 
 /* An operator that is run here and not by a kernel, as it needs the graph. */

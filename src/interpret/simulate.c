@@ -118,6 +118,10 @@ static enum odb_status simulate_round(const struct cpu_scope *scope, int value,
     return odb_encoding_apply(scope->plan->cpu->encodings[value], t, tip, seed, out, err);
 }
 
+/* Honest compilers divide a weight by its scale in float or in double, or multiply by its inverse:
+ * one that lies so near the middle between two steps comes out as either. */
+#define SIMULATE_WEIGHT_TIE (1.0 / 1024)
+
 /* An operand as the target has it: *out is a new reference. */
 static enum odb_status simulate_operand(const struct cpu_scope *scope, int value,
                                         const struct odb_tensor *t, struct odb_tensor **out,
@@ -126,10 +130,13 @@ static enum odb_status simulate_operand(const struct cpu_scope *scope, int value
     const struct odb_cpu *cpu = scope->plan->cpu;
     const struct odb_value *v = value < 0 ? NULL : &scope->plan->graph->values[value];
     *out = NULL;
-    if (v && t && t == v->init && cpu->rounded[value])
+    if (v && t && t == v->init && cpu->rounded[value]) {
+        if (scope->replay && scope->precision == ODB_PREC_NOISY)
+            return odb_encoding_apply(cpu->encodings[value], t, SIMULATE_WEIGHT_TIE,
+                                      scope->seed + (uint64_t)value, out, err);
         *out = odb_tensor_ref(cpu->rounded[value]);
-    else if (v && t && cpu->encodings[value] && scope->simulated != ODB_SIMULATE_NOTHING &&
-             (v->producer == ODB_NO_NODE || scope->replay))
+    } else if (v && t && cpu->encodings[value] && scope->simulated != ODB_SIMULATE_NOTHING &&
+               (v->producer == ODB_NO_NODE || scope->replay))
         return simulate_round(scope, value, t, out, err);
     else
         *out = odb_tensor_ref(t);

@@ -22,6 +22,8 @@
 
 #define BLAME_NOISY_RUNS 3
 #define BLAME_NOISY_SEED 0x5eed0000u
+#define BLAME_STEPS 2 /* times its local noise, beside half a step, a value of steps may be off */
+#define BLAME_MANY 16 /* elements: of fewer a quarter is soon off */
 #define BLAME_EDGE 0.875 /* the power of a type's largest number where its edge begins */
 
 static bool blame_is_float(const struct odb_tensor *t)
@@ -463,6 +465,19 @@ static bool blame_unrounded(const struct blame_replay *r, int n_out, int o,
     return gap.wrong == 0;
 }
 
+/* How far from what there was to round honest computations may be, absolutely. Beside rounding that
+ * is a few weights which are a step apart: they reach far in a few elements, and not on the mean.
+ * So where a quarter of all elements is off, it is not them. */
+static double blame_encoded_noise(struct blame_replay *r, int n_out, int o,
+                                  const struct odb_encoded_gap *off, double rms)
+{
+    struct blame_noise honest = {.max = 0};
+    blame_measure_noise(r, n_out, o, r->exact[o], &honest);
+    bool many = off->wrong >= BLAME_MANY && off->wrong > r->exact[o]->count / 4;
+    bool few = honest.mean * rms < off->step / 64;
+    return isfinite(honest.max) && !(many && few) ? BLAME_STEPS * honest.max * rms : 0;
+}
+
 /* Judges output o, which has an encoding. Noise is told as what half a step and rounding are. */
 static void blame_judge_encoded(struct blame_replay *r, const struct odb_node *node, int o,
                                 const struct odb_encoding *e, const struct odb_tensor *t,
@@ -472,16 +487,17 @@ static void blame_judge_encoded(struct blame_replay *r, const struct odb_node *n
     struct odb_encoded_gap off;
     odb_encoded_measure(&off, e, t, r->exact[o], noise);
     if (off.wrong) {
-        struct blame_noise honest = {.max = 0};
-        blame_measure_noise(r, node->n_out, o, t, &honest);
-        noise = isfinite(honest.max) ? factor * honest.max * gap->rms : 0;
+        noise = blame_encoded_noise(r, node->n_out, o, &off, gap->rms);
         odb_encoded_measure(&off, e, t, r->exact[o], noise);
     }
+    if (isfinite(off.excess) && gap->rms > 0) /* of what lies outside the range the end counts */
+        report->local_error =
+            ODB_NUMBER(fmin(gap->error, (0.5 + off.excess) * off.step / gap->rms));
     double allowed = gap->rms > 0 ? (0.5 + off.slack) * off.step / gap->rms / factor : 0;
     report->local_noise = ODB_NUMBER(allowed);
     if (!off.wrong || blame_brought_in(r, node).odd ||
         blame_unrounded(r, node->n_out, o, e, t, noise)) {
-        report->local_noise = ODB_NUMBER(fmax(allowed, gap->error / factor));
+        report->local_noise = ODB_NUMBER(fmax(allowed, report->local_error.v / factor));
         return;
     }
     if (!report->reason[0])

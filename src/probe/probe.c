@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "compare/by_value.h"
+#include "executor/value_layout.h"
 #include "judge/blame.h"
 #include "kernels/core/facts.h"
 #include "run/budget.h"
@@ -56,9 +57,32 @@ struct odb_prober odb_prober_pinned(const struct odb_prober *of, const bool *pin
     return prober;
 }
 
+struct odb_prober odb_prober_refed(const struct odb_prober *of, const struct odb_feeds *feeds)
+{
+    struct odb_prober prober = *of;
+    prober.feeds = feeds;
+    prober.answers = NULL;
+    return prober;
+}
+
 static const struct odb_capabilities *probe_can(const struct odb_prober *prober)
 {
     return odb_target_capabilities(odb_pool_target(prober->pool));
+}
+
+void odb_prober_feed(struct odb_prober *prober, const struct odb_feeds *feeds,
+                     const struct odb_trace *trace)
+{
+    prober->feeds = feeds;
+    prober->trace = trace;
+    free(prober->constant);
+    prober->constant = trace ? odb_trace_constant(trace) : NULL;
+    prober->refeed = odb_probe_refeeds(prober);
+}
+
+bool odb_probe_refeeds(const struct odb_prober *prober)
+{
+    return odb_capabilities_refeed(probe_can(prober));
 }
 
 bool odb_probe_taps(const struct odb_prober *prober, int value)
@@ -518,10 +542,12 @@ static void probe_identify(struct odb_probe_cut *cut)
     odb_buf_dispose(&text);
 }
 
-/* What a compiler would be given: the same for any inputs of the same types and shapes. */
-static void probe_name_model(const struct odb_probe_cut *cut, char name[65])
+/* What a compiler would be given: the same for any inputs of the same types and shapes, unless the
+ * target compiles them in. shapes: those of all inputs count, though the model leaves them open. */
+static void probe_name_model(const struct odb_probe_cut *cut, bool shapes, char name[65])
 {
     struct odb_buf text = ODB_BUF_INIT;
+    bool values = !odb_capabilities_refeed(probe_can(&cut->prober));
     for (size_t n = 0; n < cut->prober.model->graph->n_nodes; n++)
         odb_buf_putc(&text, cut->nodes[n] ? '1' : '0');
     odb_buf_puts(&text, cut->whole ? " file" : cut->fixed ? " fixed" : " open");
@@ -530,9 +556,9 @@ static void probe_name_model(const struct odb_probe_cut *cut, char name[65])
     for (size_t i = 0; i < cut->n_in; i++) {
         const struct odb_tensor *like = cut->in[i].like;
         odb_buf_printf(&text, "; %d", cut->in[i].value);
-        if (cut->in[i].constant)
+        if (like && (cut->in[i].constant || values))
             odb_answers_put_tensor(&text, like);
-        for (int d = 0; like && cut->fixed && d < like->rank; d++)
+        for (int d = 0; like && (cut->fixed || shapes) && d < like->rank; d++)
             odb_buf_printf(&text, " %lld", (long long)like->dims[d]);
     }
     odb_answers_digest(&text, name);
@@ -548,7 +574,7 @@ size_t odb_probe_models(const struct odb_prober *prober)
 static bool probe_is_new(const struct odb_prober *prober, const struct odb_probe_cut *cut)
 {
     char name[65];
-    probe_name_model(cut, name);
+    probe_name_model(cut, false, name);
     return !odb_map_has(prober->now->models, name);
 }
 
@@ -557,7 +583,7 @@ static void probe_count_model(struct odb_prober *prober, const struct odb_probe_
     char name[65];
     if (!cut->loads)
         return;
-    probe_name_model(cut, name);
+    probe_name_model(cut, false, name);
     if (!prober->now->models)
         prober->now->models = odb_map_new();
     bool added = odb_map_add(prober->now->models, name, 1);
@@ -764,6 +790,23 @@ static void probe_ask(void *arg, struct odb_target *target)
     cut->seconds = odb_clock() - start;
 }
 
+/* What the target holds otherwise than the model means becomes that, but for the model's outputs.
+ * What cannot be told apart is as if it could not be read. */
+static void probe_undo_layouts(const struct odb_prober *prober, struct odb_probe_cut *cut)
+{
+    const char *layouts = probe_can(prober)->layouts;
+    for (size_t o = 0; o < cut->n_out && layouts && cut->status == ODB_OK && !cut->known; o++) {
+        const struct odb_tensor *like = cut->out[o].like;
+        struct odb_tensor *t = cut->outputs[o], *plain = NULL;
+        if (!t || !like || t->read_as || t->kind != ODB_TENSOR ||
+            prober->model->graph->values[cut->out[o].value].is_output)
+            continue;
+        const struct odb_layout_want want = {like->dtype, like->rank, like->dims};
+        cut->outputs[o] = odb_layout_plain_of(&plain, layouts, t, &want) ? plain : NULL;
+        odb_tensor_unref(t);
+    }
+}
+
 /* What memory has no room for is kept on disk; where that cannot be, in memory all the same, for
  * the target has answered. */
 static void probe_spill(const struct odb_prober *prober, struct odb_probe_cut *cut)
@@ -943,7 +986,7 @@ static void probe_ask_by_pieces(struct odb_prober *prober, struct odb_probe *pro
     cut->loads = probe->loads;
     cut->runs = probe->runs;
     cut->seconds = odb_clock() - start;
-    prober->now->loaded[0] = '\0';
+    prober->now->loaded[0] = prober->now->model[0] = '\0';
 }
 
 /* Of a child that is dead; zeros among them are no end. */
@@ -969,8 +1012,15 @@ static void probe_ask_own(struct odb_prober *prober, struct odb_probe *probe,
     if (prober->now->pieces > 1) {
         probe_ask_by_pieces(prober, probe, cut, stops);
     } else {
+        char name[65] = "";
+        if (prober->refeed)
+            probe_name_model(cut, true, name);
+        cut->load = cut->load && (!name[0] || strcmp(name, prober->now->model) != 0);
         probe_ask(cut, odb_pool_target(prober->pool));
         snprintf(prober->now->loaded, sizeof prober->now->loaded, "%s", cut->what);
+        snprintf(prober->now->model, sizeof prober->now->model, "%s",
+                 cut->status == ODB_OK ? name : "");
+        probe_undo_layouts(prober, cut);
         probe_spill(prober, cut);
     }
     cut->words = probe_words(odb_pool_target(prober->pool), cut->status);
@@ -984,6 +1034,7 @@ enum odb_status odb_probe__part(struct odb_prober *prober, struct odb_probe *par
     probe_consult(prober, part, cut);
     if (cut->status == ODB_OK && !cut->known) {
         probe_ask(cut, odb_pool_target(prober->pool));
+        probe_undo_layouts(prober, cut);
         probe_spill(prober, cut);
     }
     probe_count_model(prober, cut);
@@ -1009,7 +1060,8 @@ static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *pro
         probe_announce(prober, probe, cut);
     if (cut->task) {
         odb_pool_wait(prober->pool, cut->task);
-        prober->now->loaded[0] = '\0'; /* whichever worker took it */
+        prober->now->loaded[0] = prober->now->model[0] = '\0'; /* whichever worker took it */
+        probe_undo_layouts(prober, cut);
         probe_spill(prober, cut);
     } else if (cut->status == ODB_OK && cut->n_names && !cut->known && allowed) {
         probe_ask_own(prober, probe, cut);

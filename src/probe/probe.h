@@ -23,6 +23,7 @@ struct odb_probing {
     char *words; /* owned: the last of the child that died of what was asked last; NULL: it lives */
     char failure[400];      /* why that has no answer; "": it has one */
     char loaded[65];        /* the cut that the target has loaded; "": not known */
+    char model[65];         /* the same without what it is fed; "": not known */
     size_t pieces;          /* that the cut which was asked for last ran in */
     size_t loads;           /* of what was run; those of what was begun come with its run */
     size_t max_outputs;     /* odb_probe_set_max_outputs() */
@@ -38,6 +39,7 @@ struct odb_prober {
     struct odb_search_hooks hooks;
     const char **original_outputs; /* owned array */
     bool recorded;                 /* the target runs nothing */
+    bool refeed;                   /* odb_prober_feed(), and the target allows it */
     bool open; /* no fixed dimensions, though the target asks for them: the file is judged */
     const struct odb_answers *answers; /* borrowed; NULL: answers are not kept */
     const char *scope;                 /* borrowed: of odb_bisect_options */
@@ -83,6 +85,14 @@ void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
 /* The same prober for a model whose values ([n_values], borrowed) are pinned: to the target they
  * are one, and it remembers with the other. Nothing of it is to be disposed of. */
 struct odb_prober odb_prober_pinned(const struct odb_prober *of, const bool *pinned);
+/* The same prober for other inputs of the model, which are borrowed: its answers are not kept, and
+ * the reference, which is that of the first, says what values look like. Nothing of it is to be
+ * disposed of. */
+struct odb_prober odb_prober_refed(const struct odb_prober *of, const struct odb_feeds *feeds);
+/* The same prober for other inputs: what is loaded is not loaded again for them, unless the target
+ * says that it must be (refeed=no). */
+void odb_prober_feed(struct odb_prober *prober, const struct odb_feeds *feeds,
+                     const struct odb_trace *trace);
 void odb_prober_dispose(struct odb_prober *prober);
 
 /* How many outputs a model for the target may have, the model's own included: what its spec says,
@@ -95,6 +105,8 @@ bool odb_probe_taps(const struct odb_prober *prober, int value);
 /* Which parts of the model it takes, as it says (cut=). What neither allows is unsupported, without
  * a question. */
 enum odb_cuts odb_probe_cuts(const struct odb_prober *prober);
+/* Whether what is loaded runs on other inputs, as it says (refeed=). */
+bool odb_probe_refeeds(const struct odb_prober *prober);
 /* It was found to take no more than this. */
 void odb_probe_set_max_outputs(struct odb_prober *prober, size_t most);
 

@@ -35,6 +35,7 @@ const char *odb_outcome_name(enum odb_outcome outcome);
     X(PIECES, false)   /* the target refuses nodes: it never ran the whole model */                \
     X(REPEAT, false)   /* it ran the model, and failed to run it again */                          \
     X(SAMPLES, false)  /* other samples of inputs could not be judged */                           \
+    X(FLOAT, true)     /* it is judged by few bits, and computes in float */                       \
     X(BLUNT, false)    /* what the expected type must lose is as large as the outputs are */       \
     X(UNREAD, false)   /* values cannot be read on the target, and a fault may be in one of them */
 

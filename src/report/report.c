@@ -114,13 +114,17 @@ static void report_put_verdict(const struct odb_report *report, const struct odb
     }
 }
 
-/* A node is named where it is known to be the one. */
-static void report_put_place(const struct odb_report *report, const struct odb_culprit *culprit,
-                             struct odb_buf *out)
+void odb_culprit_put_place(const struct odb_culprit *culprit, const struct odb_graph *graph,
+                           const char *from, struct odb_buf *out)
 {
-    const struct odb_graph *graph = report->model->graph;
     bool region = odb_culprit_is_region(culprit);
-    odb_buf_puts(out, region ? "the region from " : "");
+    if (culprit->group.n) {
+        odb_node_put(graph, culprit->node, out);
+        odb_buf_printf(out, ", fused with %zu other%s from #%d to #%d", culprit->group.n - 1,
+                       culprit->group.n == 2 ? "" : "s", culprit->segment[0], culprit->segment[1]);
+        return;
+    }
+    odb_buf_puts(out, region ? from : "");
     odb_node_put(graph, region ? culprit->segment[0] : culprit->node, out);
     if (region) {
         odb_buf_puts(out, " to ");
@@ -140,7 +144,9 @@ void odb_report_headline(const struct odb_report *report, struct odb_buf *out)
         if (c->of_recording)
             odb_buf_printf(out, "the exported model differs from the recording %s ",
                            c->segment[0] == c->segment[1] ? "at" : "in");
-        report_put_place(report, report->culprits.items, out);
+        odb_culprit_put_place(report->culprits.items, report->model->graph, "the region from ",
+                              out);
+        odb_buf_puts(out, c->group.n ? "," : "");
         if (report->culprits.items[0].path) {
             odb_buf_puts(out, ", within it ");
             odb_buf_put_shown(out, report->culprits.items[0].path);
@@ -349,10 +355,12 @@ void odb_culprit_dispose(struct odb_culprit *culprit)
     }
     free(inside);
     odb_kernel_free(culprit->kernel);
+    free(culprit->group.items);
     free(culprit->read_as);
     free(culprit->histograms);
     free(culprit->together.items);
     free(culprit->runs_with);
+    odb_explanations_dispose(&culprit->explained);
     free(culprit->third_by);
     free(culprit->own_by);
     free(culprit->within);

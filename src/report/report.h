@@ -18,6 +18,7 @@
 #include "report/outcome.h"
 #include "run/value_report.h"
 #include "executor/executor.h"
+#include "explain/explanations.h"
 #include "model/model.h"
 
 /* A row: id, name, which paragraph of words.c tells it, whether the node itself is said to make
@@ -137,6 +138,12 @@ struct odb_stretch {
 
 struct odb_kernel;
 
+/* Nodes of the main graph, ascending; odb_push() adds one. */
+struct odb_node_list {
+    int *items; /* owned */
+    size_t n, cap;
+};
+
 struct odb_culprit {
     int node;  /* index in the main graph */
     int value; /* the output that shows it; ODB_NO_VALUE for crash, hang */
@@ -150,8 +157,12 @@ struct odb_culprit {
     char *recorded_weight; /* owned: its name; the model has another one than was recorded, which
                               recorded_off says: "channel 3, 1.2 times"; NULL: none is known */
     char recorded_off[100];
-    bool weight_explains;      /* with the recorded weights the operators make what was recorded */
-    int segment[2];            /* first and last node of the smallest region that fails */
+    bool weight_explains;       /* with the recorded weights the operators make what was recorded */
+    int segment[2];             /* first and last node of the smallest region that fails */
+    struct odb_node_list group; /* that are wrong together: node is the one of them that computes,
+                                   and the segment has what must be there for them to be made one
+                                   kernel. Empty: they are not known */
+    int pin;                   /* of a group: the value that is made the reference's in its place */
     struct odb_held held;      /* kinds exchanged and overwritten: whose values these are */
     struct odb_stretch passes; /* kind whole: the largest part that was asked and is right */
     enum odb_opinion third_opinion; /* of other code than target and reference */
@@ -168,12 +179,14 @@ struct odb_culprit {
     char *read_as;             /* owned: how the target held the value, where that was undone; NULL:
                                   as it is */
     struct odb_histograms *histograms; /* owned; NULL: the values are not at hand */
+    struct odb_explanations explained; /* owned: what the node computed instead */
     enum odb_checked checks[ODB_CHECK_COUNT];
     enum odb_checked spoils; /* of several: with the others pinned and it not, what follows it fails
                                 again */
-    ODB_VEC(int) together;   /* kind refused: the nodes that are, ascending; the last is node */
-    char *runs_with;         /* owned: kind refused: the spec that runs them; NULL: another kind */
-    int neighbour;           /* that it was run together with; meaningful where that was asked */
+    struct odb_node_list
+        together;    /* kind refused: the nodes that are, ascending; the last is node */
+    char *runs_with; /* owned: kind refused: the spec that runs them; NULL: another kind */
+    int neighbour;   /* that it was run together with; meaningful where that was asked */
     struct odb_sensitivity sensitivity;
     struct odb_specials specials; /* of value */
     enum odb_confidence confidence;
@@ -292,8 +305,8 @@ struct odb_report {
     bool told;               /* it was read from where it was stored, and came to this there: */
     enum odb_outcome stored; /* else meaningless; odb_report_outcome() is the verdict */
     bool outputs_diverge;
-    bool only_outputs; /* the target gives nothing else, and takes no part of the model; not stored
-                        */
+    bool only_outputs; /* the target gives nothing else, takes no part of the model, and runs what
+                          is loaded on other inputs; not stored */
     char *signature;   /* owned: of the plain run's failure, by odb_signature_text(); NULL: none */
     ODB_VEC(char *) warnings; /* owned lines */
     ODB_VEC(char *) notes;    /* owned lines: what is good to know and no reason to doubt */
@@ -315,6 +328,8 @@ struct odb_report {
     struct odb_firsts reference_firsts, target_firsts;
     size_t n_unsupported; /* nodes without a reference kernel */
     size_t values_unread; /* that nodes make and others read, and the target never gave */
+    size_t max_outputs;   /* of one model, that the target was found to give; 0: it was not asked
+                             for more than it gives, or says itself what that is */
     size_t target_models; /* distinct ones among the loads: what a compiler has to compile */
     size_t target_loads, target_runs;
     struct odb_pieces pieces;
@@ -375,6 +390,10 @@ struct json_t *odb_report_pieces_json(const struct odb_report *report);
 void odb_put_off(struct odb_number error, struct odb_number noise, struct odb_buf *out);
 /* "verified alone; reaches an output", and the region where it is not one node. */
 void odb_culprit_facts(const struct odb_culprit *culprit, struct odb_buf *out);
+/* Names what is accused: a node, the one that computes of a group and how many there are with it,
+ * or the ends of a region. from: before those, "the region from ". */
+void odb_culprit_put_place(const struct odb_culprit *culprit, const struct odb_graph *graph,
+                           const char *from, struct odb_buf *out);
 /* Its segment is what is accused; else a node is, and the segment is what it takes for it to be
  * wrong. */
 bool odb_culprit_is_region(const struct odb_culprit *culprit);

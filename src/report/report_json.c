@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "executor/groups.h"
 #include "run/feeds.h"
+#include "report/explained.h"
 #include "report/json.h"
 #include "report/report.h"
 #include "run/value_report.h"
@@ -191,24 +192,27 @@ static json_t *report_held(const struct odb_report *report, const struct odb_hel
                      (json_int_t)held->n, "of", (json_int_t)held->of_all);
 }
 
+static json_t *report_nodes(const int *nodes, size_t n)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array, json_integer(nodes[i]));
+    return array;
+}
+
 static json_t *report_kernel(const struct odb_kernel *kernel)
 {
-    if (!kernel)
-        return json_null();
-    json_t *nodes = json_array();
-    for (size_t i = 0; i < kernel->n; i++)
-        json_array_append_new(nodes, json_integer(kernel->nodes[i]));
-    return json_pack("{s:o,s:o,s:o}", "name", odb_json_text(kernel->name), "pass",
-                     odb_json_text(kernel->made_by), "nodes", nodes);
+    return !kernel ? json_null()
+                   : json_pack("{s:o,s:o,s:o}", "name", odb_json_text(kernel->name), "pass",
+                               odb_json_text(kernel->made_by), "nodes",
+                               report_nodes(kernel->nodes, kernel->n));
 }
 
 /* Nodes that are refused together; null of other kinds. */
 static json_t *report_together(const struct odb_culprit *culprit)
 {
-    json_t *nodes = culprit->together.n ? json_array() : json_null();
-    for (size_t i = 0; i < culprit->together.n; i++)
-        json_array_append_new(nodes, json_integer(culprit->together.items[i]));
-    return nodes;
+    return culprit->together.n ? report_nodes(culprit->together.items, culprit->together.n)
+                               : json_null();
 }
 
 static json_t *report_culprit(const struct odb_report *report, const struct odb_culprit *culprit)
@@ -223,6 +227,7 @@ static json_t *report_culprit(const struct odb_report *report, const struct odb_
     report_set(object, "reaches_output", json_boolean(culprit->reaches_output));
     report_set(object, "verified", json_boolean(culprit->verified));
     report_set(object, "segment", json_pack("[ii]", culprit->segment[0], culprit->segment[1]));
+    report_set(object, "group", report_nodes(culprit->group.items, culprit->group.n));
     report_set(object, "together", report_together(culprit));
     report_set(object, "runs_with", odb_json_text(culprit->runs_with));
     report_set(object, "kernel", report_kernel(culprit->kernel));
@@ -238,6 +243,7 @@ static json_t *report_culprit(const struct odb_report *report, const struct odb_
     report_set(object, "third_opinion_by", odb_json_text(culprit->third_by));
     report_set(object, "own_library_opinion", report_opinion(culprit->own_opinion));
     report_set(object, "own_library", odb_json_text(culprit->own_by));
+    odb_explained_json(&culprit->explained, object);
     report_evidence(object, culprit);
     report_set(object, "text", odb_json_text(culprit->text));
     return object;

@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "executor/groups.h"
+#include "report/explained.h"
 #include "report/json.h"
 #include "report/report.h"
 #include "run/value_report.h"
@@ -297,12 +298,13 @@ static struct odb_kernel *read_kernel(const struct reading *r, const json_t *jso
 }
 
 /* Nodes that the model has. */
-static void read_together(const struct reading *r, const json_t *list, struct odb_culprit *culprit)
+static void read_nodes(const struct reading *r, const json_t *list, struct odb_node_list *out)
 {
     int node;
+    out->n = 0;
     for (size_t i = 0; i < json_array_size(list); i++)
         if (read_node(r, json_array_get(list, i), &node))
-            odb_push(&culprit->together, node);
+            odb_push(out, node);
 }
 
 static void read_culprit(const struct reading *r, const json_t *json, struct odb_culprit *culprit)
@@ -324,12 +326,15 @@ static void read_culprit(const struct reading *r, const json_t *json, struct odb
     READ_ROWS(json, read_value_rows, &culprit->numbers);
     if (!culprit->kernel)
         culprit->kernel = read_kernel(r, json_object_get(json, "kernel"));
+    read_nodes(r, json_object_get(json, "group"), &culprit->group);
     read_held(r, json_object_get(json, "holds"), &culprit->held);
     read_passes(r, json_object_get(json, "passes"), &culprit->passes);
-    read_together(r, json_object_get(json, "together"), culprit);
+    read_nodes(r, json_object_get(json, "together"), &culprit->together);
     read_chars(json_object_get(json, "recorded_weight_off"), culprit->recorded_off,
                sizeof culprit->recorded_off);
     read_inside(json_object_get(json, "inside"), culprit);
+    if (!culprit->explained.items.n)
+        odb_explained_read(&culprit->explained, json);
     read_evidence(json, culprit);
 }
 

@@ -180,6 +180,7 @@ static bool identity_put_visit(const struct odb_spec *spec, void *payload)
         identity_put_text(spec->options[i].value, out);
     if (spec->row)
         identity_put_library(spec->row, spec, out);
+    odb_identity_put_spec(odb_spec_option(spec, ODB_SPEC_PLAIN), out);
     return true;
 }
 

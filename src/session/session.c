@@ -141,6 +141,7 @@ void odb_session_close(struct odb_session *session)
     for (size_t i = 0; i < session->encodings.n; i++)
         odb_encodings_free(session->encodings.items[i]);
     free(session->encodings.items);
+    odb_session__forget_learnt(session);
     odb_feeds_free(session->feeds);
     odb_resumed_dispose(&session->resumed);
     odb_store_close(session->store);
@@ -426,6 +427,8 @@ enum odb_status odb_session_begin(struct odb_session *session, const char *comma
         status = session_begin_stored(session, command, options, settings, retry, err);
     else
         session_recall(session, settings);
+    if (status == ODB_OK)
+        status = odb_session__recall_learnt(session, options, retry, err);
     options->answers = &session->answers;
     free(settings);
     return status;
@@ -471,7 +474,9 @@ enum odb_status odb_session_end_take(struct odb_session *session, struct odb_rep
     odb_session_wake(session);
     if (!stopped) /* a target that failed may be another one when it is asked again */
         session_drop_memory(session);
-    enum odb_status status = session->store ? odb_store_put(session->store, report, err) : ODB_OK;
+    enum odb_status status = odb_session__learn(session, report, err);
+    if (session->store && status == ODB_OK)
+        status = odb_store_put(session->store, report, err);
     odb_session_account_take(session, &report->account); /* which the file has by now */
     if (status != ODB_OK || !session->store)
         return status;

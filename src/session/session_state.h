@@ -8,6 +8,13 @@
 
 #include "session/session.h"
 
+/* What a target was found to be able to do, whatever it was fed. One that was built anew is another
+ * target. */
+struct odb_learnt {
+    char *target;       /* owned: a digest of its spec and its files */
+    size_t max_outputs; /* of one model; never 0 */
+};
+
 struct odb_session {
     const struct odb_model *model; /* owned */
     struct odb_cpu *cpu;           /* owned: which nodes the reference can run */
@@ -31,18 +38,21 @@ struct odb_session {
     struct odb_search_progress progress;    /* [lock] */
     ODB_VEC(struct odb_bookmark) bookmarks; /* [lock]; changed by the screen's thread alone */
     struct odb_annotation_list
-        annotations;            /* [lock] breakpoints, marks, …: what the user put down */
-    bool *breaks;               /* owned [lock]; [n_nodes] breakpoints that are enabled */
-    unsigned char *tags;        /* owned [lock]; [n_nodes] ODB_TAG_ bits */
-    struct odb_memory *memory;  /* owned: answers to a search that was stopped, where no
-                                   file has them; NULL: none */
-    char *memory_settings;      /* owned: what they were asked with */
-    struct odb_answers answers; /* of the search begun last; this and the next two are the
-                                   engine's thread's alone */
-    struct odb_resumed resumed; /* what it has from an earlier run of the program */
-    struct odb_walk *walk;      /* owned; NULL: not walking */
-    struct odb_inside *inside;  /* owned: the innermost body that the walk is in, or NULL */
-    ODB_VEC(struct odb_encodings *) encodings; /* owned: all that were read; traces need them */
+        annotations;                   /* [lock] breakpoints, marks, …: what the user put down */
+    bool *breaks;                      /* owned [lock]; [n_nodes] breakpoints that are enabled */
+    unsigned char *tags;               /* owned [lock]; [n_nodes] ODB_TAG_ bits */
+    struct odb_memory *memory;         /* owned: answers to a search that was stopped, where no
+                                          file has them; NULL: none */
+    char *memory_settings;             /* owned: what they were asked with */
+    struct odb_answers answers;        /* of the search begun last; this and the next two are the
+                                          engine's thread's alone */
+    struct odb_resumed resumed;        /* what it has from an earlier run of the program */
+    ODB_VEC(struct odb_learnt) learnt; /* of each target that was searched */
+    char learning[65];                 /* which of them that is now; "": none */
+    struct odb_walk *walk;             /* owned; NULL: not walking */
+    struct odb_inside *inside;         /* owned: the innermost body that the walk is in, or NULL */
+    ODB_VEC(struct odb_encodings *)
+    encodings;                /* owned: all that were read; traces need them */
     int resume;               /* [lock] before this node the walk goes on with another
                                  trace, and the one there is has nothing to say of it and
                                  what follows; ODB_NO_NODE: there is no other */
@@ -53,5 +63,16 @@ struct odb_session {
     void (*wake)(void *payload); /* called after a change, without the lock, from any thread */
     void *wake_payload;
 };
+
+/* --- learnt.c --------------------------------------------------------------------------------- */
+
+/* A search begins: what it may take as known is put into its options, unless it is to ask again. */
+enum odb_status odb_session__recall_learnt(struct odb_session *session,
+                                           struct odb_bisect_options *options, bool again,
+                                           struct odb_error *err) ODB_MUST_USE;
+/* It has ended, and came to this. */
+enum odb_status odb_session__learn(struct odb_session *session, const struct odb_report *report,
+                                   struct odb_error *err) ODB_MUST_USE;
+void odb_session__forget_learnt(struct odb_session *session);
 
 #endif

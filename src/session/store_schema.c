@@ -72,6 +72,8 @@ static const struct {
      "(position INTEGER PRIMARY KEY, search INTEGER NOT NULL, name TEXT NOT NULL,"
      " value TEXT NOT NULL)",
      SCHEMA_NEEDED},
+    /* what targets were found to be able to do */
+    {"learnt", "(target TEXT PRIMARY KEY, max_outputs INTEGER NOT NULL)", SCHEMA_NEEDED},
 };
 
 static enum odb_status schema_make(struct odb_store *store, size_t i, struct odb_error *err)

@@ -31,7 +31,7 @@ struct odb_repro_options {
     struct odb_criterion tolerance;
     const char *expect;
     const struct odb_encodings *encodings; /* borrowed: a copy goes with it; NULL: none */
-    int64_t ir_version;              /* 0: the model's */
+    int64_t ir_version;                    /* 0: the model's */
     const struct odb_report *report; /* may be NULL: then only what the export measures is in it */
     struct odb_search_hooks hooks;
 };

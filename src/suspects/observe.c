@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "judge/blame.h"
 #include "probe/probe.h"
@@ -90,6 +91,8 @@ static enum odb_status observe_ask(struct asking *a, struct odb_error *err)
     a->prober.feeds = a->feeds;
     a->prober.trace = a->trace;
     a->probe.what = a->where;
+    a->loaded =
+        a->loaded && odb_capabilities_refeed(odb_target_capabilities(odb_pool_target(a->pool)));
     enum odb_status status = a->loaded ? odb_probe_again(&a->prober, &a->probe, err)
                                        : odb_probe_run(&a->prober, &a->probe, err);
     a->loaded = status == ODB_OK;
@@ -237,6 +240,7 @@ static enum odb_status observe_all(struct asking *a, struct odb_error *err)
 {
     struct odb_samples *samples = a->s->samples;
     struct odb_suspects *r = a->s->result;
+    double start = odb_clock();
     for (; r->n_run < samples->items.n; r->n_run++) {
         struct odb_error why = ODB_ERROR_INIT;
         size_t i = r->n_run;
@@ -244,6 +248,7 @@ static enum odb_status observe_all(struct asking *a, struct odb_error *err)
             r->complete = false;
             break;
         }
+        odb_samples_forecast(a->pool, i, samples->items.n, start, &a->s->options->search->hooks);
         enum odb_status status = observe_one(a, i, &why);
         bool bad = odb_verdict_is_bad(samples->items.items[i].verdict);
         if (observe_stopped(a, i, status))

@@ -98,28 +98,32 @@ static enum odb_status over_search_set(struct over *o, struct odb_error *err)
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-/* No spec shows anything: all refuse the model, or what they do was said by the last. */
+/* No spec shows anything: those that could be opened all refuse the model, or what they do was said
+ * by the last. */
 static enum odb_status over_check_tested(const struct over *o, struct odb_error *err)
 {
-    const struct odb_over_run *last = NULL;
-    size_t refused = 0;
+    const struct odb_over_run *last = NULL, *refusal = NULL;
+    bool all = true;
     for (size_t i = 0; i < o->out->runs.n; i++) {
         const struct odb_over_run *run = &o->out->runs.items[i];
+        bool refused = run->opened && odb_probe_refused(run->status);
         if (run->verdict == ODB_VERDICT_PASS || odb_verdict_is_bad(run->verdict))
             return ODB_OK;
-        refused += run->version[0] && odb_probe_refused(run->status);
+        all = all && (refused || !run->opened);
+        refusal = refused ? run : refusal;
         last = run->status != ODB_OK ? run : last;
     }
     if (!last)
         return odb_fail(err, ODB_E_EXECUTOR,
                         "none of the specs can be tested: no output is judged");
+    bool rejected = refusal && all;
+    last = rejected ? refusal : last;
     if (err)
         *err = last->why;
-    return refused == o->out->runs.n
-               ? odb_fail(err, ODB_E_EXECUTOR, "rejected: every spec refuses the model: %.300s",
-                          last->why.what)
-               : odb_fail(err, ODB_E_EXECUTOR, "none of the specs can be tested: %.300s",
-                          last->why.what);
+    return odb_fail(err, ODB_E_EXECUTOR,
+                    rejected ? "rejected: every spec refuses the model: %.300s"
+                             : "none of the specs can be tested: %.300s",
+                    last->why.what);
 }
 
 enum odb_status odb_over_search(struct odb_over_found *out, const struct odb_over *over,

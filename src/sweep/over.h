@@ -80,6 +80,7 @@ struct odb_over_run {
     enum odb_verdict verdict; /* the worst of its outputs; REFUSED: of a model that the same target
                                  runs with other options; UNTESTABLE: it says nothing */
     double error;             /* the largest of its outputs; NAN: none could be measured */
+    bool opened;              /* its target could be started */
     enum odb_status status;   /* of its run; ODB_OK: it came to its end */
     struct odb_error why;     /* where it did not */
 };

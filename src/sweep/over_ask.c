@@ -175,10 +175,15 @@ static char *over_twin(const struct over *o, const char *spec)
 static enum odb_status over_ask_twin(struct over *o, const char *spec, bool *runs,
                                      struct odb_error *err)
 {
-    char *twin = over_twin(o, spec), *again = twin ? odb_xstrdup(twin) : NULL;
+    char *twin = o->weighs ? NULL : over_twin(o, spec);
     enum odb_answer ignored;
-    enum odb_status status = again ? over_run_take(o, again, NULL, &ignored, err) : ODB_OK;
-    const struct odb_over_run *run = twin ? over_find(o, twin) : NULL;
+    *runs = false;
+    if (!twin)
+        return ODB_OK;
+    o->weighs = true;
+    enum odb_status status = over_run_take(o, odb_xstrdup(twin), NULL, &ignored, err);
+    o->weighs = false;
+    const struct odb_over_run *run = over_find(o, twin);
     *runs = status == ODB_OK && run && run->status == ODB_OK;
     free(twin);
     return status;
@@ -219,6 +224,7 @@ static enum odb_status over_run(struct over *o, struct odb_over_run *run, struct
             *err = run->why;
         return over_is_fatal(run->status) ? run->status : ODB_OK;
     }
+    run->opened = true;
     enum odb_status status = over_ask_target(o, pool, run, err);
     odb_pool_close(pool);
     ODB_TRY(status);

@@ -16,6 +16,7 @@ struct over {
     struct odb_over_found *out;
     int *outputs; /* owned */
     size_t n_outputs;
+    bool weighs;             /* a twin is being asked, which has none of its own */
     enum odb_verdict sought; /* what all options together show, where that is a failure; else pass:
                                 any failure will do */
 };

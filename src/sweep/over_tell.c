@@ -94,7 +94,9 @@ static void over_tell_change(struct over *o, const struct odb_over_change *chang
     odb_buf_puts(out, ", ");
     over_put_run(o, breaks ? bad : good, breaks ? of_bad : of_good, out);
     if (change->changes > 1)
-        odb_buf_puts(out, "; but there is no order in it: it comes and goes more than once");
+        odb_buf_puts(out, o->what->kind == ODB_OVER_ORDER
+                              ? "; it comes and goes more than once"
+                              : "; but there is no order in it: it comes and goes more than once");
     o->out->target = odb_xstrdup(bad);
     o->out->good = odb_xstrdup(good);
     o->out->bad = odb_xstrdup(bad);
@@ -198,9 +200,25 @@ static enum odb_status over_nameless(struct over *o, struct odb_buf *out, struct
         odb_buf_puts(out, "; but ");
         over_put_run(o, plain, plain, out);
         odb_buf_puts(out, ": what brings it has no name of its own");
+        status = over_run_take(o, odb_xstrdup(o->what->base), NULL, &answer, err);
     }
     free(plain);
     return status;
+}
+
+/* The spec that is worth a search: one that fails alike and is not so long, with all optimizers or
+ * in the executor's own word with none. Owned by the caller. */
+static char *over_worth(const struct over *o, const char *bad)
+{
+    const struct odb_over_run *worst = over_find(o, bad), *run;
+    char *plain = odb_executor_plain(o->what->base), *found = NULL;
+    const char *shorter[] = {o->what->base, plain};
+    for (size_t i = 0; i < ODB_COUNT(shorter) && o->what->kind == ODB_OVER_OPTIMIZERS; i++)
+        if (!found && worst && shorter[i] && (run = over_find(o, shorter[i])) &&
+            run->verdict == worst->verdict)
+            found = odb_xstrdup(shorter[i]);
+    free(plain);
+    return found ? found : odb_xstrdup(bad);
 }
 
 /* The sentence; on[] fails, unless nothing does. */
@@ -245,13 +263,11 @@ enum odb_status over_tell_set(struct over *o, bool *on, enum odb_over_outcome ou
     struct odb_buf out = ODB_BUF_INIT;
     bool *none = odb_new_n(bool, o->what->parts.n + 1);
     char *bad = odb_over_spec(o->what, on), *off = odb_over_spec(o->what, none);
-    const struct odb_over_run *worst = over_find(o, bad), *base = over_find(o, o->what->base);
+    const struct odb_over_run *worst = over_find(o, bad);
     o->out->fails = worst && odb_verdict_is_bad(worst->verdict);
     o->out->unknown = outcome == ODB_OVER_UNKNOWN;
-    bool short_one = o->what->kind == ODB_OVER_OPTIMIZERS && outcome == ODB_OVER_SOME && base &&
-                     odb_verdict_is_bad(base->verdict); /* as good, and not so long */
-    o->out->target = odb_xstrdup(short_one ? o->what->base : bad);
     enum odb_status status = over_put_outcome(o, on, outcome, off, bad, &out, err);
+    o->out->target = over_worth(o, bad);
     o->out->text = odb_buf_take(&out);
     free(bad);
     free(off);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "bisect/alone/alone.h"
@@ -115,6 +116,17 @@ static enum odb_status samples_enter(struct samples_at *at, struct odb_samples *
     return odb_reference_make(&at->trace, model, at->feeds, &how, err);
 }
 
+/* The prober for its inputs; what was loaded for the sample before stays. */
+static void samples_feed(struct samples_at *at, struct odb_prober *prober, struct odb_pool *pool)
+{
+    const struct odb_search_hooks *hooks = &at->options.hooks;
+    if (!prober->pool)
+        odb_prober_init(prober, at->model, at->feeds, at->trace, pool, *hooks);
+    prober->hooks = *hooks;
+    odb_pool_set_cancel(pool, hooks->cancelled, hooks->payload);
+    odb_prober_feed(prober, at->feeds, at->trace);
+}
+
 static void samples_leave(struct samples_at *at)
 {
     odb_trace_free(at->trace);
@@ -165,11 +177,10 @@ static enum odb_status samples_refused(struct samples_at *at, const struct odb_p
     return ODB_OK;
 }
 
-static enum odb_status samples_run(struct samples_at *at, struct odb_pool *pool,
+static enum odb_status samples_run(struct samples_at *at, struct odb_prober *prober,
                                    struct odb_error *err)
 {
     const struct odb_graph *graph = at->model->graph;
-    struct odb_prober prober;
     int *outputs = odb_new_n(int, graph->n_outputs + 1);
     struct odb_tensor **had = odb_new_n(struct odb_tensor *, graph->n_outputs + 1);
     struct odb_probe probe = {.asked = ODB_PROBE_KIND_SAMPLE,
@@ -181,22 +192,20 @@ static enum odb_status samples_run(struct samples_at *at, struct odb_pool *pool,
     for (size_t o = 0; o < graph->n_outputs; o++)
         if (graph->values[graph->outputs[o]].producer != ODB_NO_NODE)
             outputs[probe.n_values++] = graph->outputs[o];
-    odb_prober_init(&prober, at->model, at->feeds, at->trace, pool, at->options.hooks);
     struct odb_error why = ODB_ERROR_INIT;
-    enum odb_status ran = odb_probe_run(&prober, &probe, &why), status;
+    enum odb_status ran = odb_probe_run(prober, &probe, &why), status;
     at->sample->verdict = odb_probe_verdict(ran);
     if (ran == ODB_OK) {
         status = samples_judge_outputs(at, outputs, probe.n_values, had, err);
     } else {
-        status = samples_refused(at, &prober, &probe, &ran, &why, err);
+        status = samples_refused(at, prober, &probe, &ran, &why, err);
         if (status == ODB_OK && ran != ODB_OK) {
             *err = why;
             status = ran;
         }
     }
-    odb_probe_tell(&prober, &probe, at->sample->verdict, 0);
-    odb_probe_drop(&prober, &probe);
-    odb_prober_dispose(&prober);
+    odb_probe_tell(prober, &probe, at->sample->verdict, 0);
+    odb_probe_drop(prober, &probe);
     free(had);
     free(outputs);
     return status;
@@ -213,21 +222,52 @@ static enum odb_status samples_fails(struct samples_at *at, struct odb_error *er
     return ODB_OK;
 }
 
+/* What a load and a run of the target take, as it says or as they did; 0: not known yet. */
+static void samples_price(struct odb_pool *pool, double *load, double *run)
+{
+    const struct odb_capabilities *can = odb_target_capabilities(odb_pool_target(pool));
+    struct odb_target_stats stats = odb_pool_stats(pool);
+    double said = odb_capabilities_compile(can), says = odb_capabilities_run(can);
+    *load = said >= 0 ? said : stats.load_seconds / (double)ODB_MAX(stats.loads, (size_t)1);
+    *run = says >= 0 ? says : stats.run_seconds / (double)ODB_MAX(stats.runs, (size_t)1);
+}
+
+void odb_samples_forecast(struct odb_pool *pool, size_t done, size_t n, double began,
+                          const struct odb_search_hooks *hooks)
+{
+    double load, run;
+    bool refeed = odb_capabilities_refeed(odb_target_capabilities(odb_pool_target(pool)));
+    size_t loads = refeed ? !done : n - done;
+    samples_price(pool, &load, &run);
+    odb_hooks_tell(hooks,
+                   (struct odb_search_event){.what = ODB_EVENT_FORECAST,
+                                             .text = "samples",
+                                             .node = ODB_NO_NODE,
+                                             .loads = refeed ? 1 : n,
+                                             .seconds = odb_clock() - began + (double)loads * load +
+                                                        (double)(n - done) * run});
+}
+
 static enum odb_status samples_judge_one(struct odb_samples *s, size_t i, struct odb_pool *pool,
-                                         struct odb_plainest *plainest,
+                                         struct odb_prober *prober, struct odb_plainest *plainest,
                                          const struct odb_model *model,
                                          const struct odb_bisect_options *options,
                                          struct odb_error *err)
 {
     struct samples_at at;
     struct odb_error why = ODB_ERROR_INIT;
+    double load = 0, run;
     enum odb_status status = samples_enter(&at, s, i, model, options, &why);
     at.plainest = plainest;
-    if (status == ODB_OK)
-        status = samples_run(&at, pool, &why);
-    else if (!samples_fatal(status))
+    if (status == ODB_OK) {
+        samples_feed(&at, prober, pool);
+        status = samples_run(&at, prober, &why);
+        samples_price(pool, &load, &run);
+    } else if (!samples_fatal(status)) {
         at.sample->verdict = ODB_VERDICT_UNTESTABLE;
-    if (status == ODB_OK)
+    }
+    at.sample->doubted = load >= ODB_SAMPLES_DEAR && odb_verdict_is_bad(at.sample->verdict);
+    if (status == ODB_OK && !at.sample->doubted)
         status = samples_fails(&at, &why);
     samples_leave(&at);
     if (status == ODB_OK)
@@ -246,6 +286,8 @@ enum odb_status odb_samples_judge(struct odb_samples *s, const struct odb_model 
 {
     struct odb_pool *pool = NULL;
     struct odb_plainest plainest = {0};
+    struct odb_prober prober = {0};
+    double start = odb_clock();
     for (size_t i = 0; i < s->items.n; i++) {
         struct odb_sample *sample = &s->items.items[i];
         sample->verdict = ODB_VERDICT_UNTESTED;
@@ -253,8 +295,12 @@ enum odb_status odb_samples_judge(struct odb_samples *s, const struct odb_model 
         sample->value = ODB_NO_VALUE;
     }
     enum odb_status status = odb_probe_pool(&pool, options->target, &options->hooks, err);
-    for (size_t i = 0; i < s->items.n && status == ODB_OK; i++)
-        status = samples_judge_one(s, i, pool, &plainest, model, options, err);
+    for (size_t i = 0; i < s->items.n && status == ODB_OK; i++) {
+        odb_samples_forecast(pool, i, s->items.n, start, &options->hooks);
+        status = samples_judge_one(s, i, pool, &prober, &plainest, model, options, err);
+    }
+    if (prober.pool)
+        odb_prober_dispose(&prober);
     odb_plainest_dispose(&plainest);
     odb_pool_close(pool);
     return status;
@@ -295,11 +341,11 @@ static enum odb_status samples_confirm_node(const struct search_case *c, struct 
 }
 
 static enum odb_status samples_confirm_all(struct samples_at *at, struct odb_pool *pool,
+                                           struct odb_prober *prober,
                                            const struct odb_report *found, struct odb_error *err)
 {
     size_t n = ODB_MIN(found->culprits.n, (size_t)SAMPLES_CULPRITS);
     enum odb_status status = ODB_OK;
-    struct odb_prober prober;
     struct odb_report *report = odb_report_new(at->model);
     struct findings f;
     struct search_case c = {.model = at->model,
@@ -308,15 +354,14 @@ static enum odb_status samples_confirm_all(struct samples_at *at, struct odb_poo
                             .options = &at->options,
                             .trace = at->trace,
                             .pool = pool,
-                            .prober = &prober,
+                            .prober = prober,
                             .judge = {at->trace, &at->options.tolerance, NULL}};
-    odb_prober_init(&prober, at->model, at->feeds, at->trace, pool, at->options.hooks);
+    samples_feed(at, prober, pool);
     findings_begin(&f, &c, report);
     for (size_t i = 0; i < n && status == ODB_OK; i++)
         if (samples_asks(&found->culprits.items[i]))
             status = samples_confirm_node(&c, &f, at->sample, &found->culprits.items[i], err);
     findings_dispose(&f);
-    odb_prober_dispose(&prober);
     odb_report_free(report);
     return status;
 }
@@ -332,6 +377,7 @@ static void samples_give_up(struct odb_sample *sample, const struct odb_report *
 }
 
 static enum odb_status samples_confirm_on(struct odb_samples *s, size_t i, struct odb_pool *pool,
+                                          struct odb_prober *prober,
                                           const struct odb_report *report,
                                           const struct odb_bisect_options *options,
                                           struct odb_error *err)
@@ -340,7 +386,7 @@ static enum odb_status samples_confirm_on(struct odb_samples *s, size_t i, struc
     struct odb_error why = ODB_ERROR_INIT;
     enum odb_status status = samples_enter(&at, s, i, report->model, options, &why);
     if (status == ODB_OK)
-        status = samples_confirm_all(&at, pool, report, &why);
+        status = samples_confirm_all(&at, pool, prober, report, &why);
     samples_leave(&at);
     if (status == ODB_OK)
         return ODB_OK;
@@ -426,6 +472,7 @@ enum odb_status odb_samples_confirm(struct odb_samples *s, struct odb_report *re
                                     const struct odb_bisect_options *options, struct odb_error *err)
 {
     struct odb_pool *pool = NULL;
+    struct odb_prober prober = {0};
     enum odb_status status = ODB_OK;
     bool asks = false;
     for (size_t c = 0; c < report->culprits.n && c < SAMPLES_CULPRITS; c++)
@@ -436,10 +483,12 @@ enum odb_status odb_samples_confirm(struct odb_samples *s, struct odb_report *re
         if (s->items.items[i].searched)
             samples_search_says(&s->items.items[i], report);
         else if (pool && status == ODB_OK)
-            status = samples_confirm_on(s, i, pool, report, options, err);
+            status = samples_confirm_on(s, i, pool, &prober, report, options, err);
         else
             samples_give_up(&s->items.items[i], report);
     }
+    if (prober.pool)
+        odb_prober_dispose(&prober);
     odb_pool_close(pool);
     samples_sum_up(s, report);
     json_decref(report->more);

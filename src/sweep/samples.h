@@ -9,6 +9,9 @@
 #include "bisect/bisect_options.h"
 #include "run/feeds.h"
 #include "report/report.h"
+#include "executor/transport/target_pool.h"
+
+#define ODB_SAMPLES_DEAR 10 /* seconds of a load */
 
 struct odb_sample {
     char *source;             /* owned: "seed 43", a folder */
@@ -18,6 +21,7 @@ struct odb_sample {
     char *why;                /* owned: why it could not be run; NULL: it could */
     enum odb_status failed;   /* the status of that */
     bool searched;
+    bool doubted;            /* it is off, and no search has looked whether rounding makes that */
     ODB_VEC(int) confirms;   /* culprits that fail alone on it */
     ODB_VEC(int) untestable; /* and those where that is unknown */
 };
@@ -38,11 +42,17 @@ size_t odb_samples_worst(const struct odb_sample *samples, size_t n);
 /* Neither passes nor fails: nothing is known of the target there. */
 bool odb_sample_unknown(const struct odb_sample *sample);
 
-/* One plain run of the target on each. That a target fails on one ends nothing; stopped, those not
- * reached stay untested. */
+/* One plain run of the target on each, of a model that is loaded once if the target takes other
+ * inputs then. Whether rounding makes what is off takes a search of each: where a load takes
+ * ODB_SAMPLES_DEAR seconds that is left to the caller, and the sample is doubted. That a target
+ * fails on one ends nothing; stopped, those not reached stay untested. */
 enum odb_status odb_samples_judge(struct odb_samples *samples, const struct odb_model *model,
                                   const struct odb_bisect_options *options,
                                   struct odb_error *err) ODB_MUST_USE;
+/* Tells of the loads and seconds that n samples take, of which so many are done since odb_clock()
+ * was began: one load, or one for each where the target says refeed=no. */
+void odb_samples_forecast(struct odb_pool *pool, size_t done, size_t n, double began,
+                          const struct odb_search_hooks *hooks);
 /* Runs each culprit that is one node alone on every sample that was not searched, fed with the
  * reference's values, and appends what came of it to the report's summary and, as "samples", to its
  * JSON. */

@@ -55,6 +55,8 @@ class Model:
         with open(found, encoding="utf-8") as file:
             report = json.load(file)
         report["exit"] = done.returncode
+        if "encodings" not in report:
+            raise RuntimeError("exit status %d: %s" % (done.returncode, done.stderr.strip()[-300:]))
         return report
 
     def nodes(self):
@@ -154,7 +156,8 @@ def calibration(model, base, kind, dice):
     if not path:
         return
     report = model.search(path)
-    harm = far(base) - far(report)
+    before, now = far(base), far(report)
+    harm = 0 if before == now else before - now
     blamed = report["encodings"]["calibration_at_fault"]
     bad = [v["name"] for v in report["encodings"]["values"] if v.get("at_fault")]
     if report["exit"] or report["culprits"]:

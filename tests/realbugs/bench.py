@@ -9,6 +9,7 @@ line of TAP for each case; otherwise a table, whose columns README.md explains. 
 the beginnings of their names.
 The environment names PROGRAM, B (the build folder), SHARED (data that is not in the repository)
 and SCRATCH (a folder that may be written to)."""
+import functools
 import json
 import os
 import re
@@ -64,6 +65,7 @@ def read_cases():
 # --- the runtime of a case -----------------------------------------------------------------------
 
 
+@functools.lru_cache(maxsize=None)
 def fetched_version():
     """The version of ONNX Runtime that the program finds by itself, or None."""
     listed = subprocess.run([PROGRAM, "executors"], capture_output=True, text=True, check=False)
@@ -151,11 +153,9 @@ def accused(report):
 
 
 def held_by(report):
-    """What is left where nobody is accused: the indices of a region, or None."""
+    """The indices between the first and the last node that are left where nobody is accused."""
     left = report.get("suspects_left")
-    if isinstance(left, dict):
-        left = left.get("nodes")
-    return set(left) if isinstance(left, list) and left else None
+    return set(range(left["first"], left["last"] + 1)) if left else set()
 
 
 def judge(case, report):
@@ -167,8 +167,8 @@ def judge(case, report):
         named = re.search(r"#(\d+) ", report.get("failure") or "")
         return ("right", 1) if named and int(named[1]) in case.expected() else ("none", 0)
     if report["verdict"] == "none" or report["verdict"] == "diverges" and not sets:
-        region = held_by(report)
-        return ("region", len(region)) if region and case.expected() & region else ("none", 0)
+        left = held_by(report)
+        return ("region", len(left)) if case.expected() & left else ("none", 0)
     if not case.choices:
         return ("wrong", len(sets[0])) if sets else ("right", 0)
     if not sets:

@@ -68,3 +68,68 @@ def cse_string_attribute():
     value = net.op("Unsqueeze", [value, np.array([0], np.int64)])
     value = net.dense(value, 8, 16)
     return end(net, value)
+
+
+@network
+def gemm_identity_each_layer():
+    """The same fault in every block of a network."""
+    net = Net(17)
+    value = net.input("rows", [4, 16])
+    for layer in range(5):
+        value = net.dense(value, 16, 16)
+        weight = net.op("MatMul", [net.draw(16, 4), value])
+        weight = net.op("Transpose", [weight], perm=[0, 1], name="/layer%d/same" % layer)
+        value = net.op("Gemm", [value, weight, net.draw(16)], name="/layer%d/Gemm" % layer)
+        value = net.op("Tanh", [value])
+    net.output(value)
+    return net
+
+
+@network
+def pad_maxpool_in_loop():
+    """A fusion that goes wrong in the body of a Loop."""
+    net, value = image()
+    body = Net(17, seed=5)
+    inside = body.op("Sub", [body.op("Neg", ["state"]), np.array([1], np.float32)])
+    inside = body.op("Pad", [inside, np.array([0, 0, 1, 1, 0, 0, 1, 1], np.int64)])
+    inside = body.op("MaxPool", [inside], kernel_shape=[3, 3])
+    body.input("turn", [], "int64")
+    body.input("go", [], "bool")
+    body.input("state", [1, 8, 20, 20])
+    body.output(body.op("Identity", ["go"], name="/again"), "bool", [])
+    body.output(body.op("Add", [body.op("Tanh", [inside]), "state"]), shape=[1, 8, 20, 20])
+    value = net.op("Loop", [np.array(3, np.int64), np.array(True), value], name="/loop",
+                   body=body.graph("body"))
+    return tail(net, value)
+
+
+@network
+def qdq_resize_linear():
+    """Resize between a DequantizeLinear and a QuantizeLinear: done on bytes, and cut off there."""
+    net, value = image()
+    scale, zero = np.array(0.02, np.float32), np.array(10, np.uint8)
+    for resized in (False, True):
+        if resized:
+            value = net.op("Resize", [value, "", np.array([1, 1, 2, 2], np.float32)], mode="linear")
+        value = net.op("QuantizeLinear", [value, scale, zero])
+        value = net.op("DequantizeLinear", [value, scale, zero])
+    return tail(net, value)
+
+
+@network
+def qdq_gemm_alpha():
+    """A quantised Gemm with an alpha, which the fused kernel multiplies the bias by as well."""
+    net = Net(17)
+    value = net.dense(net.input("rows", [4, 16]), 16, 16)
+    scale, zero = np.array(0.02, np.float32), np.array(10, np.uint8)
+    value = net.op("QuantizeLinear", [value, scale, zero])
+    value = net.op("DequantizeLinear", [value, scale, zero])
+    weight = net.op("DequantizeLinear", [net.random.randint(-60, 60, (16, 16)).astype(np.int8),
+                                         np.array(0.004, np.float32), np.array(0, np.int8)])
+    bias = net.op("DequantizeLinear", [net.random.randint(-5000, 5000, 16).astype(np.int32),
+                                       np.array(0.00008, np.float32), np.array(0, np.int32)])
+    value = net.op("Gemm", [value, weight, bias], transB=1, alpha=0.5, name="/fc/Gemm")
+    scale, zero = np.array(0.01, np.float32), np.array(100, np.uint8)
+    value = net.op("QuantizeLinear", [value, scale, zero])
+    value = net.op("DequantizeLinear", [value, scale, zero])
+    return end(net, value)

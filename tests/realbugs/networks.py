@@ -25,11 +25,12 @@ def network(make):
 class Net:
     """A model that grows. Every method that adds a layer returns the name of its value."""
 
-    def __init__(self, opset=17, seed=1, **domains):
+    def __init__(self, opset=17, seed=1, prefix="w", **domains):
         self.nodes, self.weights, self.inputs, self.outputs, self.feeds = [], [], [], [], []
         self.opsets = [helper.make_opsetid("", opset)]
         self.opsets += [helper.make_opsetid(d.replace("_", "."), v) for d, v in domains.items()]
         self.ir = 8 if opset < 19 else 10
+        self.prefix = prefix
         self.random = np.random.RandomState(seed)
 
     def input(self, name, shape, kind="float32", feed=None):
@@ -41,7 +42,7 @@ class Net:
     def constant(self, array, name=None):
         """An initializer."""
         array = np.asarray(array)
-        name = name or "w%d" % len(self.weights)
+        name = name or "%s%d" % (self.prefix, len(self.weights))
         self.weights.append(numpy_helper.from_array(array, name))
         return name
 
@@ -87,10 +88,13 @@ class Net:
         value = self.dense(value, channels, classes, act=None)
         return self.output(self.op("Softmax", [value], axis=1), shape=[1, classes])
 
+    def graph(self, name):
+        """What there is as a graph: of the model, or the body of a node."""
+        return helper.make_graph(self.nodes, name, self.inputs, self.outputs, self.weights)
+
     def model(self, name):
         """The model, complete."""
-        graph = helper.make_graph(self.nodes, name, self.inputs, self.outputs, self.weights)
-        return helper.make_model(graph, opset_imports=self.opsets, ir_version=self.ir,
+        return helper.make_model(self.graph(name), opset_imports=self.opsets, ir_version=self.ir,
                                  producer_name="onnxdbg-realbugs")
 
 

@@ -141,7 +141,8 @@ def lstm_clip():
 
 @network
 def gridsample_cubic_border():
-    """Bicubic with border padding."""
+    """Bicubic with border padding. Whether a place outside or each of its pixels is moved to the border
+    is read in two ways; 1.16 does neither."""
     net, value = image()
     grid = np.stack(np.meshgrid(np.linspace(-1.3, 1.3, 12), np.linspace(-1.2, 1.25, 12)), -1)
     value = net.op("GridSample", [value, grid[None].astype(np.float32)], mode="bicubic",
@@ -202,3 +203,47 @@ def maxpool_valid_ceil():
     value = net.op("MaxPool", [value], kernel_shape=[3, 3], strides=[2, 2], auto_pad="VALID",
                    ceil_mode=1)
     return tail(net, value)
+
+
+@network
+def layernorm_in_branch():
+    """LayerNormalization of rows far from 0, in the branch that is taken."""
+    net, value = words()
+    total = net.op("ReduceSum", [value], keepdims=0)
+    flag = net.op("Greater", [total, np.array(-1e9, np.float32)])
+    branches = {}
+    for seed, (name, offset) in enumerate((("then_branch", 40000), ("else_branch", 0))):
+        body = Net(17, seed, prefix=name)
+        inside = body.op("Add", [value, np.array([offset], np.float32)], name="/%s/Add" % name)
+        inside = body.op("LayerNormalization", [inside, 1 + body.draw(16, scale=0.1), body.draw(16)],
+                         axis=-1, name="/%s/Norm" % name)
+        body.output(body.op("Relu", [inside], name="/%s/Relu" % name), shape=[1, 6, 16])
+        branches[name] = body.graph(name)
+    return end(net, net.op("If", [flag], name="/choose", **branches))
+
+
+@network
+def resize_and_pool():
+    """Two faults, one behind the other."""
+    net, value = image()
+    value = net.op("Resize", [value, "", "", np.array([1, 8, 6, 6], np.int64)], mode="nearest",
+                   coordinate_transformation_mode="half_pixel", nearest_mode="round_prefer_ceil")
+    value = net.conv(value, 8, 8)
+    value = net.op("MaxPool", [value], kernel_shape=[3, 3], strides=[2, 2], auto_pad="VALID",
+                   ceil_mode=1)
+    return tail(net, value)
+
+
+@network
+def avgpool_before_topk():
+    """A fault that reaches the outputs as other choices."""
+    net, value = image(opset=19)
+    value = net.op("AveragePool", [value], kernel_shape=[3, 3], strides=[2, 2], pads=[0, 0, 2, 2],
+                   count_include_pad=1, dilations=[1, 2])
+    value = net.conv(net.conv(value, 8, 8), 8, 8)
+    value = net.op("Flatten", [net.op("GlobalAveragePool", [value])], axis=1)
+    value = net.dense(value, 8, 20, act=None)
+    best, where = net.op("TopK", [value, np.array([5], np.int64)], outputs=2)
+    net.output(best)
+    net.output(where, "int64")
+    return net

@@ -8,7 +8,8 @@
  *
  * High: two different cuts say the same (alone, with a neighbour, by a search over prefixes, by
  * pinning); for growth, the reference shaken likewise; for runs that differ, the first node that
- * made other bits of equal ones; for a value out of range, that it spoils the reference's outputs.
+ * made other bits of equal ones; for a value out of range, that it spoils the reference's outputs;
+ * for nodes that are wrong together, that they fail so apart from the rest and by pinning.
  *
  * Medium: one of them does; or it is a recording, which cannot be asked; or the third executor
  * sides with the target; or the reference is the one accused; or it is a region.
@@ -62,6 +63,10 @@ static enum odb_confidence confidence_of_fault(const struct odb_culprit *c, bool
     if (!alone && !whole && !pinned && !neighbour) { /* a prefix is the run that found it */
         *why = "only the run that found it speaks against it";
         return ODB_CONFIDENCE_LOW;
+    }
+    if (c->group.n && whole && pinned && c->spoils != ODB_CONTRADICTS) {
+        *why = "its nodes fail together, apart from the rest, and the outputs pass without that";
+        return ODB_CONFIDENCE_HIGH;
     }
     if (region || c->kind == ODB_KIND_FUSION || c->kind == ODB_KIND_PROBE_EFFECT) {
         *why = !whole   ? "a region, which could not be run as a whole"

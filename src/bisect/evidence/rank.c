@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Culprits in order of the evidence against them. The order in which they were found, which is that
- * of the model, stays among equals.
+ * Culprits in order of the evidence against them. The order in which they were found stays among
+ * equals: it is that of the model, or what shows at an output comes first.
  */
 #include "bisect/evidence/rank.h"
 
@@ -64,13 +64,23 @@ static void rank_clear(struct findings *f)
         }
 }
 
+/* Regions that are right when they are read are searched from the outputs, which meets the last one
+ * first. */
+static bool rank_is_behind(const struct findings *f, const struct odb_culprit *who,
+                           const struct odb_culprit *other)
+{
+    int a = rank_of(f, who), b = rank_of(f, other);
+    bool regions = odb_culprit_is_region(who) && odb_culprit_is_region(other);
+    return a != b ? a > b : regions && who->kind == other->kind && who->node > other->node;
+}
+
 void rank_culprits(struct findings *f)
 {
     rank_clear(f);
     for (size_t i = 1; i < f->report->culprits.n; i++) { /* few, and mostly in order */
         struct odb_culprit *items = findings_culprit(f, 0), moved = items[i];
         size_t at = i;
-        for (; at > 0 && rank_of(f, &items[at - 1]) > rank_of(f, &moved); at--)
+        for (; at > 0 && rank_is_behind(f, &items[at - 1], &moved); at--)
             items[at] = items[at - 1];
         items[at] = moved;
     }

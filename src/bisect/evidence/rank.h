@@ -8,8 +8,9 @@
 #include "bisect/findings.h"
 
 /* Puts culprits in order of the evidence against them: verified ones first, and regions that
- * nothing but the search speaks against last. Those go that are listed twice, and regions that a
- * check has cleared, while another culprit is verified; notes say which. */
+ * nothing but the search speaks against last; of equal regions, those that come first in the model.
+ * Those go that are listed twice, and regions that a check has cleared, while another culprit is
+ * verified; notes say which. */
 void rank_culprits(struct findings *f);
 
 #endif

@@ -27,6 +27,7 @@
 #include "executor/groups.h"
 #include "base/utf8.h"
 #include "bisect/plan/evidence.h"
+#include "bisect/explains.h"
 #include "bisect/bisect_options.h"
 #include "bisect/plan/blunt.h"
 #include "bisect/refusal/broken.h"
@@ -209,6 +210,7 @@ static enum odb_status bisect_runs(const struct search_case *c, struct findings 
 {
     ODB_TRY(plan_search(c, f, err));
     ODB_TRY(evidence_confirm(c, f, err));
+    ODB_TRY(explains_culprits(c, f, err));
     return c->options->prove ? prove_cuts(c, f, ODB_OK, err) : ODB_OK;
 }
 
@@ -241,7 +243,10 @@ static enum odb_status bisect_recorded(struct bisect *s, struct odb_error *err)
 {
     s->asked = &s->part.is;
     ODB_TRY(recorded_plan(&s->part, &s->whole.is, &s->found, err));
-    return s->asked->options->recorded ? ODB_OK : evidence_confirm(s->asked, &s->found, err);
+    if (s->asked->options->recorded)
+        return ODB_OK;
+    ODB_TRY(evidence_confirm(s->asked, &s->found, err));
+    return explains_culprits(s->asked, &s->found, err);
 }
 
 /* The plain run, and the target's last words where it died of that. */
@@ -274,7 +279,8 @@ static enum odb_status bisect_search(struct bisect *s, struct odb_error *err)
         return bisect_around(s, status, err);
     ODB_TRY(status);
     ODB_TRY(plain_account(c, f, err));
-    findings_only_outputs(f, !reading_taps(c) && odb_probe_cuts(c->prober) == ODB_CUTS_NONE);
+    findings_only_outputs(f, !reading_taps(c) && odb_probe_cuts(c->prober) == ODB_CUTS_NONE &&
+                                 odb_probe_refeeds(c->prober));
     return bisect_runs(c, f, err);
 }
 
@@ -310,7 +316,7 @@ static void bisect_kernels(const struct search_case *c, struct findings *f)
         odb_groups_read(&groups, odb_buf_text(&f->report->account.groups), c->model->graph, NULL);
     for (size_t i = 0; i < f->report->culprits.n && status == ODB_OK; i++) {
         struct odb_culprit *culprit = findings_culprit(f, i);
-        bool region = odb_culprit_is_region(culprit);
+        bool region = odb_culprit_is_region(culprit) && !culprit->group.n;
         const struct odb_kernel *first =
             odb_groups_kernel(&groups, region ? culprit->segment[0] : culprit->node);
         if (!region || first == odb_groups_kernel(&groups, culprit->segment[1]))
@@ -346,6 +352,7 @@ static void bisect_finish(struct bisect *s)
 {
     const struct search_case *c = s->asked;
     struct findings *f = &s->found;
+    bisect_kernels(c, f);
     for (size_t i = 0; i < f->report->culprits.n; i++) {
         struct odb_culprit *culprit = findings_culprit(f, i);
         const struct odb_tensor *t = culprit->value < 0 ? NULL : f->shown[culprit->value];
@@ -354,7 +361,6 @@ static void bisect_finish(struct bisect *s)
         if (c->trace && i < BISECT_HISTOGRAMS)
             bisect_histograms(c, f, culprit);
     }
-    bisect_kernels(c, f);
     bisect_note_types(c, f);
     probed_forget(c, f);
     findings_unread(f, unread_count(c, f));

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "bisect/evidence/confidence.h"
 #include "bisect/alone/held.h"
+#include "bisect/evidence/group.h"
 #include "bisect/evidence/neighbour.h"
 #include "bisect/plan/pinned.h"
 #include "bisect/evidence/rank.h"
@@ -184,6 +185,7 @@ static enum odb_status evidence_weigh(const struct search_case *c, struct findin
                                       struct odb_error *err)
 {
     (void)err;
+    group_name_all(c, f);
     rank_culprits(f);
     confidence_all(c, f);
     return ODB_OK;

@@ -73,9 +73,9 @@ static bool pin_is_fault(const struct odb_culprit *c)
 }
 
 /* The end of what is at fault: of a node that takes the whole model for it, itself. */
-static int pin_last(const struct odb_culprit *c)
+static int pin_last(const struct search_case *c, const struct odb_culprit *who)
 {
-    return odb_culprit_is_region(c) ? c->segment[1] : c->node;
+    return !who->group.n && odb_culprit_is_region(who) ? who->segment[1] : case_pin_of(c, who);
 }
 
 /* The nodes, and of regions the ends: what lies between is read by these alone, mostly. True: one
@@ -91,8 +91,8 @@ static bool pin_culprits(struct pin *p)
         const struct odb_culprit *culprit = &f->report->culprits.items[i];
         if (!pin_is_fault(culprit) || !culprit->reaches_output)
             continue;
-        pin_node(p, culprit->node);
-        pin_node(p, pin_last(culprit));
+        pin_node(p, case_pin_of(c, culprit));
+        pin_node(p, pin_last(c, culprit));
     }
     return p->n > before;
 }
@@ -266,7 +266,7 @@ static enum odb_status pin_round(struct pin *p, bool *again, struct odb_error *e
     *again = f->report->culprits.n > culprits;
     bool in_vain = had == ODB_OK && bad && !*again && worst > 0.9 * pin_worst(p->c, f->verdicts);
     for (size_t i = 0; i < culprits; i++)
-        if (p->nodes[f->report->culprits.items[i].node] && culprits == 1 && in_vain)
+        if (p->nodes[case_pin_of(p->c, &f->report->culprits.items[i])] && culprits == 1 && in_vain)
             findings_culprit(f, i)->checks[ODB_CHECK_PINNED] = ODB_CONTRADICTS;
     return status;
 }
@@ -278,11 +278,12 @@ static bool pin_set(struct pin *p, const struct odb_culprit *culprit, bool pinne
 {
     const struct search_case *c = p->c;
     const struct findings *f = p->f;
-    int own[] = {culprit->node, pin_last(culprit)};
+    int own[] = {case_pin_of(c, culprit), pin_last(c, culprit)};
     for (size_t k = 0; k < f->report->culprits.n; k++) {
         const struct odb_culprit *other = &f->report->culprits.items[k];
         for (size_t i = 0; i < ODB_COUNT(own) && other != culprit; i++)
-            if (p->nodes[own[i]] && (own[i] == other->node || own[i] == pin_last(other)))
+            if (p->nodes[own[i]] &&
+                (own[i] == case_pin_of(c, other) || own[i] == pin_last(c, other)))
                 return false;
     }
     for (size_t i = 0; i < ODB_COUNT(own); i++) {
@@ -300,9 +301,9 @@ static bool *pin_shows(const struct pin *p, const struct odb_culprit *culprit)
 {
     const struct search_case *c = p->c;
     bool *shows = odb_new_n(bool, c->graph->n_values);
-    for (size_t n = (size_t)pin_last(culprit); n < c->graph->n_nodes; n++) {
+    for (size_t n = (size_t)pin_last(c, culprit); n < c->graph->n_nodes; n++) {
         const struct odb_node *node = &c->graph->nodes[n];
-        bool wrong = n == (size_t)pin_last(culprit);
+        bool wrong = n == (size_t)pin_last(c, culprit);
         for (size_t i = 0; !wrong && i < odb_node_n_reads(node); i++)
             wrong = odb_node_reads(node, i) >= 0 && shows[odb_node_reads(node, i)];
         for (int o = 0; wrong && o < node->n_out; o++)
@@ -327,7 +328,7 @@ static void pin_witnesses(const struct pin *p, const struct odb_culprit *culprit
                 !odb_probe_reads(c->graph, c->trace, v))
                 continue;
             int maker = c->graph->values[v].producer;
-            marks[v] = maker != culprit->node && maker != pin_last(culprit);
+            marks[v] = maker != case_pin_of(c, culprit) && maker != pin_last(c, culprit);
         }
     }
 }
@@ -442,7 +443,7 @@ static enum odb_status pin_one_by_one(struct pin *p, struct odb_error *err)
     size_t asked = 0;
     for (size_t i = 0; i < f->report->culprits.n && asked < PIN_SINGLES; i++) {
         const struct odb_culprit *culprit = &f->report->culprits.items[i];
-        if (!p->nodes[culprit->node])
+        if (!p->nodes[case_pin_of(p->c, culprit)])
             continue;
         asked++;
         if (!pin_set(p, culprit, false))
@@ -457,7 +458,7 @@ static enum odb_status pin_one_by_one(struct pin *p, struct odb_error *err)
     for (size_t i = 0; i < f->report->culprits.n && asked < PIN_SINGLES && status == ODB_OK; i++) {
         struct odb_culprit *culprit = findings_culprit(f, i);
         bool only = false;
-        if (!p->nodes[culprit->node])
+        if (!p->nodes[case_pin_of(p->c, culprit)])
             continue;
         status = pin_single(p, culprit, right, err);
         asked++;
@@ -482,7 +483,7 @@ static enum odb_status pin_conclude(struct pin *p, struct odb_error *err)
     size_t n = 0;
     for (size_t i = 0; i < p->f->report->culprits.n; i++) {
         struct odb_culprit *culprit = findings_culprit(p->f, i);
-        if (!p->nodes[culprit->node])
+        if (!p->nodes[case_pin_of(p->c, culprit)])
             continue;
         only = culprit;
         n++;

@@ -15,9 +15,10 @@
 #include "run/budget.h"
 #include "run/value_report.h"
 
-#define SETTINGS_SECONDS 5  /* that they may take however short the search was */
-#define SETTINGS_SMALLER 10 /* an error that is so much smaller is not the one that was searched   \
-                             */
+/* Seconds that they may take however short the search was. */
+#define SETTINGS_SECONDS 5
+/* An error that is so many times smaller is not the one that was searched. */
+#define SETTINGS_SMALLER 10
 
 /* --- which ------------------------------------------------------------------------------------ */
 

@@ -17,6 +17,7 @@
 #include "bisect/branch_divergence.h"
 #include "bisect/evidence/third.h"
 #include "executor/executor.h"
+#include "executor/groups.h"
 #include "run/value_report.h"
 #include "bisect/evidence/words_evidence.h"
 
@@ -361,9 +362,49 @@ static void words_overwritten(const struct search_case *c, const struct findings
     words_parts(c, who, out);
 }
 
+/* Nodes that are right one by one, and wrong as the target takes them together. */
+static void words_group(const struct search_case *c, const struct odb_culprit *who,
+                        struct odb_buf *out)
+{
+    const struct odb_value_report *v = &who->numbers;
+    words_node(c, who->node, out);
+    odb_buf_puts(out, " is wrong together with ");
+    for (size_t i = 0, n = 0; i < who->group.n; i++)
+        if (who->group.items[i] != who->node)
+            odb_buf_printf(out, "%s#%d",
+                           !n++                   ? ""
+                           : n + 1 < who->group.n ? ", "
+                                                  : " and ",
+                           who->group.items[i]);
+    odb_buf_printf(out,
+                   ": run apart from the rest (#%d to #%d), fed with the reference's values and "
+                   "with nothing inside read, they make ",
+                   who->segment[0], who->segment[1]);
+    words_value(c, who->value, out);
+    odb_buf_puts(out, " wrong");
+    if (!v->boundary) /* else a step is all or nothing, and how many are off is told */
+        words_by(who, out);
+    if (v->boundary && v->reason[0]) {
+        odb_buf_puts(out, " (");
+        odb_buf_put_shown(out, v->reason);
+        odb_buf_puts(out, ")");
+    }
+    odb_buf_puts(out, ". Where a value inside is read they are right: it is the kernel that the "
+                      "target makes of them");
+    if (who->kernel) {
+        odb_buf_puts(out, ", ");
+        odb_buf_put_shown(out, who->kernel->name);
+    }
+    odb_buf_puts(out, ". ");
+}
+
 static void words_region(const struct search_case *c, const struct odb_culprit *who,
                          struct odb_buf *out)
 {
+    if (who->group.n) {
+        words_group(c, who, out);
+        return;
+    }
     words_from_to(c, who, out);
     odb_buf_puts(out, who->verified ? " fails as a whole, fed with the reference's values and with "
                                       "nothing inside it observed; "
@@ -606,6 +647,16 @@ static words_fn *const words_of_kind[ODB_KIND_COUNT] = {
 #undef WORDS_KIND
 };
 
+/* The paragraph, behind what the node computed instead where that is known. The caller's. */
+static char *words_explained(const struct odb_culprit *who, struct odb_buf *paragraph)
+{
+    struct odb_buf all = ODB_BUF_INIT;
+    odb_explanations_put(&who->explained, &all);
+    odb_buf_puts(&all, odb_buf_text(paragraph));
+    odb_buf_dispose(paragraph);
+    return odb_buf_take(&all);
+}
+
 char *words_culprit(const struct search_case *c, const struct findings *f,
                     const struct odb_culprit *who)
 {
@@ -621,5 +672,5 @@ char *words_culprit(const struct search_case *c, const struct findings *f,
         out.data[--out.len] = '\0';
     if (out.len && out.data[0] >= 'a' && out.data[0] <= 'z')
         out.data[0] = (char)(out.data[0] - 'a' + 'A');
-    return odb_buf_take(&out);
+    return words_explained(who, &out);
 }

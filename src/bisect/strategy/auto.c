@@ -71,9 +71,13 @@ enum odb_status strategy_auto(const struct search_case *c, struct findings *f,
     }
     if (!reading_taps(c) && f->diverge) { /* it says that it gives nothing but outputs */
         if (odb_probe_cuts(c->prober) == ODB_CUTS_NONE)
-            findings_warn(f, "the target gives nothing but its outputs, and takes no part of the "
-                             "model: nodes can be ranked by what would explain them, as `onnxdbg "
-                             "suspects` does, and none can be verified");
+            findings_warn(f,
+                          "the target gives nothing but its outputs, and takes no part of the "
+                          "model: nodes can be ranked by what would explain them, as `onnxdbg "
+                          "suspects` does, and none can be verified%s",
+                          odb_probe_refeeds(c->prober)
+                              ? ""
+                              : "; each of its inputs takes a load of its own (refeed=no)");
         return auto_cuts(c, f, err);
     }
     if (batches == 1) {

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "bisect/decided.h"
+#include "bisect/strategy/apart.h"
 #include "bisect/evidence/overflow.h"
 #include "bisect/evidence/reference_off.h"
 #include "bisect/evidence/sensitivity.h"
@@ -116,11 +117,23 @@ static bool look_doubtful(const struct search_case *c, const struct findings *f)
            4 * seen->by > output->error.v;
 }
 
+/* An output is wrong, and of all nodes that were read none is. */
+static bool look_wants_apart(const struct search_case *c, const struct findings *f)
+{
+    bool blamed = false;
+    for (size_t v = 0; v < c->graph->n_values; v++)
+        blamed |= f->values[v].culprit;
+    return c->options->strategy == ODB_STRATEGY_AUTO && !blamed && (f->judged || f->hidden) &&
+           hunt_outputs_left(c, f);
+}
+
 enum odb_status look_at_all(const struct search_case *c, struct findings *f, struct odb_error *err)
 {
     ODB_TRY(probed_values(c, f, err));
     if (f->hidden) /* or is it chance? */
         ODB_TRY(repeat_doubt(c, f, err));
+    if (look_wants_apart(c, f))
+        ODB_TRY(apart_look(c, f, err)); /* before honest decisions are thought to explain it */
     if (f->judged)
         ODB_TRY(look_blame(c, f, err));
     if (f->judged || f->hidden)

@@ -100,11 +100,14 @@ static bool ort_strip_source(char *text)
         char *colon = memchr(p, ':', word), *end = strchr(p + word, ')');
         while (end && strncmp(end, ") ", 2) != 0 && strncmp(end, ")> ", 3) != 0)
             end = strchr(end + 1, ')');
-        if ((p > text && p[-1] != ' ') || !colon || !isdigit((unsigned char)colon[1]) || !end)
+        bool begins = p == text || p[-1] == ' ' || p[-1] == ':';
+        if (!begins || !colon || !isdigit((unsigned char)colon[1]) || !end)
             continue;
         end = strchr(end, ' ') + 1;
         if (!strncmp(end, "const ", 6))
             end += 6;
+        if (p > text && p[-1] == ':') /* "failed:/path/file.cc:12 …" */
+            *p++ = ' ';
         memmove(p, end, strlen(end) + 1);
         return true;
     }

@@ -2,10 +2,13 @@
  *
  * Which nodes of the model an optimised node was made of. Names of values survive optimisation, so
  * an optimised node computes what lies in the model between the values that it reads and those that
- * it makes. Three things are in the way of that:
+ * it makes. Four things are in the way of that:
  *
  *   values in blocks have names of their own; the node that makes them has the value's in its name,
  *   as it was before a sum and an activation were taken in as well;
+ *   integers between quantised kernels have names of their own, and their kernel has the
+ * operator's;
+ *
  *   copies in another order or type stand for the value that they copy;
  *   a value between two optimised nodes may be none of the model's: then both are one kernel here.
  */
@@ -20,6 +23,7 @@
 
 #define GROUPS_BLOCKED "com.microsoft.nchwc"
 #define GROUPS_SUFFIX "_nchwc"
+#define GROUPS_TOKEN "_token_"
 #define GROUPS_NAMED 3 /* nodes in the name of a kernel */
 
 /* The model and what became of it. Values are those of the model, ODB_NO_VALUE for none. */
@@ -72,6 +76,31 @@ static int groups_blocked(const struct ort_groups *g, const struct odb_node *nod
     return value;
 }
 
+/* What the quantiser behind an operator makes, of which a kernel on integers has the name:
+ * "conv1_token_12". */
+static int groups_quantised(const struct ort_groups *g, const struct odb_node *node)
+{
+    static const char *const between[] = {"Relu", "Clip", "QuantizeLinear"};
+    int index, value;
+    const char *end = strstr(node->name, GROUPS_TOKEN);
+    if (strncmp(node->op_type, "QLinear", 7) != 0 && strcmp(node->op_type, "QGemm") != 0)
+        return ODB_NO_VALUE;
+    char *name =
+        end ? odb_xstrndup(node->name, (size_t)(end - node->name)) : odb_xstrdup(node->name);
+    bool found = name[0] && odb_graph_find_node(g->model, name, &index, NULL) == ODB_OK &&
+                 !strcmp(g->model->nodes[index].name, name);
+    free(name);
+    if (!found || g->model->nodes[index].n_out < 1)
+        return ODB_NO_VALUE;
+    value = g->model->nodes[index].out[0];
+    for (size_t i = 0; i < ODB_COUNT(between) && value >= 0; i++)
+        value = groups_behind(g, value, between[i]);
+    int maker = value < 0 ? ODB_NO_NODE : g->model->values[value].producer;
+    return maker != ODB_NO_NODE && !strcmp(g->model->nodes[maker].op_type, "QuantizeLinear")
+               ? value
+               : ODB_NO_VALUE;
+}
+
 /* A node that puts the same value into another order or type. */
 static bool groups_copies(const struct odb_node *node)
 {
@@ -92,11 +121,19 @@ static int groups_same_node(const struct ort_groups *g, const struct odb_node *n
                : ODB_NO_VALUE;
 }
 
+/* A Transpose that the model does not have, for kernels that want channels last. */
+static bool groups_is_new(const struct ort_groups *g, const struct odb_node *node)
+{
+    return !strcmp(node->op_type, "Transpose") && groups_same_node(g, node, 0) == ODB_NO_VALUE;
+}
+
 static int groups_origin(const struct ort_groups *g, const struct odb_node *node, int slot)
 {
-    if (groups_copies(node))
+    if (groups_copies(node) || groups_is_new(g, node))
         return slot == 0 && node->n_in && node->in[0] >= 0 ? g->origin[node->in[0]] : ODB_NO_VALUE;
     int value = slot == 0 ? groups_blocked(g, node) : ODB_NO_VALUE;
+    if (value < 0 && slot == 0)
+        value = groups_quantised(g, node);
     return value >= 0 ? value : groups_same_node(g, node, slot);
 }
 
@@ -262,7 +299,7 @@ static bool groups_mark(const struct ort_groups *g, size_t root, struct groups_w
     memset(walk->marks, 0, g->model->n_nodes * sizeof *walk->marks);
     for (size_t n = root; n < g->made->n_nodes; n++) {
         const struct odb_node *node = &g->made->nodes[n];
-        if (groups_root(g, (int)n) != (int)root || groups_copies(node))
+        if (groups_root(g, (int)n) != (int)root || groups_copies(node) || groups_is_new(g, node))
             continue;
         for (int i = 0; i < node->n_out; i++)
             if (node->out[i] >= 0 && g->origin[node->out[i]] >= 0)

@@ -18,6 +18,8 @@ static void can_put_value(struct odb_buf *out, const json_t *value)
     const json_t *item;
     if (json_is_string(value))
         can_put_escaped(out, json_string_value(value));
+    else if (json_is_boolean(value))
+        odb_buf_puts(out, json_is_true(value) ? "yes" : "no");
     else if (json_is_integer(value))
         odb_buf_printf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     else if (json_is_real(value))
@@ -30,10 +32,12 @@ static void can_put_value(struct odb_buf *out, const json_t *value)
 
 void odb_can_put(const json_t *can, struct odb_buf *options)
 {
-    static const char *const keys[] = {"max_outputs", "taps", "cut", "compile", "run", "types"};
+    static const char *const keys[] = {"max_outputs", "taps",   "cut",     "compile",
+                                       "run",         "refeed", "layouts", "types"};
     for (size_t i = 0; i < ODB_COUNT(keys); i++) {
         const json_t *value = json_object_get(can, keys[i]);
-        if (!json_is_string(value) && !json_is_number(value) && !json_is_array(value))
+        if (!json_is_string(value) && !json_is_number(value) && !json_is_array(value) &&
+            !json_is_boolean(value))
             continue;
         odb_buf_printf(options, "%s%s=", options->len ? "," : "", keys[i]);
         can_put_value(options, value);

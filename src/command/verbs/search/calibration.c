@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "calibration/encoding_loss.h"
+#include "report/outcome.h"
 
 #define CALIBRATION_NAMES 5 /* that the model lacks, in a warning */
 
@@ -22,9 +23,26 @@ static void calibration_unknown(struct odb_report *report, const struct odb_loss
     odb_buf_dispose(&names);
 }
 
+/* What a target computes that quantises nothing is no fault of any of its nodes. */
+static void calibration_acquit(struct odb_report *report)
+{
+    struct odb_error why = ODB_ERROR_INIT;
+    for (size_t i = 0; i < report->culprits.n; i++)
+        odb_culprit_dispose(&report->culprits.items[i]);
+    report->culprits.n = 0;
+    odb_fail(&why, ODB_E_EXECUTOR,
+             "the target computes in float: its outputs are those of the float model, and not what "
+             "the encodings make of them");
+    odb_error_at(&why, "%s", report->target);
+    odb_error_remedy(&why, "judge it without --encodings, or give it the encodings");
+    odb_report_undecide(report, ODB_UNDECIDED_FLOAT, &why);
+}
+
 static void calibration_report(struct odb_report *report, const struct odb_loss *loss)
 {
     struct odb_buf text = ODB_BUF_INIT;
+    if (loss->unquantised)
+        calibration_acquit(report);
     odb_loss_verdict(loss, report->culprits.n > 0 || report->outputs_diverge, &text);
     if (text.len)
         odb_report_note(report, "%s", odb_buf_text(&text));

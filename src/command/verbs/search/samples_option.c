@@ -206,10 +206,36 @@ enum odb_status odb_call__samples(struct odb_command_call *call, struct odb_call
     return ODB_OK;
 }
 
+/* The worst of them was searched, and rounding makes what it is off by. Where the others were not
+ * looked into, the same may hold of them. */
+static void samples_let_off(struct odb_call_samples *samples, const struct odb_report *report)
+{
+    bool let_off = false;
+    for (size_t i = 0; i < samples->found.items.n; i++) {
+        const struct odb_sample *sample = &samples->found.items.items[i];
+        let_off |= sample->searched && odb_verdict_is_bad(sample->verdict);
+    }
+    let_off = let_off && report->complete && !report->outputs_diverge;
+    for (size_t i = 0; i < samples->found.items.n && let_off; i++) {
+        struct odb_sample *sample = &samples->found.items.items[i];
+        if (sample->doubted && sample->searched)
+            sample->verdict = ODB_VERDICT_PASS;
+        if (!sample->doubted || sample->searched)
+            continue;
+        sample->verdict = ODB_VERDICT_UNTESTABLE;
+        sample->failed = ODB_UNSUPPORTED;
+        free(sample->why);
+        sample->why =
+            odb_xasprintf("it is off, as was the sample that was searched, where rounding "
+                          "makes that; whether it does here takes a search of its own");
+    }
+}
+
 void odb_call__samples_confirm(struct odb_call_samples *samples, struct odb_report *report,
                                const struct odb_bisect_options *options)
 {
     struct odb_error why = ODB_ERROR_INIT;
+    samples_let_off(samples, report);
     if (odb_samples_confirm(&samples->found, report, options, &why) != ODB_OK)
         odb_report_note(report, "not every culprit was tried on all samples: %.200s", why.what);
 }

@@ -72,12 +72,7 @@ static void bisect_put_inside(const struct odb_culprit *culprit, struct odb_buf 
 static void bisect_put_accused(const struct odb_graph *graph, const struct odb_culprit *culprit,
                                struct odb_buf *out)
 {
-    bool region = odb_culprit_is_region(culprit);
-    odb_node_put(graph, region ? culprit->segment[0] : culprit->node, out);
-    if (region) {
-        odb_buf_puts(out, " to ");
-        odb_node_put(graph, culprit->segment[1], out);
-    }
+    odb_culprit_put_place(culprit, graph, "", out);
     odb_buf_printf(out, ": %s", odb_diagnosis_name(culprit->kind));
 }
 

@@ -460,10 +460,11 @@ static void test_whole__evidence_decides_who_comes_first(void **state)
         {.node = 6, .kind = ODB_KIND_INTRODUCED, .segment = {6, 6}},
         {.node = 5, .kind = ODB_KIND_INTRODUCED, .segment = {5, 5}, .verified = true},
         {.node = 31, .kind = ODB_KIND_FUSION, .segment = {31, 33}}, /* only found */
+        {.node = 27, .kind = ODB_KIND_FUSION, .segment = {27, 28}}, /* before that one */
         {.node = 9, .kind = ODB_KIND_INTRODUCED, .segment = {9, 9}, .verified = true},
         {.node = 9, .kind = ODB_KIND_INTRODUCED, .segment = {9, 9}, .verified = true},
     };
-    static const int order[] = {5, 9, 6, 31};
+    static const int order[] = {5, 9, 6, 27, 31};
     for (size_t i = 0; i < ODB_COUNT(found); i++)
         odb_push(&report->culprits, found[i]);
     rank_culprits(&f);

@@ -39,6 +39,7 @@ struct plan_how {
     enum odb_strategy strategy;
     size_t step;
     uint64_t memory; /* twice that of the values that are read at once */
+    size_t compiles; /* models that the target may be given; 0: any number */
     bool prove, strict;
 };
 
@@ -59,6 +60,7 @@ static enum odb_status plan_search(struct plan *p, struct odb_builder *b, const 
                                          .strict = how.strict,
                                          .hooks = {plan_event, NULL, p, &p->budget}};
     p->budget.memory = 4 * how.memory; /* memory_budget.c */
+    p->budget.compiles = how.compiles;
     help_find_serve();
     return odb_bisect(&p->report, p->model, &p->feeds, &options, err);
 }
@@ -639,6 +641,23 @@ static void test_plan__a_fault_that_looking_causes_is_called_so(void **state)
     plan_close(&p);
 }
 
+/* Who was not asked alone, as the budget was spent, is no more accused than who was and passed. */
+static void test_plan__a_budget_that_ends_before_the_checks_accuses_nobody(void **state)
+{
+    for (size_t models = 2; models <= 4; models++) {
+        struct odb_error why = ODB_ERROR_INIT;
+        struct plan p;
+        assert_int_equal(plan_search(&p, plan_chain(20), "fault:scale,node=n7,seen@cpu",
+                                     (struct plan_how){.compiles = models}, &why),
+                         ODB_CANCELLED);
+        assert_int_equal(p.report->culprits.n, 0);
+        assert_int_equal(odb_report_outcome(p.report), ODB_OUTCOME_NONE);
+        assert_true(p.report->notes.n > 0);
+        assert_non_null(strstr(p.report->notes.items[p.report->notes.n - 1], "#7 n7 ("));
+        plan_close(&p);
+    }
+}
+
 /* What is masked is no less real, whoever looks. */
 static void test_plan__a_masked_fault_is_not_taken_for_one(void **state)
 {
@@ -857,6 +876,7 @@ int main(void)
         cmocka_unit_test(test_plan__a_fault_that_hides_is_a_region),
         cmocka_unit_test(test_plan__who_hides_behind_a_later_fault_is_found),
         cmocka_unit_test(test_plan__a_fault_that_looking_causes_is_called_so),
+        cmocka_unit_test(test_plan__a_budget_that_ends_before_the_checks_accuses_nobody),
         cmocka_unit_test(test_plan__a_masked_fault_is_not_taken_for_one),
         cmocka_unit_test(test_plan__neighbours_of_a_crash_are_not_off),
         cmocka_unit_test(test_plan__values_that_cannot_be_read_leave_a_region),

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The call that is to be explained: what a target fed a node and what it made of that, beside what
+ * the reference operator makes of the same inputs.
+ */
+#ifndef ODB_EXPLAIN_ACCUSED_H
+#define ODB_EXPLAIN_ACCUSED_H
+
+#include "explain/explanations.h"
+#include "explain/residual.h"
+
+struct accused {
+    const struct odb_explain_question *q; /* borrowed */
+    const struct odb_graph *graph;        /* borrowed */
+    const struct odb_node *node;          /* borrowed */
+    const struct odb_op *op;              /* borrowed; never NULL */
+    struct odb_tensor *const *in;         /* borrowed; [n_in] */
+    struct odb_tensor *const *y;          /* borrowed; [n_out] the target's */
+    struct odb_tensor **r;                /* owned refs; [n_out] the reference's, in y's types */
+    struct odb_tensor **native;           /* owned refs; the same in the model's own types */
+    struct measured target;
+    struct residual base; /* of the target from the reference */
+    double floor;         /* of noise, over rms: the least there is in any output's type */
+};
+
+/* ODB_UNSUPPORTED: no kernel replays the node on these inputs. */
+enum odb_status accused_make(struct accused *s, const struct odb_explain_question *q,
+                             struct odb_tensor *const *in, struct odb_tensor *const *out,
+                             struct odb_error *err) ODB_MUST_USE;
+void accused_dispose(struct accused *s);
+
+/* The output that shows the error most, of those that are tensors of numbers; -1: there is none. */
+int accused_shown(const struct accused *s);
+
+/* One run of the node, changed or as it is (change NULL); out: [n_out], the caller's. In double
+ * mode results are brought to the types of the target's outputs. */
+enum odb_status accused_run(const struct accused *s, enum odb_precision precision, uint64_t seed,
+                            odb_cpu_change_fn *change, void *payload, struct odb_tensor **out,
+                            struct odb_error *err) ODB_MUST_USE;
+/* Unrefs what a run gave, and forgets it. */
+void accused_drop(const struct accused *s, struct odb_tensor **out);
+/* [n_out], all NULL. The caller's. */
+struct odb_tensor **accused_outputs(const struct accused *s);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "explain/dots.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Where operands, their zero points and what is added are among the inputs; -1: nowhere. */
+static const struct dots_op {
+    const char *ops;
+    int b, zero_a, zero_b, bias;
+} dots_ops[] = {
+    {"MatMul", 1, -1, -1, -1},
+    {"Gemm", 1, -1, -1, -1}, /* C is added with beta, by dots_gemm() */
+    {"Conv", 1, -1, -1, 2},
+    {"MatMulInteger|ConvInteger", 1, 2, 3, -1},
+    {"QLinearMatMul", 3, 2, 5, -1},
+    {"QLinearConv", 3, 2, 5, 8},
+};
+
+/* The terms of every element: where they lie in the operands, in double. */
+struct dots {
+    const struct accused *s;
+    const struct dots_how *how;
+    const struct dots_op *op;
+    struct odb_tensor *a, *b; /* refs, in double */
+    double zero_a, zero_b;    /* zero points of operands of integers */
+    double *x, *y;            /* owned: the terms of one element */
+    odb_f64 *to;              /* output, in double */
+};
+
+/* Sum of (a - zero_a) * (b - zero_b), of which the sum of a * b alone is the caller's. */
+static double dots_one(const struct dots *d, size_t k)
+{
+    double sum = d->how->sum(d->how->payload, d->x, d->y, k), a = 0, b = 0;
+    for (size_t i = 0; i < k && (d->zero_a != 0 || d->zero_b != 0); i++) {
+        a += d->x[i];
+        b += d->y[i];
+    }
+    return sum - d->zero_b * a - d->zero_a * b + (double)k * d->zero_a * d->zero_b;
+}
+
+static const odb_f64 *dots_data(const struct odb_tensor *t)
+{
+    return t->data;
+}
+
+/* --- matrices --------------------------------------------------------------------------------- */
+
+struct dots_matrix {
+    size_t rows, columns, row_step, column_step; /* of A: rows and terms; of B: terms and columns */
+};
+
+static struct dots_matrix dots_matrix(const struct odb_tensor *t, bool transposed)
+{
+    size_t m = (size_t)t->dims[t->rank - 2], n = (size_t)t->dims[t->rank - 1];
+    return transposed ? (struct dots_matrix){n, m, 1, n} : (struct dots_matrix){m, n, n, 1};
+}
+
+/* Element i of the batches of y, in t, whose batches are broadcast. */
+static size_t dots_batch(const struct odb_tensor *t, const struct odb_tensor *y, size_t i)
+{
+    size_t at = 0, step = (size_t)(t->dims[t->rank - 2] * t->dims[t->rank - 1]);
+    for (int k = t->rank - 3, j = y->rank - 3; j >= 0; k--, j--) {
+        size_t here = i % (size_t)y->dims[j];
+        i /= (size_t)y->dims[j];
+        if (k < 0)
+            continue;
+        at += (t->dims[k] == 1 ? 0 : here) * step;
+        step *= (size_t)t->dims[k];
+    }
+    return at;
+}
+
+static enum odb_status dots_matmul(struct dots *d, bool trans_a, bool trans_b)
+{
+    const struct odb_tensor *y = d->s->y[0];
+    if (d->a->rank < 2 || d->b->rank < 2 || y->rank < 2)
+        return ODB_SKIPPED;
+    struct dots_matrix a = dots_matrix(d->a, trans_a), b = dots_matrix(d->b, trans_b);
+    size_t k = a.columns, area = ODB_MAX(a.rows * b.columns, (size_t)1), batches = y->count / area;
+    if (b.rows != k || y->count * k > DOTS_MOST || batches * a.rows * b.columns != y->count)
+        return ODB_SKIPPED;
+    d->x = odb_new_n(double, k + 1);
+    d->y = odb_new_n(double, k + 1);
+    for (size_t e = 0; e < y->count; e++) {
+        size_t column = e % b.columns, row = e / b.columns % a.rows;
+        const odb_f64 *pa = dots_data(d->a) + dots_batch(d->a, y, e / (a.rows * b.columns));
+        const odb_f64 *pb = dots_data(d->b) + dots_batch(d->b, y, e / (a.rows * b.columns));
+        for (size_t i = 0; i < k; i++) {
+            d->x[i] = pa[row * a.row_step + i * a.column_step];
+            d->y[i] = pb[i * b.row_step + column * b.column_step];
+        }
+        d->to[e] = dots_one(d, k);
+    }
+    return ODB_OK;
+}
+
+/* alpha * A * B + beta * C. */
+static enum odb_status dots_gemm(struct dots *d)
+{
+    const struct accused *s = d->s;
+    const struct odb_tensor *c = accused_in(s, 2), *y = s->y[0];
+    double alpha = accused_float(s, "alpha", 1), beta = accused_float(s, "beta", 1);
+    ODB_TRY(dots_matmul(d, accused_int(s, "transA", 0), accused_int(s, "transB", 0)));
+    for (size_t e = 0; e < y->count; e++) {
+        size_t n = (size_t)y->dims[1], row = e / n, column = e % n;
+        size_t at = !c || c->count == 1 ? 0
+                    : c->rank == 1      ? column
+                                        : (c->dims[0] == 1 ? 0 : row) * (size_t)c->dims[1] +
+                                         (c->dims[1] == 1 ? 0 : column);
+        d->to[e] = alpha * d->to[e] + (c ? beta * odb_tensor_f64(c, at) : 0);
+    }
+    return ODB_OK;
+}
+
+/* --- convolutions ----------------------------------------------------------------------------- */
+
+#define DOTS_AXES 3
+
+struct dots_window {
+    int n; /* spatial axes */
+    int64_t stride[DOTS_AXES], dilation[DOTS_AXES], pad[DOTS_AXES];
+};
+
+static bool dots_window(const struct accused *s, int n, struct dots_window *w)
+{
+    const struct odb_attr *automatic = accused_attr(s, "auto_pad");
+    static const char *const names[] = {"strides", "dilations", "pads"};
+    int64_t *lists[] = {w->stride, w->dilation, w->pad};
+    if (n > DOTS_AXES || (automatic && automatic->s.len && automatic->s.data[0] != 'N'))
+        return false;
+    w->n = n;
+    for (size_t l = 0; l < ODB_COUNT(lists); l++) {
+        const struct odb_attr *attr = accused_attr(s, names[l]);
+        for (int i = 0; i < n; i++)
+            lists[l][i] = attr && attr->n > (size_t)i ? attr->ints[i] : l < 2;
+    }
+    return true;
+}
+
+/* Where tap number `tap` of the element at out[] lies in a plane of X; -1: in the padding. */
+static int64_t dots_tap(const struct dots_window *w, const struct odb_tensor *x,
+                        const struct odb_tensor *kernel, const int64_t *at, size_t tap)
+{
+    int64_t plane = 0, step = 1;
+    for (int k = w->n; k-- > 0;) {
+        int64_t here = (int64_t)(tap % (size_t)kernel->dims[k + 2]);
+        tap /= (size_t)kernel->dims[k + 2];
+        int64_t i = at[k] * w->stride[k] + here * w->dilation[k] - w->pad[k];
+        if (i < 0 || i >= x->dims[k + 2])
+            return -1;
+        plane += i * step;
+        step *= x->dims[k + 2];
+    }
+    return plane;
+}
+
+static enum odb_status dots_conv(struct dots *d)
+{
+    const struct odb_tensor *x = d->a, *w = d->b, *y = d->s->y[0];
+    const struct odb_tensor *bias = d->op->bias < 0 ? NULL : accused_in(d->s, d->op->bias);
+    struct dots_window window;
+    if (x->rank < 3 || w->rank != x->rank || y->rank != x->rank ||
+        !dots_window(d->s, x->rank - 2, &window))
+        return ODB_SKIPPED;
+    size_t channels = (size_t)w->dims[1], outs = (size_t)y->dims[1], taps = 1, area = 1, plane = 1;
+    for (int k = 2; k < x->rank; k++) {
+        taps *= (size_t)w->dims[k];
+        area *= (size_t)y->dims[k];
+        plane *= (size_t)x->dims[k];
+    }
+    size_t group_outs = outs / (size_t)ODB_MAX(accused_int(d->s, "group", 1), 1);
+    if (y->count * channels * taps > DOTS_MOST || !group_outs)
+        return ODB_SKIPPED;
+    d->x = odb_new_n(double, channels *taps + 1);
+    d->y = odb_new_n(double, channels *taps + 1);
+    for (size_t e = 0; e < y->count; e++) {
+        int64_t at[DOTS_AXES];
+        size_t rest = e % area, out = e / area % outs, image = e / area / outs, n = 0;
+        for (int k = window.n; k-- > 0;) {
+            at[k] = (int64_t)(rest % (size_t)y->dims[k + 2]);
+            rest /= (size_t)y->dims[k + 2];
+        }
+        size_t first = (image * (size_t)x->dims[1] + out / group_outs * channels) * plane;
+        for (size_t tap = 0; tap < taps; tap++) {
+            int64_t in = dots_tap(&window, x, w, at, tap);
+            for (size_t c = 0; c < channels; c++, n++) {
+                size_t to = d->how->order == DOTS_CHANNELS ? c * taps + tap : n;
+                d->x[to] = in < 0 ? d->zero_a : dots_data(x)[first + c * plane + (size_t)in];
+                d->y[to] = dots_data(w)[(out * channels + c) * taps + tap];
+            }
+        }
+        d->to[e] = dots_one(d, n) + (bias ? odb_tensor_f64(bias, out) : 0);
+    }
+    return ODB_OK;
+}
+
+bool dots_have_orders(const struct accused *s)
+{
+    bool quantised = !strcmp(s->node->op_type, "QLinearConv");
+    const struct odb_tensor *w = accused_in(s, quantised ? 3 : 1);
+    return w && w->rank > 2 && w->dims[1] > 1 && w->count != (size_t)(w->dims[0] * w->dims[1]) &&
+           variant_is_for("Conv|ConvInteger|QLinearConv", s->node->op_type);
+}
+
+/* --- quantised again -------------------------------------------------------------------------- */
+
+bool dots_requantise(const struct accused *s)
+{
+    return variant_is_for("QLinearMatMul|QLinearConv", s->node->op_type);
+}
+
+/* Element i, or the one that there is; 0 without. */
+static double dots_at(const struct odb_tensor *t, size_t i)
+{
+    return t ? odb_tensor_f64(t, t->count > 1 ? i % t->count : 0) : 0;
+}
+
+/* Sums become numbers of the output's type, as runtimes do it: in float, with one factor. */
+static enum odb_status dots_quantise(struct dots *d)
+{
+    const struct accused *s = d->s;
+    const struct odb_tensor *scale_a = accused_in(s, 1), *scale_b = accused_in(s, 4);
+    const struct odb_tensor *scale = accused_in(s, 6), *zero = accused_in(s, 7), *y = s->y[0];
+    const struct odb_dtype_info *info = odb_dtype_info(y->dtype);
+    bool conv = !strcmp(s->node->op_type, "QLinearConv");
+    size_t outer, n = 1, inner = 1;
+    if (!scale_a || !scale_b || !scale || scale_a->count != 1 || scale->count != 1 ||
+        (scale_b->count != 1 && !conv))
+        return ODB_SKIPPED;
+    if (conv)
+        tensor_around(y, 1, &outer, &n, &inner);
+    double low = info->class_ == ODB_CLASS_INT ? -ldexp(1, (int)info->bits - 1) : 0;
+    double high = low + ldexp(1, (int)info->bits) - 1;
+    for (size_t e = 0; e < y->count; e++) {
+        odb_f32 factor = (odb_f32)dots_at(scale_a, 0) * (odb_f32)dots_at(scale_b, e / inner % n) /
+                         (odb_f32)dots_at(scale, 0);
+        double real = (double)((odb_f32)d->to[e] * factor);
+        real = (d->how->round ? d->how->round(real) : nearbyint(real)) + dots_at(zero, 0);
+        d->to[e] = fmin(fmax(real, low), high);
+    }
+    return ODB_OK;
+}
+
+/* --- any -------------------------------------------------------------------------------------- */
+
+/* A zero point that is the same for all; false: it is not. */
+static bool dots_zero_point(const struct accused *s, int i, double *out)
+{
+    const struct odb_tensor *t = i < 0 ? NULL : accused_in(s, i);
+    *out = t ? odb_tensor_f64(t, 0) : 0;
+    for (size_t k = 1; t && k < t->count; k++)
+        if (odb_tensor_f64(t, k) != *out)
+            return false;
+    return true;
+}
+
+static enum odb_status dots_any(struct dots *d, struct odb_error *err)
+{
+    const char *op = d->s->node->op_type;
+    for (size_t k = 0; k < ODB_COUNT(dots_ops); k++)
+        if (variant_is_for(dots_ops[k].ops, op))
+            d->op = &dots_ops[k];
+    const struct odb_tensor *a = accused_in(d->s, 0),
+                            *b = d->op ? accused_in(d->s, d->op->b) : NULL;
+    if (!a || !b || !d->s->y[0] || !dots_zero_point(d->s, d->op->zero_a, &d->zero_a) ||
+        !dots_zero_point(d->s, d->op->zero_b, &d->zero_b))
+        return ODB_SKIPPED;
+    ODB_TRY(odb_tensor_cast(&d->a, a, ODB_F64, err));
+    ODB_TRY(odb_tensor_cast(&d->b, b, ODB_F64, err));
+    if (!strcmp(op, "Gemm"))
+        return dots_gemm(d);
+    ODB_TRY(strstr(op, "Conv") ? dots_conv(d) : dots_matmul(d, false, false));
+    return dots_requantise(d->s) ? dots_quantise(d) : ODB_OK;
+}
+
+enum odb_status dots_make(const struct accused *s, const struct dots_how *how,
+                          struct odb_tensor **out, struct odb_error *err)
+{
+    struct dots d = {.s = s, .how = how};
+    struct odb_tensor *wide = NULL;
+    if (!s->y[0] || s->y[0]->kind != ODB_TENSOR)
+        return ODB_SKIPPED;
+    ODB_TRY(odb_tensor_new(&wide, ODB_F64, s->y[0]->rank, s->y[0]->dims, err));
+    d.to = wide->data;
+    enum odb_status status = dots_any(&d, err);
+    if (status == ODB_OK)
+        status = odb_tensor_cast(out, wide, s->y[0]->dtype, err);
+    odb_tensor_unref(wide);
+    odb_tensor_unref(d.a);
+    odb_tensor_unref(d.b);
+    free(d.x);
+    free(d.y);
+    return status;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Products of matrices and convolutions as what they are: one sum of products for each element. For
+ * variants that add in another way, which no kernel does.
+ */
+#ifndef ODB_EXPLAIN_DOTS_H
+#define ODB_EXPLAIN_DOTS_H
+
+#include "explain/variant.h"
+
+#define DOTS_OPS                                                                                   \
+    "MatMul|Gemm|Conv|MatMulInteger|ConvInteger|QLinearMatMul|QLinearConv" /* that are known here  \
+                                                                            */
+#define DOTS_MOST ((size_t)40000000) /* products that it takes the time for */
+
+/* The sum of a[i] * b[i], i below k, in whatever way. */
+typedef double dots_sum(const void *payload, const double *a, const double *b, size_t k);
+
+/* In which order a convolution's terms come: tap by tap, all channels of each, as where channels
+ * are last in memory; or channel by channel. Whether there are two orders. */
+enum dots_order { DOTS_TAPS, DOTS_CHANNELS };
+bool dots_have_orders(const struct accused *s);
+
+struct dots_how {
+    dots_sum *sum;
+    const void *payload; /* of sum */
+    enum dots_order order;
+    double (*round)(double x); /* of a result that is quantised again; NULL: half to even */
+};
+
+/* Computes output 0 with sums of the caller's; everything else (bias, zero points, alpha, scales)
+ * is as the operator says. Operands are numbers as they are stored. ODB_SKIPPED: the call is not
+ * one of those that are known here, or has too many products. */
+enum odb_status dots_make(const struct accused *s, const struct dots_how *how,
+                          struct odb_tensor **out, struct odb_error *err) ODB_MUST_USE;
+/* Whether results are quantised again. */
+bool dots_requantise(const struct accused *s);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Explanations in words, and what they own.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "explain/explanations.h"
+
+static const char *const explain_fits[] = {NULL,
+#define FIT_NAME(id, name) name,
+                                           ODB_FIT_LIST(FIT_NAME)
+#undef FIT_NAME
+};
+
+const char *odb_fit_name(enum odb_fit fit)
+{
+    return explain_fits[fit];
+}
+
+bool odb_fit_parse(enum odb_fit *out, const char *name)
+{
+    for (size_t i = 1; i < ODB_COUNT(explain_fits); i++)
+        if (name && !strcmp(explain_fits[i], name)) {
+            *out = (enum odb_fit)i;
+            return true;
+        }
+    return false;
+}
+
+/* Texts of the catalogue begin with "as if", "right but for", "holds", or name what is given. */
+static const char *explanation_verb(const char *text)
+{
+    return !strncmp(text, "as ", 3)      ? "behaves "
+           : !strncmp(text, "right ", 6) ? "is "
+           : !strncmp(text, "holds ", 6) ? ""
+                                         : "gives ";
+}
+
+void odb_explanations_put(const struct odb_explanations *all, struct odb_buf *out)
+{
+    const struct odb_explanation *best = all->items.n ? all->items.items : NULL;
+    if (!best)
+        return;
+    odb_buf_printf(out, "It %s%s", explanation_verb(best->text), best->text);
+    if (best->fit == ODB_FIT_PARTLY)
+        odb_buf_printf(out, ": this explains %.4g %% of the error's energy, and not all",
+                       100 * (1 - best->left));
+    else if (best->confirmed)
+        odb_buf_printf(out, " (within noise, on these inputs and %zu other%s)", best->confirmed,
+                       best->confirmed == 1 ? "" : "s");
+    else
+        odb_buf_puts(out, " (within noise, on these inputs alone)");
+    if (best->fit == ODB_FIT_CLASS)
+        odb_buf_puts(out, "; these inputs do not tell it from");
+    for (size_t m = 0; m < best->members.n; m++)
+        odb_buf_printf(out, "%s %s", m ? "," : "", best->members.items[m]);
+    odb_buf_puts(out, ". ");
+}
+
+void odb_explanations_dispose(struct odb_explanations *all)
+{
+    for (size_t i = 0; i < all->items.n; i++) {
+        struct odb_explanation *one = &all->items.items[i];
+        for (size_t m = 0; m < one->members.n; m++)
+            free(one->members.items[m]);
+        free(one->members.items);
+        free(one->variant);
+        free(one->text);
+    }
+    free(all->items.items);
+    free(all->where);
+    free(all->why_not);
+    *all = (struct odb_explanations){0};
+}
+
+void odb_explain_pair_dispose(struct odb_explain_pair *pair, const struct odb_node *node)
+{
+    for (int i = 0; pair->in && i < node->n_in; i++)
+        odb_tensor_unref(pair->in[i]);
+    for (int o = 0; pair->out && o < node->n_out; o++)
+        odb_tensor_unref(pair->out[o]);
+    for (size_t v = 0; pair->given && v < pair->n_given; v++)
+        odb_tensor_unref(pair->given[v]);
+    free(pair->given);
+    free(pair->in);
+    free(pair->out);
+    *pair = (struct odb_explain_pair){0};
+}

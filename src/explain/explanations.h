@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What is asked of a node that is to be explained, and what is found.
+ */
+#ifndef ODB_EXPLAIN_EXPLANATIONS_H
+#define ODB_EXPLAIN_EXPLANATIONS_H
+
+#include "interpret/cpu.h"
+#include "base/mem.h"
+#include "run/hooks.h"
+
+/* How well a variant accounts for what the target made. */
+#define ODB_FIT_LIST(X)                                                                            \
+    X(PARTLY, "partly") /* it takes away 99 % of the error's energy */                             \
+    X(CLASS, "class")   /* it agrees within noise, and so do others */                             \
+    X(EXACT, "exact")   /* it agrees within its own noise, and no other variant does */
+
+enum odb_fit {
+    ODB_FIT_NONE,
+#define ODB_FIT_ENUM(id, name) ODB_FIT_##id,
+    ODB_FIT_LIST(ODB_FIT_ENUM)
+#undef ODB_FIT_ENUM
+};
+const char *odb_fit_name(enum odb_fit fit); /* NULL: none */
+bool odb_fit_parse(enum odb_fit *out, const char *name);
+
+struct odb_explanation {
+    char *variant; /* owned: "attribute/dilations=default" */
+    char *text;    /* owned: "as if dilations were [1, 1]" */
+    enum odb_fit fit;
+    double residual; /* largest distance of the target from the variant, over the reference's rms */
+    double noise;    /* how far honest computations of the variant are apart, likewise */
+    double of;       /* largest distance of the target from the reference, likewise */
+    double left;     /* the part of the error's energy that it leaves, 0 to 1 */
+    size_t confirmed;        /* other inputs on which it held as well, in place */
+    ODB_VEC(char *) members; /* owned: variants that the inputs do not tell apart from it */
+};
+
+struct odb_explanations {
+    bool tried;      /* else nothing is known */
+    bool right;      /* the node made what its operator says, within noise: nothing was replayed */
+    char *why_not;   /* owned: why it was not tried, or not to the end; NULL: it was */
+    char *where;     /* owned: which elements are wrong, in words; NULL: not known */
+    size_t variants; /* that were replayed */
+    size_t asked;    /* other inputs that they were put to the test on */
+    double seconds;
+    ODB_VEC(struct odb_explanation) items; /* the best first */
+};
+
+/* What a target fed a node, and what that made of it. Tensors are refs. */
+struct odb_explain_pair {
+    struct odb_tensor **in;    /* owned; [n_in], NULL where omitted */
+    struct odb_tensor **out;   /* owned; [n_out], NULL where not had */
+    struct odb_tensor **given; /* owned; [n_given] all values of that run; NULL: none */
+    size_t n_given;
+};
+void odb_explain_pair_dispose(struct odb_explain_pair *pair, const struct odb_node *node);
+
+struct odb_explain_question {
+    const struct odb_model *model; /* borrowed, as all below */
+    const struct odb_cpu *cpu;     /* its plan */
+    int node;
+    struct odb_tensor *const *in;    /* [n_in] */
+    struct odb_tensor *const *out;   /* [n_out] */
+    struct odb_tensor *const *given; /* [n_values] other values of the target; NULL: none */
+    double factor;                   /* of the tolerance: so many times the noise is agreement */
+    double seconds;                  /* at most; 0: no limit */
+    size_t most;                     /* explanations that are wanted; 0: five */
+    const struct odb_search_hooks *hooks; /* NULL: none */
+    /* The same node in the same compiled model on other inputs, number k of them; false: there are
+     * no more. NULL: nothing can be asked again. */
+    bool (*again)(void *payload, size_t k, struct odb_explain_pair *out);
+    void *payload;
+};
+
+void odb_explanations_dispose(struct odb_explanations *all);
+
+/* The best one as a sentence, "It behaves as if dilations were [1, 1] (…). ", with how sure that
+ * is; nothing where there is none. Appends. */
+void odb_explanations_put(const struct odb_explanations *all, struct odb_buf *out);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probe/explain_node.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+struct explaining {
+    const struct odb_explain_asking *a;
+    const struct odb_graph *graph;
+    const struct odb_node *node;
+    int *read; /* owned; [n_read] */
+    size_t n_read;
+};
+
+/* --- what is read ----------------------------------------------------------------------------- */
+
+static void explaining_read(struct explaining *e, bool *marks, int value)
+{
+    const struct odb_value *v = value < 0 ? NULL : &e->graph->values[value];
+    if (!v || marks[value] || v->producer == ODB_NO_NODE || !v->name[0])
+        return;
+    marks[value] = true;
+    e->read[e->n_read++] = value;
+}
+
+/* What was read when it failed, the node's own values, and every output: so the model is whole. */
+static void explaining_list(struct explaining *e)
+{
+    bool *marks = odb_new_n(bool, e->graph->n_values);
+    e->read = odb_new_n(int, e->graph->n_values);
+    for (size_t i = 0; i < e->a->n_read; i++)
+        explaining_read(e, marks, e->a->read[i]);
+    for (int i = 0; i < e->node->n_in; i++)
+        explaining_read(e, marks, e->node->in[i]);
+    for (int o = 0; o < e->node->n_out; o++)
+        explaining_read(e, marks, e->node->out[o]);
+    for (size_t o = 0; o < e->graph->n_outputs; o++)
+        explaining_read(e, marks, e->graph->outputs[o]);
+    free(marks);
+}
+
+/* --- other inputs ----------------------------------------------------------------------------- */
+
+/* The same numbers in another order: what a model is fed stays what it may be fed. */
+static struct odb_tensor *explaining_shuffle(const struct odb_tensor *t, uint64_t seed)
+{
+    struct odb_tensor *out = NULL;
+    size_t size = odb_dtype_info(t->dtype)->bits / 8;
+    char one[16];
+    if (t->kind != ODB_TENSOR || !t->data || t->count < 2 || !size || size > sizeof one ||
+        t->dtype == ODB_STRING || (!odb_dtype_is_float(t->dtype) && t->rank < 2) ||
+        odb_tensor_clone(&out, t, NULL) != ODB_OK)
+        return odb_tensor_ref(t);
+    char *data = out->data;
+    for (size_t i = t->count - 1; i > 0; i--) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u; /* Knuth's MMIX generator */
+        size_t j = (size_t)((seed >> 33) % (i + 1));
+        memcpy(one, data + i * size, size);
+        memcpy(data + i * size, data + j * size, size);
+        memcpy(data + j * size, one, size);
+    }
+    return out;
+}
+
+/* NULL: all inputs would stay as they are. */
+static struct odb_feeds *explaining_feeds(const struct odb_prober *prober, size_t k)
+{
+    struct odb_feeds *feeds = odb_feeds_new(prober->model);
+    bool other = false;
+    for (size_t f = 0; f < prober->feeds->n; f++) {
+        const struct odb_feed *feed = &prober->feeds->items[f];
+        struct odb_tensor *t = explaining_shuffle(feed->tensor, 1000 * k + f + 1);
+        other |= t != feed->tensor;
+        odb_feeds_add(feeds, feed->value, t, "the same numbers in another order");
+        odb_tensor_unref(t);
+    }
+    if (other)
+        return feeds;
+    odb_feeds_free(feeds);
+    return NULL;
+}
+
+/* --- asking ----------------------------------------------------------------------------------- */
+
+/* Runs the model on feeds; values: [n_values], owned refs of what was read and of the feeds. */
+static enum odb_status explaining_run(struct explaining *e, const struct odb_feeds *feeds,
+                                      struct odb_tensor **values, struct odb_error *err)
+{
+    struct odb_prober prober = odb_prober_refed(e->a->prober, feeds);
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, e->n_read);
+    struct odb_probe probe = {.asked = ODB_PROBE_KIND_EXPLAIN,
+                              .what = "the explained node in place",
+                              .node = e->a->node,
+                              .values = e->read,
+                              .n_values = e->n_read,
+                              .outputs = outputs};
+    enum odb_status status = odb_probe_run(&prober, &probe, err);
+    for (size_t i = 0; i < e->n_read && status == ODB_OK; i++)
+        values[e->read[i]] = odb_tensor_ref(outputs[i]);
+    for (size_t f = 0; f < feeds->n && status == ODB_OK; f++)
+        values[feeds->items[f].value] = odb_tensor_ref(feeds->items[f].tensor);
+    odb_probe_drop(&prober, &probe);
+    free(outputs);
+    return status;
+}
+
+/* The node's operands and results among values; false: one of them is not there. */
+static bool explaining_pair(const struct explaining *e, struct odb_tensor *const *values,
+                            struct odb_explain_pair *out)
+{
+    bool all = true, any = false;
+    out->in = odb_new_n(struct odb_tensor *, e->node->n_in);
+    out->out = odb_new_n(struct odb_tensor *, e->node->n_out);
+    for (int i = 0; i < e->node->n_in; i++) {
+        int v = e->node->in[i];
+        const struct odb_tensor *t = v < 0 ? NULL : values[v];
+        if (v >= 0 && !t)
+            t = e->graph->values[v].init;
+        out->in[i] = odb_tensor_ref(t);
+        all = all && (v < 0 || t);
+    }
+    for (int o = 0; o < e->node->n_out; o++) {
+        out->out[o] = e->node->out[o] < 0 ? NULL : odb_tensor_ref(values[e->node->out[o]]);
+        any = any || out->out[o];
+    }
+    return all && any;
+}
+
+static void explaining_drop(const struct explaining *e, struct odb_tensor **values)
+{
+    for (size_t v = 0; v < e->graph->n_values; v++)
+        odb_tensor_unref(values[v]);
+    free(values);
+}
+
+static bool explaining_again(void *payload, size_t k, struct odb_explain_pair *out)
+{
+    struct explaining *e = payload;
+    struct odb_feeds *feeds = explaining_feeds(e->a->prober, k + 1);
+    struct odb_tensor **values = odb_new_n(struct odb_tensor *, e->graph->n_values);
+    bool had = feeds && explaining_run(e, feeds, values, NULL) == ODB_OK &&
+               explaining_pair(e, values, out);
+    out->given = values;
+    out->n_given = e->graph->n_values;
+    if (!had)
+        odb_explain_pair_dispose(out, e->node);
+    odb_feeds_free(feeds);
+    return had;
+}
+
+enum odb_status odb_explain_node(struct odb_explanations *out, const struct odb_explain_asking *a,
+                                 struct odb_error *err)
+{
+    struct explaining e = {a, a->prober->model->graph, &a->prober->model->graph->nodes[a->node],
+                           NULL, 0};
+    struct odb_tensor **asked = a->given ? NULL : odb_new_n(struct odb_tensor *, e.graph->n_values);
+    struct odb_tensor *const *values = a->given ? a->given : asked;
+    struct odb_explain_pair pair = {0};
+    enum odb_status status = ODB_OK;
+    *out = (struct odb_explanations){0};
+    explaining_list(&e);
+    if (asked)
+        status = explaining_run(&e, a->prober->feeds, asked, err);
+    if (status == ODB_OK && !explaining_pair(&e, values, &pair)) {
+        out->why_not = odb_xstrdup("what the target fed it, or made of it, cannot be read");
+    } else if (status == ODB_OK) {
+        struct odb_explain_question q = {.model = a->prober->model,
+                                         .cpu = a->cpu,
+                                         .node = a->node,
+                                         .in = pair.in,
+                                         .out = pair.out,
+                                         .given = values,
+                                         .factor = a->factor,
+                                         .seconds = a->seconds,
+                                         .hooks = &a->prober->hooks,
+                                         .again = a->once ? NULL : explaining_again,
+                                         .payload = &e};
+        status = odb_explain(out, &q, err);
+    }
+    odb_explain_pair_dispose(&pair, e.node);
+    if (asked)
+        explaining_drop(&e, asked);
+    free(e.read);
+    return status;
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Explanations of one node. What the target made is what the reference makes of the same node with
+ * something changed, so the change is to be found; that the truth is other code's is for
+ * tests/check-explain.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "explain/explain.h"
+#include "model/read/load.h"
+#include "model/write/build.h"
+
+#define MOST 4 /* inputs of a node */
+
+/* A node, what it is fed, and what the target made of that. */
+struct scene {
+    struct odb_model *model;
+    struct odb_cpu *cpu;
+    struct odb_tensor *in[MOST];
+    struct odb_tensor *out[1];
+    struct odb_explanations found;
+};
+
+/* Numbers from -1 to 1 that look random, and are the same each time. */
+static struct odb_tensor *numbers(uint64_t seed, int rank, const int64_t *dims)
+{
+    struct odb_tensor *t = NULL;
+    assert_int_equal(odb_tensor_new(&t, ODB_F32, rank, dims, NULL), ODB_OK);
+    for (size_t i = 0; i < t->count; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        odb_store_f64(ODB_F32, t->data, i, (double)(seed >> 40) / (1 << 23) - 1);
+    }
+    return t;
+}
+
+/* A convolution of 3 x 3 over an image with 4 channels; dilation 0: the attribute is left out. */
+static struct odb_builder *conv(int64_t dilation, const int64_t *pads)
+{
+    struct odb_builder *b = odb_build_new("conv", 17);
+    odb_build_input(b, "x", ODB_F32, 4, (int64_t[]){1, 4, 11, 9});
+    odb_build_input(b, "w", ODB_F32, 4, (int64_t[]){6, 4, 3, 3});
+    odb_build_input(b, "b", ODB_F32, 1, (int64_t[]){6});
+    odb_build_node(b, "Conv", "node", "x w b", "y");
+    if (dilation)
+        odb_build_attr_ints(b, "dilations", 2, (int64_t[]){dilation, dilation});
+    odb_build_attr_ints(b, "pads", 4, pads);
+    odb_build_output(b, "y");
+    return b;
+}
+
+static struct odb_builder *softmax(int64_t axis)
+{
+    struct odb_builder *b = odb_build_new("softmax", 17);
+    odb_build_input(b, "x", ODB_F32, 3, (int64_t[]){3, 5, 7});
+    odb_build_node(b, "Softmax", "node", "x", "y");
+    odb_build_attr_int(b, "axis", axis);
+    odb_build_output(b, "y");
+    return b;
+}
+
+static struct odb_model *open_model(struct odb_builder *b)
+{
+    struct odb_buf bytes = ODB_BUF_INIT;
+    struct odb_model *model = NULL;
+    odb_build_bytes(b, &bytes);
+    odb_build_free(b);
+    assert_int_equal(odb_model_open_bytes(&model, bytes.data, bytes.len, NULL, ".", "test", NULL),
+                     ODB_OK);
+    odb_buf_dispose(&bytes);
+    return model;
+}
+
+static void scene_open(struct scene *s, struct odb_builder *b)
+{
+    memset(s, 0, sizeof *s);
+    s->model = open_model(b);
+    assert_int_equal(odb_cpu_new(&s->cpu, s->model, NULL), ODB_OK);
+    const struct odb_node *node = &s->model->graph->nodes[0];
+    for (int i = 0; i < node->n_in; i++) {
+        const struct odb_type *type = &s->model->graph->values[node->in[i]].type;
+        int64_t dims[ODB_MAX_RANK];
+        for (int k = 0; k < type->rank; k++)
+            dims[k] = type->dims[k].value;
+        s->in[i] = numbers((uint64_t)i + 1, type->rank, dims);
+    }
+}
+
+/* What the node of another model makes of these inputs. */
+static struct odb_tensor *made_by(struct odb_builder *b, struct odb_tensor *const *in)
+{
+    struct odb_model *model = open_model(b);
+    struct odb_cpu *cpu = NULL;
+    struct odb_tensor *out[1];
+    assert_int_equal(odb_cpu_new(&cpu, model, NULL), ODB_OK);
+    assert_int_equal(odb_cpu_node(cpu, 0, ODB_PREC_NATIVE, 0, in, NULL, out, NULL), ODB_OK);
+    odb_cpu_free(cpu);
+    odb_model_free(model);
+    return out[0];
+}
+
+static void scene_explain(struct scene *s, bool (*again)(void *, size_t, struct odb_explain_pair *),
+                          void *payload)
+{
+    struct odb_explain_question q = {.model = s->model,
+                                     .cpu = s->cpu,
+                                     .node = 0,
+                                     .in = s->in,
+                                     .out = s->out,
+                                     .factor = 10,
+                                     .again = again,
+                                     .payload = payload};
+    assert_int_equal(odb_explain(&s->found, &q, NULL), ODB_OK);
+}
+
+static void scene_close(struct scene *s)
+{
+    odb_explanations_dispose(&s->found);
+    for (int i = 0; i < MOST; i++)
+        odb_tensor_unref(s->in[i]);
+    odb_tensor_unref(s->out[0]);
+    odb_cpu_free(s->cpu);
+    odb_model_free(s->model);
+}
+
+/* The best explanation is this, or one of a class with it. */
+static void assert_best(const struct scene *s, const char *variant, enum odb_fit fit)
+{
+    assert_true(s->found.tried);
+    assert_true(s->found.items.n > 0);
+    const struct odb_explanation *best = &s->found.items.items[0];
+    bool named = !strcmp(best->variant, variant);
+    for (size_t m = 0; m < best->members.n; m++)
+        named = named || !strcmp(best->members.items[m], variant);
+    if (!named || best->fit != fit)
+        print_message("%s (%s)\n", best->variant, odb_fit_name(best->fit));
+    assert_true(named);
+    assert_int_equal(best->fit, fit);
+}
+
+static const int64_t padded[] = {2, 2, 2, 2}, lopsided[] = {2, 1, 0, 1};
+
+static void test_explain__what_is_right_is_said_to_be(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_open(&s, conv(2, padded));
+    s.out[0] = made_by(conv(2, padded), s.in);
+    scene_explain(&s, NULL, NULL);
+    assert_true(s.found.right);
+    assert_int_equal(s.found.items.n, 0);
+    scene_close(&s);
+}
+
+static void test_explain__ignored_dilations(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_open(&s, conv(2, padded));
+    s.out[0] = made_by(conv(0, (int64_t[]){1, 1, 1, 1}), s.in);
+    scene_explain(&s, NULL, NULL);
+    assert_false(s.found.right);
+    assert_best(&s, "attribute/dilations=default, centred", ODB_FIT_EXACT);
+    scene_close(&s);
+}
+
+static void test_explain__pads_of_the_other_end(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_open(&s, conv(0, lopsided));
+    s.out[0] = made_by(conv(0, (int64_t[]){0, 1, 2, 1}), s.in);
+    scene_explain(&s, NULL, NULL);
+    assert_best(&s, "attribute/pads=begin and end exchanged", ODB_FIT_CLASS);
+    scene_close(&s);
+}
+
+static void test_explain__another_axis(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_open(&s, softmax(2));
+    s.out[0] = made_by(softmax(1), s.in);
+    scene_explain(&s, NULL, NULL);
+    assert_best(&s, "attribute/axis=1", ODB_FIT_EXACT);
+    scene_close(&s);
+}
+
+static void test_explain__a_missing_bias(void **state)
+{
+    struct scene s;
+    struct odb_tensor *none[MOST] = {NULL};
+    (void)state;
+    scene_open(&s, conv(0, padded));
+    none[0] = s.in[0];
+    none[1] = s.in[1];
+    s.out[0] = made_by(conv(0, padded), none);
+    scene_explain(&s, NULL, NULL);
+    assert_best(&s, "input/B=missing", ODB_FIT_CLASS); /* a bias of 0 is the same */
+    scene_close(&s);
+}
+
+/* Spoils an output; fn: what becomes of a number. */
+static struct odb_tensor *spoilt(struct odb_tensor *t, double (*fn)(size_t i, double x))
+{
+    for (size_t i = 0; i < t->count; i++)
+        odb_store_f64(t->dtype, t->data, i, fn(i, odb_tensor_f64(t, i)));
+    return t;
+}
+
+static double one_percent(size_t i, double x)
+{
+    (void)i;
+    return 1.01 * x;
+}
+
+static double noise(size_t i, double x)
+{
+    return x + 0.05 * sin(12.9898 * (double)i * (double)i);
+}
+
+static double first_twelve_zero(size_t i, double x)
+{
+    return i < 12 ? 0 : x;
+}
+
+static void test_explain__a_factor_is_no_factor_by_channel(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_open(&s, conv(0, padded));
+    s.out[0] = spoilt(made_by(conv(0, padded), s.in), one_percent);
+    scene_explain(&s, NULL, NULL);
+    assert_best(&s, "output/scale", ODB_FIT_EXACT);
+    assert_non_null(strstr(s.found.items.items[0].text, "1.01 times"));
+    scene_close(&s);
+}
+
+static void test_explain__noise_is_nothing_known(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_open(&s, conv(0, padded));
+    s.out[0] = spoilt(made_by(conv(0, padded), s.in), noise);
+    scene_explain(&s, NULL, NULL);
+    assert_true(s.found.tried);
+    assert_int_equal(s.found.items.n, 0);
+    scene_close(&s);
+}
+
+static void test_explain__where_it_is_wrong(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_open(&s, softmax(2));
+    s.out[0] = spoilt(made_by(softmax(2), s.in), first_twelve_zero);
+    scene_explain(&s, NULL, NULL);
+    assert_string_equal(s.found.where, "12 of 105 elements: place 0 of axis 0 (3 places), places 0 "
+                                       "to 1 of 5 of axis 1");
+    scene_close(&s);
+}
+
+/* --- other inputs ------------------------------------------------------------------------------
+ */
+
+/* Another input of softmax(2), of which the target makes what axis 1 does, or what it should. */
+static bool again_with(struct odb_explain_pair *out, size_t k, int64_t axis)
+{
+    if (k)
+        return false;
+    out->in = odb_new_n(struct odb_tensor *, 1);
+    out->out = odb_new_n(struct odb_tensor *, 1);
+    out->in[0] = numbers(77, 3, (int64_t[]){3, 5, 7});
+    out->out[0] = made_by(softmax(axis), out->in);
+    return true;
+}
+
+static bool again_alike(void *payload, size_t k, struct odb_explain_pair *out)
+{
+    (void)payload;
+    return again_with(out, k, 1);
+}
+
+static bool again_otherwise(void *payload, size_t k, struct odb_explain_pair *out)
+{
+    (void)payload;
+    return again_with(out, k, 0);
+}
+
+static void test_explain__what_holds_elsewhere_is_confirmed(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_open(&s, softmax(2));
+    s.out[0] = made_by(softmax(1), s.in);
+    scene_explain(&s, again_alike, NULL);
+    assert_best(&s, "attribute/axis=1", ODB_FIT_EXACT);
+    assert_int_equal(s.found.items.items[0].confirmed, 1);
+    scene_close(&s);
+}
+
+static void test_explain__what_does_not_hold_elsewhere_is_not_exact(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_open(&s, softmax(2));
+    s.out[0] = made_by(softmax(1), s.in);
+    scene_explain(&s, again_otherwise, NULL);
+    assert_best(&s, "attribute/axis=1", ODB_FIT_PARTLY);
+    scene_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_explain__what_is_right_is_said_to_be),
+        cmocka_unit_test(test_explain__ignored_dilations),
+        cmocka_unit_test(test_explain__pads_of_the_other_end),
+        cmocka_unit_test(test_explain__another_axis),
+        cmocka_unit_test(test_explain__a_missing_bias),
+        cmocka_unit_test(test_explain__a_factor_is_no_factor_by_channel),
+        cmocka_unit_test(test_explain__noise_is_nothing_known),
+        cmocka_unit_test(test_explain__where_it_is_wrong),
+        cmocka_unit_test(test_explain__what_holds_elsewhere_is_confirmed),
+        cmocka_unit_test(test_explain__what_does_not_hold_elsewhere_is_not_exact),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
