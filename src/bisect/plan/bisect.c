@@ -44,6 +44,7 @@
 #include "bisect/reading.h"
 #include "bisect/strategy/probed.h"
 #include "bisect/plan/prove.h"
+#include "bisect/plan/fails.h"
 #include "bisect/plan/settings.h"
 #include "bisect/strategy/recorded.h"
 #include "bisect/strategy/strategies.h"
@@ -418,7 +419,7 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
     findings_begin(&s.found, s.asked, report);
     enum odb_status status = bisect_search(&s, err);
     if (status == ODB_OK)
-        status = settings_try(&s.whole.is, &s.found, err);
+        status = settings_try(&s.whole.is, &s.found, odb_fails, err);
     if (status == ODB_OK)
         status = bodies_enter_all(s.asked, &s.found, odb_bisect, err);
     if (status == ODB_OK) {

@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "bisect/plan/fails.h"
 #include "executor/executor.h"
 #include "probe/probe.h"
 #include "reference/trace.h"
@@ -132,8 +131,8 @@ static enum odb_status settings_ask(const struct search_case *c, struct odb_pool
 
 /* An error that is left may be one that a search would let off: rounding that tips. */
 static enum odb_status settings_let_off(const struct search_case *c, const struct findings *f,
-                                        const char *spec, struct odb_setting_tried *tried,
-                                        struct odb_error *err)
+                                        const char *spec, settings_fails *search,
+                                        struct odb_setting_tried *tried, struct odb_error *err)
 {
     struct odb_bisect_options options = *c->options;
     bool fails = true;
@@ -141,7 +140,7 @@ static enum odb_status settings_let_off(const struct search_case *c, const struc
         !tried->error.known || tried->error.v * SETTINGS_SMALLER > f->sought.error)
         return ODB_OK;
     options.target = spec;
-    ODB_TRY(odb_fails(&fails, c->model, c->feeds, c->trace, &options, tried->verdict, err));
+    ODB_TRY(search(&fails, c->model, c->feeds, c->trace, &options, tried->verdict, err));
     tried->verdict = fails ? tried->verdict : ODB_VERDICT_PASS;
     return ODB_OK;
 }
@@ -149,7 +148,7 @@ static enum odb_status settings_let_off(const struct search_case *c, const struc
 /* A setting that this target does not have, as a version may be too old for it, is left out. */
 static enum odb_status settings_run(const struct search_case *c, struct findings *f,
                                     const char *spec, const struct odb_executor_setting *setting,
-                                    struct odb_error *err)
+                                    settings_fails *search, struct odb_error *err)
 {
     struct odb_pool *pool = NULL;
     struct odb_error why = ODB_ERROR_INIT;
@@ -167,7 +166,7 @@ static enum odb_status settings_run(const struct search_case *c, struct findings
         status = settings_ask(c, pool, &probe, &tried, &why);
     odb_pool_close(pool);
     if (status == ODB_OK)
-        status = settings_let_off(c, f, spec, &tried, &why);
+        status = settings_let_off(c, f, spec, search, &tried, &why);
     free(probe.outputs);
     free(values);
     if (status == ODB_CANCELLED) {
@@ -184,7 +183,7 @@ static enum odb_status settings_run(const struct search_case *c, struct findings
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
-/* Somebody is accused of what an output shows, and the report tells of it. */
+/* A node is accused of what an output shows, and the report tells of it. */
 static bool settings_wanted(const struct search_case *c, const struct findings *f)
 {
     const struct odb_bisect_options *options = c->options;
@@ -192,7 +191,8 @@ static bool settings_wanted(const struct search_case *c, const struct findings *
            !options->no_checks && !options->no_opinion && !options->scope;
 }
 
-enum odb_status settings_try(const struct search_case *c, struct findings *f, struct odb_error *err)
+enum odb_status settings_try(const struct search_case *c, struct findings *f, settings_fails *fails,
+                             struct odb_error *err)
 {
     const struct odb_executor_ops *row = odb_executor_of(c->options->target);
     if (!row || !row->settings || !settings_wanted(c, f))
@@ -206,7 +206,7 @@ enum odb_status settings_try(const struct search_case *c, struct findings *f, st
         if (spec && odb_clock() - start > most)
             late++;
         else if (spec)
-            status = settings_run(c, f, spec, s, err);
+            status = settings_run(c, f, spec, s, fails, err);
         free(spec);
     }
     if (status == ODB_CANCELLED && odb_budget_spent(c->options->hooks.budget))
