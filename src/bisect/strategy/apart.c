@@ -281,10 +281,16 @@ static enum odb_status apart_judge(void *payload, const struct odb_probe *probe,
 
 /* Whether the target says that it runs the accused by itself in the model as it is: then it makes
  * another kernel of it apart. */
-static bool apart_is_alone(const struct odb_groups *told, const struct odb_culprit *culprit)
+static bool apart_is_alone(const struct search_case *c, const struct odb_groups *told,
+                           const struct odb_culprit *culprit)
 {
     const struct odb_kernel *kernel = odb_groups_kernel(told, culprit->node);
-    return culprit->group.n && kernel && kernel->n == 1;
+    size_t active = 0; /* weights are in no kernel that is told */
+    for (size_t i = 0; i < culprit->group.n; i++) {
+        int value = case_output_of(c, culprit->group.items[i]);
+        active += value >= 0 && !(c->prober->constant && c->prober->constant[value]);
+    }
+    return active > 1 && kernel && kernel->n == 1;
 }
 
 /* Accuses the guilty, in the order of the model. */
@@ -302,18 +308,17 @@ static void apart_accuse(struct apart *a)
         struct odb_culprit *culprit =
             group_accuse(c, a->f, group->nodes, group->end, group->x < 0 ? group->end : group->x);
         culprit->numbers = group->report;
-        if (known && apart_is_alone(&told, culprit)) {
+        if (known && apart_is_alone(c, &told, culprit)) {
             findings_drop(a->f, a->f->report->culprits.n - 1);
             others++;
         }
     }
     odb_groups_dispose(&told);
     if (others)
-        findings_note(
-            a->f,
-            "%zu other group%s wrong where it runs apart; in the model as it is the target "
-            "makes no kernel of it",
-            others, others == 1 ? " is" : "s are each");
+        findings_note(a->f,
+                      "%zu more group%s wrong where %s run apart; in the model as it is the target "
+                      "makes no such kernel",
+                      others, others == 1 ? " is" : "s are", others == 1 ? "it is" : "they are");
 }
 
 static enum odb_status apart_run(struct apart *a, size_t model, struct odb_error *err)
