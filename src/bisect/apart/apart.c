@@ -14,15 +14,14 @@
  * model: some models hold all of them, each group in one, without edges between the groups. What
  * feeds a group stands on its quantiser's grid, so that nothing is decided but at its end.
  */
-#include "bisect/strategy/apart.h"
+#include "bisect/apart/apart.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "bisect/evidence/group.h"
+#include "bisect/apart/kernel_group.h"
 #include "bisect/reading.h"
-#include "bisect/strategy/forecast.h"
 #include "executor/groups.h"
 #include "judge/segment.h"
 
@@ -385,10 +384,11 @@ enum odb_status apart_look(const struct search_case *c, struct findings *f, stru
     apart_groups(&a);
     apart_divide(&a);
     if (a.groups.n && a.n_models <= APART_MODELS && odb_probe_cuts(c->prober) == ODB_CUTS_ANY) {
-        forecast_turn(f, "apart", forecast_reads(c, f, a.n_models),
-                      "reading values changes the answer, and the model has quantisers: what lies "
-                      "between them runs by itself, %zu groups in %zu models",
-                      a.groups.n, a.n_models);
+        findings_step_turn(
+            f, "choose",
+            "apart: no node that was read is to blame, and the model has quantisers: "
+            "%zu groups between them run by themselves, in %zu models",
+            a.groups.n, a.n_models);
         findings_step_begin(f, "groups apart");
         apart_feed(&a);
         for (size_t m = 0; m < a.n_models && status == ODB_OK; m++)
