@@ -32,14 +32,17 @@ struct tolerance {
     size_t n;
 };
 
+static void tolerance_guilty(struct tolerance *t, int node)
+{
+    t->guilty[node] = true;
+}
+
 static void tolerance_mark_guilty(struct tolerance *t)
 {
     const struct search_case *c = t->c;
     const struct findings *f = t->f;
-    for (size_t i = 0; i < f->report->culprits.n; i++) {
-        int node = f->report->culprits.items[i].node;
-        t->guilty[node] = true;
-    }
+    for (size_t i = 0; i < f->report->culprits.n; i++)
+        tolerance_guilty(t, f->report->culprits.items[i].node);
     for (size_t n = 0; n < c->graph->n_nodes; n++) {
         const struct odb_node *node = &c->graph->nodes[n];
         for (size_t i = 0; i < odb_node_n_reads(node); i++) {

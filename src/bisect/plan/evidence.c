@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "bisect/evidence/confidence.h"
 #include "bisect/alone/held.h"
-#include "bisect/evidence/group.h"
+#include "bisect/apart/kernel_group.h"
 #include "bisect/evidence/neighbour.h"
 #include "bisect/plan/pinned.h"
 #include "bisect/evidence/rank.h"

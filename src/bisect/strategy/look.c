@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "bisect/decided.h"
-#include "bisect/strategy/apart.h"
+#include "bisect/apart/apart.h"
 #include "bisect/evidence/overflow.h"
 #include "bisect/evidence/reference_off.h"
 #include "bisect/evidence/sensitivity.h"

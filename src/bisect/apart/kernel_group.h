@@ -2,8 +2,8 @@
  *
  * Nodes that are wrong together, as a target makes one kernel of them.
  */
-#ifndef ODB_BISECT_EVIDENCE_GROUP_H
-#define ODB_BISECT_EVIDENCE_GROUP_H
+#ifndef ODB_BISECT_APART_KERNEL_GROUP_H
+#define ODB_BISECT_APART_KERNEL_GROUP_H
 
 #include "bisect/findings.h"
 #include "report/report.h"

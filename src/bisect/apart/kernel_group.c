@@ -3,7 +3,7 @@
  * Who of the nodes that are wrong together is the kernel, and who is only there so that the target
  * makes it: a quantiser that feeds it, and what makes floats of its integers again.
  */
-#include "bisect/evidence/group.h"
+#include "bisect/apart/kernel_group.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -14,15 +14,14 @@
  * model: some models hold all of them, each group in one, without edges between the groups. What
  * feeds a group stands on its quantiser's grid, so that nothing is decided but at its end.
  */
-#include "bisect/strategy/apart.h"
+#include "bisect/apart/apart.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "bisect/evidence/group.h"
+#include "bisect/apart/kernel_group.h"
 #include "bisect/reading.h"
-#include "bisect/strategy/forecast.h"
 #include "executor/groups.h"
 #include "judge/segment.h"
 
@@ -281,10 +280,16 @@ static enum odb_status apart_judge(void *payload, const struct odb_probe *probe,
 
 /* Whether the target says that it runs the accused by itself in the model as it is: then it makes
  * another kernel of it apart. */
-static bool apart_is_alone(const struct odb_groups *told, const struct odb_culprit *culprit)
+static bool apart_is_alone(const struct search_case *c, const struct odb_groups *told,
+                           const struct odb_culprit *culprit)
 {
     const struct odb_kernel *kernel = odb_groups_kernel(told, culprit->node);
-    return culprit->group.n && kernel && kernel->n == 1;
+    size_t active = 0; /* weights are in no kernel that is told */
+    for (size_t i = 0; i < culprit->group.n; i++) {
+        int value = case_output_of(c, culprit->group.items[i]);
+        active += value >= 0 && !(c->prober->constant && c->prober->constant[value]);
+    }
+    return active > 1 && kernel && kernel->n == 1;
 }
 
 /* Accuses the guilty, in the order of the model. */
@@ -302,18 +307,17 @@ static void apart_accuse(struct apart *a)
         struct odb_culprit *culprit =
             group_accuse(c, a->f, group->nodes, group->end, group->x < 0 ? group->end : group->x);
         culprit->numbers = group->report;
-        if (known && apart_is_alone(&told, culprit)) {
+        if (known && apart_is_alone(c, &told, culprit)) {
             findings_drop(a->f, a->f->report->culprits.n - 1);
             others++;
         }
     }
     odb_groups_dispose(&told);
     if (others)
-        findings_note(
-            a->f,
-            "%zu other group%s wrong where it runs apart; in the model as it is the target "
-            "makes no kernel of it",
-            others, others == 1 ? " is" : "s are each");
+        findings_note(a->f,
+                      "%zu more group%s wrong where %s run apart; in the model as it is the target "
+                      "makes no such kernel",
+                      others, others == 1 ? " is" : "s are", others == 1 ? "it is" : "they are");
 }
 
 static enum odb_status apart_run(struct apart *a, size_t model, struct odb_error *err)
@@ -380,10 +384,11 @@ enum odb_status apart_look(const struct search_case *c, struct findings *f, stru
     apart_groups(&a);
     apart_divide(&a);
     if (a.groups.n && a.n_models <= APART_MODELS && odb_probe_cuts(c->prober) == ODB_CUTS_ANY) {
-        forecast_turn(f, "apart", forecast_reads(c, f, a.n_models),
-                      "reading values changes the answer, and the model has quantisers: what lies "
-                      "between them runs by itself, %zu groups in %zu models",
-                      a.groups.n, a.n_models);
+        findings_step_turn(
+            f, "choose",
+            "apart: no node that was read is to blame, and the model has quantisers: "
+            "%zu groups between them run by themselves, in %zu models",
+            a.groups.n, a.n_models);
         findings_step_begin(f, "groups apart");
         apart_feed(&a);
         for (size_t m = 0; m < a.n_models && status == ODB_OK; m++)

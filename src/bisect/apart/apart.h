@@ -2,8 +2,8 @@
  *
  * The groups of a quantised model, each by itself.
  */
-#ifndef ODB_BISECT_STRATEGY_APART_H
-#define ODB_BISECT_STRATEGY_APART_H
+#ifndef ODB_BISECT_APART_APART_H
+#define ODB_BISECT_APART_APART_H
 
 #include "bisect/findings.h"
 
