@@ -66,8 +66,10 @@ static void range_entropy(const struct calibrate_range *r, int bits, double *lo,
     for (size_t k = RANGE_LEAST; k <= CALIBRATE_BINS; k += RANGE_STRIDE) {
         double reach = most * (double)k / CALIBRATE_BINS;
         double a = fmax(r->lo, -reach), b = fmin(r->hi, reach);
-        size_t first = (size_t)fmax(0, floor((a - r->lo) / width));
-        size_t stop = (size_t)fmin(CALIBRATE_BINS, ceil((b - r->lo) / width));
+        if (!(b > a)) /* all numbers are of one sign, and none is left */
+            continue;
+        size_t first = (size_t)fmin(CALIBRATE_BINS, fmax(0, floor((a - r->lo) / width)));
+        size_t stop = (size_t)fmin(CALIBRATE_BINS, fmax(0, ceil((b - r->lo) / width)));
         if (stop < first + steps)
             continue;
         double d = range_divergence(r->bins, first, stop, steps);

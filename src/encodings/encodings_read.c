@@ -148,6 +148,8 @@ static enum odb_status encodings_load(struct odb_buf *out, const char *path, str
     }
     bool failed = ferror(f) != 0;
     fclose(f);
+    odb_buf_putc(out, '\0'); /* it is read as a text */
+    out->len--;
     if (failed)
         return odb_fail(err, ODB_E_IO, "%s", strerror(errno));
     if (out->len >= ENCODINGS_MOST)
