@@ -36,7 +36,7 @@ def gemm_identity_weight():
     weight = net.op("MatMul", [net.draw(16, 4), value])
     weight = net.op("Transpose", [weight], perm=[0, 1], name="/fc/same")
     value = net.op("Gemm", [value, weight, net.draw(16)], name="/fc/Gemm")
-    return end(net, net.op("Relu", [value]))
+    return end(net, net.op("Relu", [value]), rank=2)
 
 
 @network
@@ -49,7 +49,7 @@ def gemm_identity_weight_oblong():
     weight = net.op("Transpose", [weight], perm=[0, 1], name="/fc/same")
     value = net.op("Gemm", [value, weight, net.draw(12)], name="/fc/Gemm")
     value = net.dense(value, 12, 16)
-    return end(net, value)
+    return end(net, value, rank=2)
 
 
 @network
@@ -67,7 +67,7 @@ def cse_string_attribute():
     value = net.op("Add", back)
     value = net.op("Unsqueeze", [value, np.array([0], np.int64)])
     value = net.dense(value, 8, 16)
-    return end(net, value)
+    return end(net, value, rank=2)
 
 
 @network
@@ -81,7 +81,7 @@ def gemm_identity_each_layer():
         weight = net.op("Transpose", [weight], perm=[0, 1], name="/layer%d/same" % layer)
         value = net.op("Gemm", [value, weight, net.draw(16)], name="/layer%d/Gemm" % layer)
         value = net.op("Tanh", [value])
-    net.output(value)
+    net.output(value, rank=2)
     return net
 
 
@@ -132,4 +132,4 @@ def qdq_gemm_alpha():
     scale, zero = np.array(0.01, np.float32), np.array(100, np.uint8)
     value = net.op("QuantizeLinear", [value, scale, zero])
     value = net.op("DequantizeLinear", [value, scale, zero])
-    return end(net, value)
+    return end(net, value, rank=2)

@@ -29,10 +29,10 @@ def words(opset=17, width=16, rows=6, seed=1, **domains):
     return net, net.dense(value, width, width)
 
 
-def end(net, value, width=16):
+def end(net, value, rank=3, width=16):
     """Its end: two layers."""
     value = net.dense(value, width, width)
-    net.output(net.dense(value, width, 8, act="Tanh"))
+    net.output(net.dense(value, width, 8, act="Tanh"), rank=rank)
     return net
 
 
@@ -77,7 +77,7 @@ def matmulnbits_block512():
         net.random.randint(0, 256, 32 * ((blocks + 1) // 2)).astype(np.uint8)],
         domain="com.microsoft", K=1024, N=32, bits=4, block_size=512)
     value = net.dense(value, 32, 32)
-    net.output(net.dense(value, 32, 8, act="Tanh"))
+    net.output(net.dense(value, 32, 8, act="Tanh"), rank=2)
     return net
 
 
@@ -156,7 +156,7 @@ def onehot_negative():
     net = Net(10)
     value = net.input("ids", [6], "int64", np.array([0, -1, 3, -2, 2, 1], np.int64))
     value = net.op("OneHot", [value, np.array([16], np.int64), np.array([0, 1], np.float32)])
-    return end(net, net.dense(value, 16, 16))
+    return end(net, net.dense(value, 16, 16), rank=2)
 
 
 @network
@@ -169,7 +169,7 @@ def mod_int64_large():
     value = net.op("Cast", [value], to=1)
     value = net.op("Unsqueeze", [value, np.array([1], np.int64)])
     value = net.dense(value, 1, 16)
-    return end(net, value)
+    return end(net, value, rank=2)
 
 
 @network
@@ -244,6 +244,6 @@ def avgpool_before_topk():
     value = net.op("Flatten", [net.op("GlobalAveragePool", [value])], axis=1)
     value = net.dense(value, 8, 20, act=None)
     best, where = net.op("TopK", [value, np.array([5], np.int64)], outputs=2)
-    net.output(best)
-    net.output(where, "int64")
+    net.output(best, rank=2)
+    net.output(where, "int64", rank=2)
     return net
