@@ -182,7 +182,7 @@ def table(rows):
     for kind in sorted(counts, key=lambda k: (mutations.FAMILIES.index(mutations.KINDS[k].family), k)):
         print("%-9s %-26s" % (mutations.KINDS[kind].family, kind)
               + "".join("%8s" % (counts[kind][a] or ".") for a in ANSWERS)
-              + "%9s" % share(counts[kind]))
+              + "%9s" % ("-" if mutations.KINDS[kind].family == "none" else share(counts[kind])))
     summary(counts, rows)
 
 
