@@ -2,7 +2,7 @@
 """A target with one mutated node: the class for `--target python:tests/explain/mutant.py,plan=FILE`.
 
 Of any model or cut that it is given, the nodes before the mutated one and those behind it run by
-ONNX Runtime as they stand; the node itself does what a mutation (mutations.py) makes of it, which
+ONNX Runtime as they stand; the node itself does what a mutation (mutations/) makes of it, which
 runs it by ONNX Runtime too, rewritten, or changes what goes in and comes out. Nothing here shares
 code with the variants that onnxdbg replays. FILE is JSON: the value that the node makes, the kind of
 mutation with its seed, and what it reads besides:
@@ -40,7 +40,6 @@ class Part:
         read = set().union(*[used_names(node) for node in nodes]) if nodes else set()
         self.inputs = read - made - weights
         self.weights = read & weights
-        self.known = {v.name: v for v in list(model.graph.output) + list(model.graph.value_info)}
 
     def run(self, values, outputs):
         """Arrays by name, of the outputs that this part makes; values holds what it reads."""

@@ -12,7 +12,7 @@ import numpy
 HERE = os.path.dirname(os.path.abspath(__file__))
 VENDORED = os.path.join(HERE, "../../vendor/runtimes/ort-1.22.0/libonnxruntime.so")
 API_VERSION = 16
-ERROR = 3  # of its log levels; also ONNX's name of no type that is used here
+ERROR = 3  # of its log levels
 
 # ONNX's number of each element type that NumPy has.
 NUMBERS = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7,

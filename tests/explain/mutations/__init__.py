@@ -122,6 +122,7 @@ class Call:
         self.behind.append(change)
 
     def outputs(self):
+        """What the changed node makes."""
         outputs = self.compute(self)
         for change in self.behind:
             was = outputs[0]
