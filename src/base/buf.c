@@ -132,3 +132,14 @@ void odb_buf_put_bytes(struct odb_buf *buf, size_t bytes)
         v /= 1024;
     odb_buf_printf(buf, unit ? "%.1f %s" : "%.0f %s", v, units[unit]);
 }
+
+void odb_buf_put_duration(struct odb_buf *buf, double seconds)
+{
+    double minutes = seconds / 60;
+    if (seconds < 99.5)
+        odb_buf_printf(buf, "%.0f s", seconds);
+    else if (minutes < 99.5)
+        odb_buf_printf(buf, "%.0f min", minutes);
+    else
+        odb_buf_printf(buf, "%d h %02d", (int)(minutes / 60), (int)minutes % 60);
+}

@@ -42,6 +42,8 @@ void odb_buf_put_shown(struct odb_buf *buf, const char *s);
 void odb_buf_put_shown_lines(struct odb_buf *buf, const char *s);
 /* A size: "812 B", "97.4 MiB". */
 void odb_buf_put_bytes(struct odb_buf *buf, size_t bytes);
+/* "50 s", "12 min", "1 h 50". */
+void odb_buf_put_duration(struct odb_buf *buf, double seconds);
 /* Two digits for each of n bytes, and a zero. */
 void odb_hex(const unsigned char *bytes, size_t n, char *text);
 /* Text so far, "" when nothing was appended. Borrowed. */

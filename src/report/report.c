@@ -268,9 +268,12 @@ void odb_put_off(struct odb_number error, struct odb_number noise, struct odb_bu
 void odb_culprit_put_kernel(const struct odb_culprit *culprit, const struct odb_graph *graph,
                             const char *indent, struct odb_buf *out)
 {
-    if (culprit->kernel && culprit->kernel->n > 1) {
+    const struct odb_kernel *kernel = culprit->kernel;
+    if (kernel && (kernel->n > 1 || kernel->made_by)) {
         odb_buf_printf(out, "%sin the target's kernel ", indent);
-        odb_kernel_put(culprit->kernel, graph, out);
+        odb_kernel_put(kernel, graph, out);
+        odb_buf_puts(out, kernel->made_by ? ", made by its pass " : "");
+        odb_buf_put_shown(out, kernel->made_by ? kernel->made_by : "");
         odb_buf_putc(out, '\n');
     }
     if (culprit->read_as) {

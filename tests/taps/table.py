@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What searches come to on targets that give few outputs: a row a search, then a table.
 
-    tests/taps/table.py [--each N] [--seed N] [--limit S] [--compile S] [--run S] [--out FILE]
-        MODEL.onnx...
+    tests/taps/table.py [--each N] [--seed N] [--limit S] [--compile S] [--run S] [--held HOW]
+        [--out FILE] MODEL.onnx...
     tests/taps/table.py --table FILE...
 
 For every model, N nodes drawn at random are spoiled in a way drawn at random, as often as it takes
@@ -16,6 +16,9 @@ own, on targets that take any part of the model, its prefixes, and no part. A se
     extra    the planted node, and another that holds no fault
     wrong    another node only
     pass     no divergence, though an output is wrong
+
+With --held values are not those of the model: blocked, quantised or both, as a program holds them
+that says so in groups.json (tests/groups/compiler.py, which needs NumPy).
 
 The clock is simulated: --compile seconds for each distinct model, --run for each run.
 """
@@ -49,9 +52,20 @@ def nodes_of(model):
     return [int(l.split()[0][1:]) for l in lines.splitlines() if l.strip().startswith("#")]
 
 
+def around(args):
+    """What runs the model, as a spec."""
+    if args.held == "plain":
+        return "cpu"
+    stand_in = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../groups/compiler.py")
+    python = os.environ.get("ONNXDBG_PYTHON", "python3")
+    return f"server:{python} {stand_in} {args.held} {os.path.abspath(program())} cpu"
+
+
 def search(model, target, args):
     words = ["timeout", str(args.limit), program(), "bisect", model, "--target", target, "--json",
              "-"]
+    if args.held in ("quantised", "both"):  # half a step counts as error
+        words += ["--tol", "allclose:1e-5,1e-6"]
     folder = os.path.join(os.path.dirname(model), "test_data_set_0")
     if os.path.isdir(folder):
         words += ["--inputs-from", folder]
@@ -77,7 +91,7 @@ def outcome(found, node):
 
 
 def row_of(model, planted, node, taps, cut, found, args):
-    row = {"model": name_of(model), "fault": planted, "taps": taps, "cut": cut,
+    row = {"model": name_of(model), "held": args.held, "fault": planted, "taps": taps, "cut": cut,
            "came": outcome(found, node)}
     if found:
         row.update(models=found["target_models"], loads=found["target_loads"],
@@ -99,29 +113,30 @@ def plant(model, args):
         node = rng.choice(nodes)
         kind, _, rest = rng.choice(KINDS).partition(",")
         planted = f"fault:{kind},node=#{node}{',' + rest if rest else ''}"
-        free = search(model, planted + "@cpu", args)
+        free = search(model, f"{planted}@{around(args)}", args)
         if not free or not free["outputs_diverge"]:
             continue
         done += 1
         for cut, no in CUTS.items():
             for taps, few in CAPS.items():
-                found = free if not few + no else search(model, f"{planted}{few}{no}@cpu", args)
+                target = f"{planted}{few}{no}@{around(args)}"
+                found = free if not few + no else search(model, target, args)
                 yield row_of(model, planted, node, taps, cut, found, args)
 
 
 def table(rows):
-    print(f"{'taps':6}{'cut':7}{'n':>5}", *(f"{o:>7}" for o in OUTCOMES),
+    print(f"{'held':10}{'taps':6}{'cut':7}{'n':>5}", *(f"{o:>7}" for o in OUTCOMES),
           "  models median  max   hours median", "  forecast within 1.5", sep="")
     groups = collections.defaultdict(list)
     for row in rows:
-        groups[row["cut"], row["taps"]].append(row)
-    for (cut, taps), group in groups.items():
+        groups[row.get("held", "plain"), row["cut"], row["taps"]].append(row)
+    for (held, cut, taps), group in groups.items():
         count = collections.Counter(r["came"] for r in group)
         models = [r["models"] for r in group if "models" in r] or [0]
         hours = [r["hours"] for r in group if "hours" in r] or [0]
         said = [r["forecast"] / r["loads"] for r in group if r.get("forecast")]
         near = sum(1 / 1.5 <= s <= 1.5 for s in said)
-        print(f"{taps:6}{cut:7}{len(group):5}", *(f"{count[o]:7}" for o in OUTCOMES),
+        print(f"{held:10}{taps:6}{cut:7}{len(group):5}", *(f"{count[o]:7}" for o in OUTCOMES),
               f"{statistics.median(models):15g}{max(models):5}{statistics.median(hours):15.2f}",
               f"{near:11} of {len(said)}", sep="")
 
@@ -133,6 +148,8 @@ def main():
     parser.add_argument("--limit", type=float, default=120, help="seconds of one search")
     parser.add_argument("--compile", type=float, default=600, help="seconds, simulated")
     parser.add_argument("--run", type=float, default=0.1, help="seconds, simulated")
+    parser.add_argument("--held", default="plain",
+                        choices=["plain", "blocked", "quantised", "both"])
     parser.add_argument("--out")
     parser.add_argument("--table", action="store_true", help="of rows that were kept")
     parser.add_argument("files", nargs="+")

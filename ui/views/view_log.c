@@ -169,11 +169,16 @@ static void log_title(const struct ui_view *view, struct odb_buf *out)
     const struct odb_search_progress *progress = odb_session_progress(app->session);
     double left = progress->expected - (odb_clock() - progress->began);
     odb_buf_printf(out, "search log: %zu probe%s", log_rows(view), log_rows(view) == 1 ? "" : "s");
-    if (ui_app_busy(app) && progress->expected > 0 && left > 0)
-        odb_buf_printf(out, ", about %.0f s left", ui_app_seconds(app, left));
     if (ui_app_busy(app) && progress->left)
-        odb_buf_printf(out, ", %zu of about %zu loads, suspects #%d to #%d", progress->loaded,
-                       ODB_MAX(progress->loaded, progress->loads), progress->first_left,
+        odb_buf_printf(out, ", %zu of about %zu loads", progress->loaded,
+                       ODB_MAX(progress->loaded, progress->loads));
+    if (ui_app_busy(app) && progress->expected > 0 && left > 0) {
+        odb_buf_puts(out, ", about ");
+        odb_buf_put_duration(out, ui_app_seconds(app, left));
+        odb_buf_puts(out, " left");
+    }
+    if (ui_app_busy(app) && progress->left)
+        odb_buf_printf(out, "; stopping now names #%d to #%d", progress->first_left,
                        progress->last_left);
     if (v->filter)
         odb_buf_printf(out, "  filter: %s", v->filter);

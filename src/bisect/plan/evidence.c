@@ -240,12 +240,14 @@ static void evidence_price(const struct search_case *c, struct findings *f)
     }
     size_t loads = n - verified + ODB_MIN(n, EVIDENCE_NEIGHBOURS) + 1;
     double seconds = (double)loads * (f->kept->load + f->kept->run);
+    struct odb_buf time = ODB_BUF_INIT;
+    odb_buf_put_duration(&time, seconds);
     if (odb_probe_cuts(c->prober) == ODB_CUTS_ANY && seconds >= EVIDENCE_DEAR)
-        findings_step_turn(
-            f, "price",
-            "about %zu loads and %.0f s for the checks of the accused: alone, with a "
-            "neighbour, pinned; --no-checks declines them",
-            loads, seconds);
+        findings_step_turn(f, "price",
+                           "about %zu loads and %s for the checks of the accused: alone, with a "
+                           "neighbour, pinned; --no-checks declines them",
+                           loads, odb_buf_text(&time));
+    odb_buf_dispose(&time);
 }
 
 enum odb_status evidence_confirm(const struct search_case *c, struct findings *f,

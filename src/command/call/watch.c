@@ -60,6 +60,22 @@ bool odb_watch_spent(const struct odb_watch *watch)
     return odb_budget_spent(&watch->call->budget);
 }
 
+/* What the search has cost, what it will, and what it would come to if it ended now. */
+static void watch_put_left(const struct odb_watch *watch, double now, struct odb_buf *line)
+{
+    double left = watch->expected - (now - watch->start);
+    odb_buf_printf(line, "%d of about %zu loads, ", (int)watch->loads,
+                   ODB_MAX(watch->loads, watch->expected_loads));
+    if (left > 0) {
+        odb_buf_put_duration(line, left);
+        odb_buf_puts(line, " left; ");
+    }
+    odb_buf_printf(line, "stopping now names #%d", watch->first_left);
+    if (watch->last_left != watch->first_left)
+        odb_buf_printf(line, " to #%d", watch->last_left);
+    odb_buf_puts(line, "; ");
+}
+
 static void watch_show(struct odb_watch *watch)
 {
     size_t done = watch->done, total = watch->total;
@@ -72,9 +88,7 @@ static void watch_show(struct odb_watch *watch)
     watch->last = now;
     watch->shown = true;
     if (watch->left)
-        odb_buf_printf(&line, "%d of about %zu loads, #%d to #%d left; ", (int)watch->loads,
-                       ODB_MAX(watch->loads, watch->expected_loads), watch->first_left,
-                       watch->last_left);
+        watch_put_left(watch, now, &line);
     odb_buf_put_shown(&line, watch->phase);
     if (total)
         odb_buf_printf(&line, ": %zu/%zu", done, total);

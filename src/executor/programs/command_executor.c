@@ -5,7 +5,7 @@
  * as its working directory, and reads the outputs that io.json named.
  *
  * PROGRAM is not a shell line: program.h says how it is split. Words that name files where onnxdbg
- * was started are made absolute, because the program runs elsewhere.
+ * was started are made absolute, because the program runs elsewhere; options arg.KEY follow them.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -20,6 +20,7 @@
 #include "executor/programs/can.h"
 #include "executor/programs/made.h"
 #include "executor/programs/exchange.h"
+#include "executor/programs/program_words.h"
 #include "executor/transport/program.h"
 #include "system/scratch.h"
 
@@ -53,6 +54,7 @@ static const struct odb_executor_option command_options[] = {
     {":", "PROGRAM", NULL, "what to start, split at blanks, with further arguments", true},
     {"keep", "DIR", NULL, "leave the files of every model and of its last run there", false},
     ODB_MADE_OPTION,
+    ODB_PROGRAM_WORDS_OPTION,
     {"ask", "yes|no", "yes", "whether the program is asked what it can do", false},
     {NULL, NULL, NULL, NULL, false},
 };
@@ -187,8 +189,7 @@ static enum odb_status command_init(void **self, const struct odb_spec *spec, st
     ODB_TRY(odb_spec_check(spec, command_options, err));
     struct command *command = odb_new(struct command);
     command->says = odb_xstrdup("");
-    odb_argv_split(&command->words, spec->arg ? spec->arg : "");
-    odb_argv_find_files(&command->words);
+    odb_program_words(&command->words, spec);
     odb_exchange_init(&command->files, odb_spec_option(spec, "keep"), "io.json");
     enum odb_status status = command_check(command, spec, err);
     if (status == ODB_OK)
@@ -206,8 +207,7 @@ static enum odb_status command_init(void **self, const struct odb_spec *spec, st
 static enum odb_status command_look(const struct odb_spec *spec, struct odb_error *err)
 {
     struct odb_argv words = {0};
-    odb_argv_split(&words, spec->arg ? spec->arg : "");
-    odb_argv_find_files(&words);
+    odb_program_words(&words, spec);
     enum odb_status status = words.list.n ? odb_argv_check(&words, err) : ODB_OK;
     odb_argv_dispose(&words);
     return status == ODB_OK ? ODB_OK : odb_error_at(err, "%s", spec->text);

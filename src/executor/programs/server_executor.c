@@ -4,27 +4,23 @@
  */
 #include "base/mem.h"
 #include "executor/programs/made.h"
+#include "executor/programs/program_words.h"
 #include "executor/programs/server.h"
 
 static const struct odb_executor_option server_options[] = {
     {":", "PROGRAM", NULL, "what to start, split at blanks, with further arguments", true},
     {"keep", "DIR", NULL, "leave the files of every model and of its last run there", false},
     ODB_MADE_OPTION,
+    ODB_PROGRAM_WORDS_OPTION,
     {NULL, NULL, NULL, NULL, false},
 };
-
-static void server_words(const struct odb_spec *spec, struct odb_argv *words)
-{
-    odb_argv_split(words, spec->arg ? spec->arg : "");
-    odb_argv_find_files(words);
-}
 
 static enum odb_status server_init(void **self, const struct odb_spec *spec, struct odb_error *err)
 {
     struct odb_argv words = {0};
     const char *keep = odb_spec_option(spec, "keep"), *cache = odb_spec_option(spec, "cache");
     ODB_TRY(odb_spec_check(spec, server_options, err));
-    server_words(spec, &words);
+    odb_program_words(&words, spec);
     if (words.list.n > 0 && (!keep || keep[0]) && (!cache || cache[0]))
         return odb_server_open_take(self, &words, keep, cache, err);
     odb_fail(err, ODB_E_USAGE, "no %s is named", words.list.n > 0 ? "directory" : "program");
@@ -37,7 +33,7 @@ static enum odb_status server_init(void **self, const struct odb_spec *spec, str
 static enum odb_status server_look(const struct odb_spec *spec, struct odb_error *err)
 {
     struct odb_argv words = {0};
-    server_words(spec, &words);
+    odb_program_words(&words, spec);
     enum odb_status status = words.list.n ? odb_argv_check(&words, err) : ODB_OK;
     odb_argv_dispose(&words);
     return status == ODB_OK ? ODB_OK : odb_error_at(err, "%s", spec->text);
