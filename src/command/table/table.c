@@ -217,7 +217,7 @@ static const struct odb_command command_table[] = {
             "arithmetic, an output that is scaled, moved or cut off, or another node's. A variant "
             "that gives what the target gave, within noise, is put to the test on other inputs "
             "of the model (the same numbers in another order), in place. It is exact when it "
-            "holds there and no other variant does; several that hold are told as one class; "
+            "holds there and no other variant does; several that hold are one class; "
             "partly takes away 99 % of the error. Of a recording nothing is asked again: its "
             "explanations fit these inputs. A search explains its culprits by itself.",
         .example = "onnxdbg explain model.onnx '#7' --target ort",
