@@ -41,6 +41,7 @@ void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
                                   .pool = pool,
                                   .hooks = hooks,
                                   .original_outputs = odb_new_n(const char *, graph->n_outputs),
+                                  .can = odb_target_capabilities(odb_pool_target(pool)),
                                   .recorded = odb_target_recorded(odb_pool_target(pool)),
                                   .now = odb_new(struct odb_probing)};
     prober->now->max_outputs = SIZE_MAX;
@@ -61,13 +62,12 @@ struct odb_prober odb_prober_refed(const struct odb_prober *of, const struct odb
 {
     struct odb_prober prober = *of;
     prober.feeds = feeds;
-    prober.answers = NULL;
     return prober;
 }
 
 static const struct odb_capabilities *probe_can(const struct odb_prober *prober)
 {
-    return odb_target_capabilities(odb_pool_target(prober->pool));
+    return prober->can;
 }
 
 void odb_prober_feed(struct odb_prober *prober, const struct odb_feeds *feeds,

@@ -32,10 +32,12 @@ struct odb_probing {
 };
 
 struct odb_prober {
-    const struct odb_model *model; /* borrowed */
-    const struct odb_trace *trace; /* borrowed; NULL: no reference (shapes are as declared) */
-    const struct odb_feeds *feeds; /* borrowed */
-    struct odb_pool *pool;         /* borrowed */
+    const struct odb_model *model;      /* borrowed */
+    const struct odb_trace *trace;      /* borrowed; NULL: no reference (shapes are as declared) */
+    const struct odb_feeds *feeds;      /* borrowed */
+    struct odb_pool *pool;              /* borrowed */
+    const struct odb_capabilities *can; /* borrowed: of the pool's first target, so that no question
+                                           waits for one that is free */
     struct odb_search_hooks hooks;
     const char **original_outputs; /* owned array */
     bool recorded;                 /* the target runs nothing */
@@ -85,9 +87,8 @@ void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
 /* The same prober for a model whose values ([n_values], borrowed) are pinned: to the target they
  * are one, and it remembers with the other. Nothing of it is to be disposed of. */
 struct odb_prober odb_prober_pinned(const struct odb_prober *of, const bool *pinned);
-/* The same prober for other inputs of the model, which are borrowed: its answers are not kept, and
- * the reference, which is that of the first, says what values look like. Nothing of it is to be
- * disposed of. */
+/* The same prober for other inputs of the model, which are borrowed. The reference, which is that
+ * of the first, says what values look like. Nothing of it is to be disposed of. */
 struct odb_prober odb_prober_refed(const struct odb_prober *of, const struct odb_feeds *feeds);
 /* The same prober for other inputs: what is loaded is not loaded again for them, unless the target
  * says that it must be (refeed=no). */

@@ -347,7 +347,7 @@ static void test_bisect__values_are_told_as_they_are_judged(void **state)
     }
     assert_string_equal(l.phases, "reference,golden,start of the target,plain run 1,noisy run 1,"
                                   "plain run 1,plain run 2,probed run,replay,verify,"
-                                  "third opinion,second cut,pinned,");
+                                  "third opinion,second cut,pinned,explain,");
     const char *want = "the whole model?\nthe whole model: fail\n"
                        "the whole model again?\nthe whole model again: fail\n"
                        "all values probed?\nall values probed: fail\n"
@@ -454,6 +454,7 @@ static void test_bisect__a_stopped_search_goes_on_where_it_was(void **state)
                                          .tolerance = ODB_CRITERION_DEFAULT,
                                          .strategy = ODB_STRATEGY_PREFIX,
                                          .repeat = 2,
+                                         .no_explain = true,
                                          .answers = &answers,
                                          .hooks = {stopper_event, stopper_cancelled, &stopper}};
     help_find_serve();

@@ -246,7 +246,7 @@ static void test_complete__executors(void **state)
     complete_gives(at, "bisect --target nobody,", "", NULL);
     complete_gives(at, "bisect --target cpu:b", "cpu:bf16", "cpu:bf16");
     complete_gives(at, "bisect --target cpu:f16,t",
-                   "cpu:f16,threads=|cpu:f16,timeout=|cpu:f16,taps=", "cpu:f16,t");
+                   "cpu:f16,threads=|cpu:f16,timeout=|cpu:f16,taps=|cpu:f16,types=", "cpu:f16,t");
 }
 
 static void test_complete__faults(void **state)
