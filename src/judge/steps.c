@@ -103,9 +103,12 @@ static enum odb_status steps_run(const struct steps *s, double by, double steps,
     return status;
 }
 
-static bool steps_between(double v, double a, double b)
+/* eps: of the type; what comes back as a float is rounded once more. */
+static bool steps_between(double v, double a, double b, double eps)
 {
-    return (v >= fmin(a, b) && v <= fmax(a, b)) || (isnan(v) && (isnan(a) || isnan(b)));
+    double slack = STEPS_ULPS * eps * fmax(fabs(a), fabs(b));
+    return (v >= fmin(a, b) - slack && v <= fmax(a, b) + slack) ||
+           (isnan(v) && (isnan(a) || isnan(b)));
 }
 
 /* Counts the elements of t that are not between what the tail makes of the least and the greatest;
@@ -120,8 +123,10 @@ static enum odb_status steps_count(const struct steps *s, double by, double step
         status = steps_run(s, by, steps, &hi, err);
     *off = 0;
     *known = lo && hi && odb_tensor_same_shape(lo, t) && lo->dtype == t->dtype;
+    double eps = odb_dtype_is_float(t->dtype) ? odb_dtype_info(t->dtype)->eps : 0;
     for (size_t i = 0; *known && i < t->count; i++)
-        *off += !steps_between(odb_tensor_f64(t, i), odb_tensor_f64(lo, i), odb_tensor_f64(hi, i));
+        *off +=
+            !steps_between(odb_tensor_f64(t, i), odb_tensor_f64(lo, i), odb_tensor_f64(hi, i), eps);
     if (*known)
         odb_gap_measure(apart, hi, lo);
     odb_tensor_unref(lo);

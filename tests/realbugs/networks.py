@@ -59,9 +59,9 @@ class Net:
                                            **attributes))
         return made[0] if outputs == 1 else made
 
-    def output(self, value, kind="float32", shape=None, rank=3):
-        """An output of the model; without a shape, its dimensions are left open."""
-        shape = [None] * rank if shape is None else shape
+    def output(self, value, kind="float32", shape=None, rank=None):
+        """An output of the model; without a shape, its rank is declared, or nothing."""
+        shape = [None] * rank if shape is None and rank else shape
         self.outputs.append(helper.make_tensor_value_info(value, KINDS[kind], shape))
         return value
 

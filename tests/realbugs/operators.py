@@ -29,7 +29,7 @@ def words(opset=17, width=16, rows=6, seed=1, **domains):
     return net, net.dense(value, width, width)
 
 
-def end(net, value, rank=3, width=16):
+def end(net, value, rank=None, width=16):
     """Its end: two layers."""
     value = net.dense(value, width, width)
     net.output(net.dense(value, width, 8, act="Tanh"), rank=rank)
