@@ -41,6 +41,15 @@ static void explaining_list(struct explaining *e)
     free(marks);
 }
 
+/* Whether the target gives all that is read, in one model; else nothing is asked. */
+static bool explaining_may(const struct explaining *e)
+{
+    bool may = e->n_read <= odb_probe_max_outputs(e->a->prober);
+    for (size_t i = 0; i < e->n_read; i++)
+        may = may && odb_probe_taps(e->a->prober, e->read[i]);
+    return may;
+}
+
 /* --- other inputs ----------------------------------------------------------------------------- */
 
 /* The same numbers in another order: what a model is fed stays what it may be fed. */
@@ -161,7 +170,8 @@ enum odb_status odb_explain_node(struct odb_explanations *out, const struct odb_
     enum odb_status status = ODB_OK;
     *out = (struct odb_explanations){0};
     explaining_list(&e);
-    if (asked)
+    bool may = explaining_may(&e);
+    if (asked && may)
         status = explaining_run(&e, a->prober->feeds, asked, err);
     if (status == ODB_OK && !explaining_pair(&e, values, &pair)) {
         out->why_not = odb_xstrdup("what the target fed it, or made of it, cannot be read");
@@ -175,7 +185,7 @@ enum odb_status odb_explain_node(struct odb_explanations *out, const struct odb_
                                          .factor = a->factor,
                                          .seconds = a->seconds,
                                          .hooks = &a->prober->hooks,
-                                         .again = a->once ? NULL : explaining_again,
+                                         .again = a->once || !may ? NULL : explaining_again,
                                          .payload = &e};
         status = odb_explain(out, &q, err);
     }

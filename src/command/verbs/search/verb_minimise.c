@@ -97,6 +97,7 @@ static enum odb_status minimise_search(struct odb_command_call *call, const stru
 {
     struct odb_report *report = NULL;
     struct odb_bisect_options search = options->search;
+    search.no_explain = true;
     enum odb_status status = odb_bisect(&report, call->model, feeds, &search, err);
     *found = status == ODB_OK &&
              odb_call__suspects(call->session, report, &options->first, &options->last);
