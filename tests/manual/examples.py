@@ -34,6 +34,7 @@ ENDS = [
     ("retry.sh", "an OpenCV that runs all of it", [0, 1, 4]),
     ("--target web", "ONNX Runtime Web", [0, 1, 4]),
     ("runtime=1.", "that library", [2]),
+    ("runtime={1.", "those libraries", [2]),
     ("--inputs-from torch.npz", "PyTorch, which makes it", [3]),
     ("compare onnx_values", "PyTorch, which makes it", [3]),
 ]

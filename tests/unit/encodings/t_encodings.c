@@ -21,7 +21,7 @@ static struct odb_error err;
 /* What a file with this text is read as. NULL: it is refused, and err says why. */
 static struct odb_encodings *encodings_of(const char *text)
 {
-    char path[] = "/tmp/onnxdbg-encodings-XXXXXX";
+    char path[] = "/tmp/t_encodings-XXXXXX";
     struct odb_encodings *out = NULL;
     int fd = mkstemp(path);
     assert_true(fd >= 0);
