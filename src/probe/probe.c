@@ -62,6 +62,7 @@ struct odb_prober odb_prober_refed(const struct odb_prober *of, const struct odb
 {
     struct odb_prober prober = *of;
     prober.feeds = feeds;
+    prober.refeed = odb_probe_refeeds(of);
     return prober;
 }
 

@@ -33,7 +33,7 @@ enum odb_status odb_fails(bool *fails, const struct odb_model *model, const stru
     search.strategy = ODB_STRATEGY_AUTO;
     search.prove = false;
     search.no_enter = true;
-    search.no_opinion = true;   /* its accusations are not reported */
+    search.no_opinion = true; /* its accusations are not reported */
     search.no_explain = true;
     search.answers = NULL;      /* which are of another question */
     search.hooks.event = NULL;  /* the hooks receive the runs alone */
