@@ -73,6 +73,42 @@ static double accused_floor(const struct accused *s)
     return floor;
 }
 
+static int accused_shown(const struct accused *s)
+{
+    int shown = -1;
+    double most = -1;
+    for (int o = 0; o < s->node->n_out; o++) {
+        struct odb_gap gap;
+        if (!s->target.wide[o] || !s->r[o])
+            continue;
+        odb_gap_measure(&gap, s->y[o], s->r[o]);
+        double error = gap.comparable && gap.pattern ? gap.error : INFINITY;
+        if (error > most) {
+            most = error;
+            shown = o;
+        }
+    }
+    return shown;
+}
+
+bool accused_wrong(const struct accused *s, int o, double y, double r)
+{
+    bool same = y == r || (isnan(y) && isnan(r));
+    return !same && !(fabs(y - r) <= s->q->factor * s->floor * s->target.rms[o]);
+}
+
+static size_t accused_count(const struct accused *s)
+{
+    const struct odb_tensor *r = s->shown < 0 ? NULL : s->r[s->shown];
+    size_t n = 0;
+    if (!r || !odb_tensor_same_shape(r, s->y[s->shown]))
+        return 0;
+    const odb_f64 *y = s->target.wide[s->shown]->data;
+    for (size_t i = 0; i < r->count; i++)
+        n += accused_wrong(s, s->shown, y[i], odb_tensor_f64(r, i));
+    return n;
+}
+
 enum odb_status accused_make(struct accused *s, const struct odb_explain_question *q,
                              struct odb_tensor *const *in, struct odb_tensor *const *out,
                              struct odb_error *err)
@@ -95,6 +131,8 @@ enum odb_status accused_make(struct accused *s, const struct odb_explain_questio
     ODB_TRY(measured_make(&s->target, s->y, s->r, node->n_out, err));
     s->floor = accused_floor(s);
     residual_measure(&s->base, &s->target, s->r);
+    s->shown = accused_shown(s);
+    s->n_wrong = accused_count(s);
     return ODB_OK;
 }
 
@@ -105,22 +143,4 @@ void accused_dispose(struct accused *s)
     free(s->r);
     free(s->native);
     measured_dispose(&s->target);
-}
-
-int accused_shown(const struct accused *s)
-{
-    int shown = -1;
-    double most = -1;
-    for (int o = 0; o < s->node->n_out; o++) {
-        struct odb_gap gap;
-        if (!s->target.wide[o] || !s->r[o])
-            continue;
-        odb_gap_measure(&gap, s->y[o], s->r[o]);
-        double error = gap.comparable && gap.pattern ? gap.error : INFINITY;
-        if (error > most) {
-            most = error;
-            shown = o;
-        }
-    }
-    return shown;
 }

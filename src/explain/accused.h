@@ -21,6 +21,9 @@ struct accused {
     struct measured target;
     struct residual base; /* of the target from the reference */
     double floor;         /* of noise, over rms: the least there is in any output's type */
+    int shown;            /* the output that shows the error most, of those that are tensors of
+                             numbers; -1: there is none */
+    size_t n_wrong;       /* elements of it that are off by more than the floor of noise */
 };
 
 /* ODB_UNSUPPORTED: no kernel replays the node on these inputs. */
@@ -29,8 +32,9 @@ enum odb_status accused_make(struct accused *s, const struct odb_explain_questio
                              struct odb_error *err) ODB_MUST_USE;
 void accused_dispose(struct accused *s);
 
-/* The output that shows the error most, of those that are tensors of numbers; -1: there is none. */
-int accused_shown(const struct accused *s);
+/* Whether an element of output o is off by more than the floor of noise: y where the reference has
+ * r. */
+bool accused_wrong(const struct accused *s, int o, double y, double r);
 
 /* One run of the node, changed or as it is (change NULL); out: [n_out], the caller's. In double
  * mode results are brought to the types of the target's outputs. */

@@ -24,7 +24,7 @@ static enum odb_status elsewhere_as(const struct accused *s, int o, const struct
 /* The one output that a row of this family says something of. */
 static int elsewhere_output(const struct accused *s)
 {
-    int shown = accused_shown(s);
+    int shown = s->shown;
     return shown < 0 ? 0 : shown;
 }
 

@@ -6,12 +6,12 @@
  *      the error, it is none.
  *   2. What is left is run in double, as the reference is for blame. It is exact when the target is
  *      within the variant's own noise of it, measured as for any value, and the error that it
- *      explains is more than that noise. It is partly when it takes away 99 % of the error's
- * energy.
+ *      explains is more than that noise. It is partly when it takes away 99 % of the energy.
  *   3. Exact ones are put to the test on other inputs, where the target can be asked: one that does
  *      not hold there too was luck, and is partly at most.
- *   4. Several that hold are a class, told as one: these inputs do not tell them apart. A variant
- *      whose numbers were fitted is left out where one without holds.
+ *   4. Several that hold are a class, told as one: these inputs do not tell them apart. So is one
+ *      that holds alone before all were tried, or on a few elements. A variant whose numbers were
+ *      fitted is left out where one without holds.
  */
 #include "explain/explain.h"
 
@@ -19,8 +19,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "explain/variant.h"
 #include "explain/wrong_elements.h"
@@ -30,6 +30,7 @@
 #define EXPLAIN_PARTLY 0.01    /* and to be told at all */
 #define EXPLAIN_NOISY_RUNS 3
 #define EXPLAIN_NOISY_SEED 0x5eed0000u
+#define EXPLAIN_FEW 4     /* wrong elements, below which agreement may be luck */
 #define EXPLAIN_MOST 5    /* explanations that are told */
 #define EXPLAIN_MEMBERS 8 /* of a class that are named */
 #define EXPLAIN_INPUTS 2  /* others that are asked for */
@@ -37,11 +38,11 @@
 /* A choice that explains something. */
 struct explain_hit {
     struct variant *v; /* owned */
-    bool exact;
+    bool agrees;       /* with the target, within noise, whatever the reference makes */
+    bool exact;        /* and that explains an error */
     double residual, noise, left;
-    size_t confirmed;
-    bool refuted;
-    bool varies; /* it holds elsewhere with other fitted numbers */
+    size_t confirmed, refuted; /* other inputs on which it holds, and does not */
+    bool varies;               /* it holds there with other fitted numbers */
 };
 
 struct explain {
@@ -53,13 +54,6 @@ struct explain {
     struct odb_error *err;
     ODB_VEC(struct explain_hit) hits;
 };
-
-static double explain_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* --- one choice ------------------------------------------------------------------------------- */
 
@@ -99,24 +93,29 @@ static void explain_noise(const struct variant *v, const struct accused *s, expl
 }
 
 /* Whether outputs agree with the target's within noise, which is measured where the floor does not
- * decide, and which must not explain the error by itself. */
+ * decide; by: that noise. */
 static bool explain_agrees(const struct variant *v, const struct accused *s,
                            struct odb_tensor *const *exact, const struct residual *left,
-                           double *noise)
+                           struct residual *by)
 {
     double factor = s->q->factor;
-    struct residual by = {.comparable = true, .max = s->floor};
-    *noise = s->floor;
+    *by = (struct residual){.comparable = true, .max = s->floor};
     if (!left->comparable || left->odd || left->differ)
         return false;
     if (left->max <= factor * s->floor)
         return true;
-    explain_noise(v, s, variant_run, exact, &by);
-    *noise = by.max;
-    bool apart = !s->base.comparable || s->base.odd || s->base.differ ||
-                 by.energy <= EXPLAIN_PROMISING * s->base.energy;
-    return apart && left->max <= factor * by.max && left->energy <= factor * factor * by.energy &&
-           (!s->base.comparable || residual_left(left, &s->base, 0) <= EXPLAIN_PARTLY);
+    explain_noise(v, s, variant_run, exact, by);
+    return left->max <= factor * by->max && left->energy <= factor * factor * by->energy;
+}
+
+/* Whether agreement says something: the error is far more than noise, and hardly any of it is left.
+ */
+static bool explain_tells(const struct accused *s, const struct residual *left,
+                          const struct residual *by)
+{
+    bool counts = s->base.odd || s->base.differ;
+    return !s->base.comparable || ((counts || by->energy <= EXPLAIN_PROMISING * s->base.energy) &&
+                                   residual_left(left, &s->base, 0) <= EXPLAIN_PARTLY);
 }
 
 /* Outputs of a variant whose call's results are moved by so many rms before they are finished. */
@@ -192,11 +191,11 @@ static bool explain_between(const struct variant *v, const struct accused *s,
     return holds;
 }
 
-/* Judges a choice on a subject: false when it explains nothing there. */
+/* Judges a choice on a call: false when it explains nothing there. */
 static bool explain_judge(const struct variant *v, const struct accused *s, struct explain_hit *hit)
 {
     struct odb_tensor **native = accused_outputs(s), **exact = accused_outputs(s);
-    struct residual first = {0}, best = {0};
+    struct residual first = {0}, best = {0}, by;
     bool useful = false;
     enum odb_status status = variant_run(v, s, ODB_PREC_NATIVE, 0, native, NULL);
     if (status == ODB_OK)
@@ -212,8 +211,10 @@ static bool explain_judge(const struct variant *v, const struct accused *s, stru
         best = first; /* decisions and eight bits: its own precision counts too */
     hit->left = s->base.comparable ? residual_left(&best, &s->base, s->q->factor * s->floor) : 0;
     hit->residual = best.max;
-    hit->exact = explain_agrees(v, s, exact, &best, &hit->noise) ||
-                 explain_between(v, s, &best, &hit->noise);
+    hit->agrees = explain_agrees(v, s, exact, &best, &by);
+    hit->noise = by.max;
+    hit->exact =
+        (hit->agrees && explain_tells(s, &best, &by)) || explain_between(v, s, &best, &hit->noise);
     useful = hit->exact || (s->base.comparable && hit->left <= EXPLAIN_PARTLY);
 out:
     accused_drop(s, native);
@@ -223,10 +224,24 @@ out:
     return useful;
 }
 
+/* Whether the target made what the operator says: then there is nothing to explain. */
+static bool explain_right(const struct accused *s)
+{
+    static const struct variant_row as_it_is = {"", "", NULL, NULL, NULL, false, 0};
+    const struct variant v = {.row = &as_it_is};
+    struct residual noise = {.comparable = true, .max = s->floor};
+    if (!s->base.comparable || s->base.odd || s->base.differ)
+        return false;
+    if (s->base.max > s->q->factor * s->floor)
+        explain_noise(&v, s, variant_run, s->r, &noise);
+    return s->base.max <= s->q->factor * noise.max;
+}
+
 /* Whether time or the user ends the loop. */
 static bool explain_over(struct explain *e)
 {
-    if (e->q->seconds > 0 && explain_now() - e->began > e->q->seconds) {
+    if (e->q->seconds > 0 && odb_clock() - e->began > e->q->seconds) {
+        e->out->unfinished = true;
         e->out->why_not = odb_xasprintf("its %.3g s were over after %zu variants", e->q->seconds,
                                         e->out->variants);
         return true;
@@ -264,25 +279,24 @@ static bool explain_refit(const struct explain_hit *hit, const struct accused *s
     return holds;
 }
 
-/* Puts the exact ones to the test on another pair of inputs and outputs. */
+/* Puts the exact ones to the test on another pair of inputs and outputs. Where the target is right
+ * there, a variant that is wrong there is refuted, and one that is right says nothing. */
 static void explain_try(struct explain *e, const struct odb_explain_pair *pair)
 {
     struct accused s;
     struct odb_explain_question there = *e->q;
     there.given = pair->given;
     bool usable = accused_make(&s, &there, pair->in, pair->out, NULL) == ODB_OK;
+    bool right = usable && explain_right(&s);
     for (size_t i = 0; i < e->hits.n && usable; i++) {
         struct explain_hit *hit = &e->hits.items[i], here = {.v = hit->v};
         if (!hit->exact || hit->refuted)
             continue;
-        bool holds = explain_judge(hit->v, &s, &here) && here.exact;
-        double floor = e->q->factor * s.floor;
-        bool right = s.base.comparable && !s.base.odd && !s.base.differ && s.base.max <= floor;
-        if (right) /* a fault that does not show here: the variant must not show either */
-            continue;
-        hit->confirmed += holds;
-        hit->refuted = !holds;
-        hit->varies = !holds && hit->v->fitted && explain_refit(hit, &s);
+        explain_judge(hit->v, &s, &here);
+        bool holds = right ? here.agrees : here.exact;
+        hit->confirmed += holds && !right;
+        hit->refuted += !holds;
+        hit->varies = !holds && !right && hit->v->fitted && explain_refit(hit, &s);
     }
     accused_dispose(&s);
 }
@@ -359,13 +373,22 @@ static struct odb_explanation explain_told(const struct explain *e, const struct
                                     .of =
                                         e->accused.base.comparable ? e->accused.base.max : INFINITY,
                                     .left = hit->left,
-                                    .confirmed = hit->confirmed};
+                                    .confirmed = hit->confirmed,
+                                    .refuted = hit->refuted};
+}
+
+/* Whether one that holds alone may be called exact: all were tried, and more than a few elements,
+ * which anything may hit by luck, or other inputs speak for it. */
+static bool explain_sure(const struct explain *e, const struct explain_hit *hit)
+{
+    bool few = e->accused.base.comparable && e->accused.n_wrong < EXPLAIN_FEW;
+    return !e->out->unfinished && (!few || hit->confirmed);
 }
 
 /* All that hold alike are one class, under the name of the first. */
 static void explain_tell(struct explain *e)
 {
-    size_t most = e->q->most ? e->q->most : EXPLAIN_MOST, n_exact = explain_exact(e);
+    size_t most = e->q->most ? e->q->most : EXPLAIN_MOST, n_exact;
     explain_drop_fitted(e);
     n_exact = explain_exact(e);
     if (e->hits.n)
@@ -375,32 +398,18 @@ static void explain_tell(struct explain *e)
         if (hit->exact && i > 0)
             continue;
         struct odb_explanation told = explain_told(e, hit);
-        if (hit->exact && n_exact > 1) {
+        if (hit->exact && (n_exact > 1 || !explain_sure(e, hit)))
             told.fit = ODB_FIT_CLASS;
-            for (size_t m = 1; m < n_exact && m <= EXPLAIN_MEMBERS; m++)
-                odb_push(&told.members, variant_name(e->hits.items[m].v));
-        }
+        for (size_t m = 1; hit->exact && m < n_exact && m <= EXPLAIN_MEMBERS; m++)
+            odb_push(&told.members, variant_name(e->hits.items[m].v));
         odb_push(&e->out->items, told);
     }
-}
-
-/* Whether the target made what the operator says: then there is nothing to explain. */
-static bool explain_right(const struct accused *s)
-{
-    static const struct variant_row as_it_is = {"", "", NULL, NULL, NULL, false, 0};
-    const struct variant v = {.row = &as_it_is};
-    struct residual noise = {.comparable = true, .max = s->floor};
-    if (!s->base.comparable || s->base.odd || s->base.differ)
-        return false;
-    if (s->base.max > s->q->factor * s->floor)
-        explain_noise(&v, s, variant_run, s->r, &noise);
-    return s->base.max <= s->q->factor * noise.max;
 }
 
 enum odb_status odb_explain(struct odb_explanations *out, const struct odb_explain_question *q,
                             struct odb_error *err)
 {
-    struct explain e = {.q = q, .out = out, .began = explain_now(), .err = err};
+    struct explain e = {.q = q, .out = out, .began = odb_clock(), .err = err};
     struct odb_error why = ODB_ERROR_INIT;
     *out = (struct odb_explanations){0};
     if (accused_make(&e.accused, q, q->in, q->out, &why) != ODB_OK) {
@@ -420,6 +429,6 @@ enum odb_status odb_explain(struct odb_explanations *out, const struct odb_expla
         variant_free(e.hits.items[i].v);
     free(e.hits.items);
     accused_dispose(&e.accused);
-    out->seconds = explain_now() - e.began;
+    out->seconds = odb_clock() - e.began;
     return e.status;
 }

@@ -38,6 +38,15 @@ static const char *explanation_verb(const char *text)
                                          : "gives ";
 }
 
+const char *odb_explanation_doubt(const struct odb_explanations *all,
+                                  const struct odb_explanation *one)
+{
+    return one->fit != ODB_FIT_CLASS ? NULL
+           : one->members.n          ? "these inputs do not tell it from"
+           : all->unfinished         ? "not all variants were tried"
+                                     : "so few elements are wrong that this may be luck";
+}
+
 void odb_explanations_put(const struct odb_explanations *all, struct odb_buf *out)
 {
     const struct odb_explanation *best = all->items.n ? all->items.items : NULL;
@@ -47,13 +56,15 @@ void odb_explanations_put(const struct odb_explanations *all, struct odb_buf *ou
     if (best->fit == ODB_FIT_PARTLY)
         odb_buf_printf(out, ": this explains %.4g %% of the error's energy, and not all",
                        100 * (1 - best->left));
+    else if (best->refuted)
+        odb_buf_puts(out, " (within noise on these inputs, and not on others)");
     else if (best->confirmed)
         odb_buf_printf(out, " (within noise, on these inputs and %zu other%s)", best->confirmed,
                        best->confirmed == 1 ? "" : "s");
     else
         odb_buf_puts(out, " (within noise, on these inputs alone)");
-    if (best->fit == ODB_FIT_CLASS)
-        odb_buf_puts(out, "; these inputs do not tell it from");
+    if (odb_explanation_doubt(all, best))
+        odb_buf_printf(out, "; %s", odb_explanation_doubt(all, best));
     for (size_t m = 0; m < best->members.n; m++)
         odb_buf_printf(out, "%s %s", m ? "," : "", best->members.items[m]);
     odb_buf_puts(out, ". ");

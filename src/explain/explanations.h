@@ -32,13 +32,14 @@ struct odb_explanation {
     double noise;    /* how far honest computations of the variant are apart, likewise */
     double of;       /* largest distance of the target from the reference, likewise */
     double left;     /* the part of the error's energy that it leaves, 0 to 1 */
-    size_t confirmed;        /* other inputs on which it held as well, in place */
-    ODB_VEC(char *) members; /* owned: variants that the inputs do not tell apart from it */
+    size_t confirmed, refuted; /* other inputs on which it held as well, in place, and did not */
+    ODB_VEC(char *) members;   /* owned: variants that the inputs do not tell apart from it */
 };
 
 struct odb_explanations {
     bool tried;      /* else nothing is known */
     bool right;      /* the node made what its operator says, within noise: nothing was replayed */
+    bool unfinished; /* its time was over before all variants were tried */
     char *why_not;   /* owned: why it was not tried, or not to the end; NULL: it was */
     char *where;     /* owned: which elements are wrong, in words; NULL: not known */
     size_t variants; /* that were replayed */
@@ -72,6 +73,11 @@ struct odb_explain_question {
     bool (*again)(void *payload, size_t k, struct odb_explain_pair *out);
     void *payload;
 };
+
+/* Why one that agrees is told as a class: static text that its members follow, if there are any.
+ * NULL: it is none. */
+const char *odb_explanation_doubt(const struct odb_explanations *all,
+                                  const struct odb_explanation *one);
 
 void odb_explanations_dispose(struct odb_explanations *all);
 

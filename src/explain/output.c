@@ -16,7 +16,7 @@
 static bool output_pair(const struct accused *s, int *o, const odb_f64 **y,
                         const struct odb_tensor **r)
 {
-    *o = accused_shown(s);
+    *o = s->shown;
     if (*o < 0 || !s->r[*o] || !odb_tensor_same_shape(s->y[*o], s->r[*o]) || s->y[*o]->count < 2)
         return false;
     *y = s->target.wide[*o]->data;
@@ -28,7 +28,7 @@ static enum odb_status output_map(const struct accused *s, struct odb_tensor **o
                                   double (*fn)(const void *, size_t, double), const void *payload,
                                   struct odb_error *err)
 {
-    int o = accused_shown(s);
+    int o = s->shown;
     struct odb_tensor *t = NULL;
     if (o < 0 || !out[o])
         return ODB_SKIPPED;
@@ -200,7 +200,7 @@ static enum odb_status output_result_channels(const struct variant *v, const str
                                               struct odb_tensor **out, struct odb_error *err)
 {
     struct output_places places;
-    int o = accused_shown(s);
+    int o = s->shown;
     if (o < 0)
         return ODB_SKIPPED;
     ODB_TRY(output_places(v, out[o], v->n_list, &places));
@@ -208,14 +208,6 @@ static enum odb_status output_result_channels(const struct variant *v, const str
 }
 
 /* --- places that hold a constant -------------------------------------------------------------- */
-
-/* Whether element i is off by more than noise. */
-static bool output_wrong(const struct accused *s, int o, double y, double r)
-{
-    double d = fabs(y - r);
-    bool same = y == r || (isnan(y) && isnan(r));
-    return !same && !(d <= s->q->factor * s->floor * s->target.rms[o]);
-}
 
 /* Whether element i stands at a marked place of every axis; list: the places of all axes in turn.
  */
@@ -285,7 +277,7 @@ static enum choice output_choose_constant(const struct accused *s, size_t k, str
     v->list = odb_new_n(double, places + 1);
     v->n_list = places;
     for (size_t i = 0; i < r->count; i++)
-        if (output_wrong(s, o, y[i], odb_tensor_f64(r, i)))
+        if (accused_wrong(s, o, y[i], odb_tensor_f64(r, i)))
             output_mark(r, v->list, i);
     for (size_t i = 0; i < r->count && constant; i++) {
         if (!output_at(r, v->list, i))
@@ -320,7 +312,7 @@ static double output_constant(const void *payload, size_t i, double x)
 static enum odb_status output_result_constant(const struct variant *v, const struct accused *s,
                                               struct odb_tensor **out, struct odb_error *err)
 {
-    int o = accused_shown(s);
+    int o = s->shown;
     size_t places = 0;
     for (int axis = 0; o >= 0 && out[o] && axis < out[o]->rank; axis++)
         places += (size_t)out[o]->dims[axis];
@@ -359,7 +351,7 @@ static bool output_is_constant(const struct accused *s, int o, struct variant *v
             v->a = marked++ ? v->a : y[i];
             if (!(y[i] == v->a || (isnan(y[i]) && isnan(v->a))))
                 return false;
-        } else if (output_wrong(s, o, y[i], odb_tensor_f64(r, i))) {
+        } else if (accused_wrong(s, o, y[i], odb_tensor_f64(r, i))) {
             return false;
         }
     }
@@ -378,7 +370,7 @@ static enum choice output_choose_lanes(const struct accused *s, size_t k, struct
     v->n = output_lanes[k];
     v->list = odb_new_n(double, v->n);
     for (size_t i = 0; i < r->count; i++)
-        if (output_wrong(s, o, y[i], odb_tensor_f64(r, i)))
+        if (accused_wrong(s, o, y[i], odb_tensor_f64(r, i)))
             v->list[i % v->n] = 1;
     bool halves = k > 0; /* the same lanes of half as many say it in less */
     for (size_t i = 0; i < v->n; i++) {
@@ -419,7 +411,7 @@ static double output_mark_constant(const void *payload, size_t i, double x)
 static enum odb_status output_result_marked(const struct variant *v, const struct accused *s,
                                             struct odb_tensor **out, struct odb_error *err)
 {
-    int o = accused_shown(s);
+    int o = s->shown;
     struct output_constant c = {v, o < 0 ? NULL : out[o]};
     return c.t ? output_map(s, out, output_mark_constant, &c, err) : ODB_SKIPPED;
 }
@@ -477,7 +469,7 @@ static enum odb_status output_gather(const struct variant *v, const struct accus
 {
     struct output_places places;
     struct odb_tensor *t = NULL;
-    int o = accused_shown(s);
+    int o = s->shown;
     if (o < 0)
         return ODB_SKIPPED;
     ODB_TRY(output_places(v, out[o], n_list, &places));
@@ -522,7 +514,7 @@ static enum odb_status output_result_flat(const struct variant *v, const struct 
                                           struct odb_tensor **out, struct odb_error *err)
 {
     struct odb_tensor *t = NULL;
-    int o = accused_shown(s);
+    int o = s->shown;
     if (o < 0 || !out[o] || out[o]->count < 5)
         return ODB_SKIPPED;
     struct output_flat f = {(int64_t)out[o]->count, v->ints[0]};
@@ -543,8 +535,8 @@ static bool output_same_slice(const struct accused *s, int o, const odb_f64 *y,
     tensor_around(r, axis, &outer, &n, &inner);
     for (size_t a = 0; a < outer; a++)
         for (size_t b = 0; b < inner; b++)
-            if (output_wrong(s, o, y[(a * n + i) * inner + b],
-                             odb_tensor_f64(r, (a * n + j) * inner + b)))
+            if (accused_wrong(s, o, y[(a * n + i) * inner + b],
+                              odb_tensor_f64(r, (a * n + j) * inner + b)))
                 return false;
     return true;
 }
@@ -662,7 +654,7 @@ static enum odb_status output_result_layout(const struct variant *v, const struc
 {
     size_t layouts = ODB_COUNT(output_layouts);
     struct odb_tensor *t = NULL, *shaped = NULL;
-    int o = accused_shown(s);
+    int o = s->shown;
     const struct odb_tensor *r = o < 0 ? NULL : out[o];
     if (!r || r->rank < 2 || ((size_t)v->at < layouts && r->rank != output_layouts[v->at].rank))
         return ODB_SKIPPED;
@@ -705,7 +697,7 @@ static enum odb_status output_result_misread(const struct variant *v, const stru
                                              struct odb_tensor **out, struct odb_error *err)
 {
     struct odb_tensor *t = NULL;
-    int o = accused_shown(s);
+    int o = s->shown;
     if (o < 0 || !out[o] || out[o]->rank != output_layouts[v->at].rank)
         return ODB_SKIPPED;
     ODB_TRY(tensor_misread(&t, out[o], output_layouts[v->at].perm, err));
@@ -791,7 +783,7 @@ static double output_nan_zero(const void *payload, size_t i, double x)
 static enum odb_status output_result_nan(const struct variant *v, const struct accused *s,
                                          struct odb_tensor **out, struct odb_error *err)
 {
-    int o = accused_shown(s);
+    int o = s->shown;
     if (o < 0 || !odb_dtype_is_float(s->y[o]->dtype))
         return ODB_SKIPPED;
     return output_map(s, out, v->at ? output_nan : output_nan_zero, s->y[o], err);

@@ -25,18 +25,12 @@ struct where {
     size_t n;    /* of those that are */
 };
 
-static bool where_is_wrong(const struct accused *s, int o, double y, double r)
-{
-    bool same = y == r || (isnan(y) && isnan(r));
-    return !same && !(fabs(y - r) <= s->q->factor * s->floor * s->target.rms[o]);
-}
-
 static void where_begin(struct where *w, const struct accused *s, int output)
 {
     const odb_f64 *y = s->target.wide[output]->data;
     *w = (struct where){s, output, s->r[output], odb_new_n(bool, s->r[output]->count), 0};
     for (size_t i = 0; i < w->r->count; i++)
-        w->n += w->wrong[i] = where_is_wrong(s, output, y[i], odb_tensor_f64(w->r, i));
+        w->n += w->wrong[i] = accused_wrong(s, output, y[i], odb_tensor_f64(w->r, i));
 }
 
 /* --- places on axes --------------------------------------------------------------------------- */
@@ -194,7 +188,7 @@ static bool where_numbers(const struct where *w, struct odb_buf *out)
 
 char *where_wrong(const struct accused *s)
 {
-    int output = accused_shown(s);
+    int output = s->shown;
     struct odb_buf out = ODB_BUF_INIT;
     struct where w;
     if (output < 0 || !odb_tensor_same_shape(s->y[output], s->r[output]) || !s->r[output]->count)

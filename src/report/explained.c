@@ -8,11 +8,12 @@
 
 static json_t *explained_one(const struct odb_explanation *one)
 {
-    return json_pack("{s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:i,s:o}", "variant",
+    return json_pack("{s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:i,s:i,s:o}", "variant",
                      odb_json_text(one->variant), "text", odb_json_text(one->text), "fit",
                      odb_fit_name(one->fit), "residual", odb_json_real(one->residual), "noise",
                      odb_json_real(one->noise), "of", odb_json_real(one->of), "left",
-                     odb_json_real(one->left), "confirmed", (int)one->confirmed, "members",
+                     odb_json_real(one->left), "confirmed", (int)one->confirmed, "refuted",
+                     (int)one->refuted, "members",
                      odb_json_texts(one->members.items, one->members.n));
 }
 
@@ -32,6 +33,12 @@ static double explained_real(const json_t *object, const char *key)
     return json_is_number(v) ? json_number_value(v) : text && text[0] == 'i' ? INFINITY : NAN;
 }
 
+static size_t explained_count(const json_t *object, const char *key)
+{
+    json_int_t n = json_integer_value(json_object_get(object, key));
+    return n > 0 ? (size_t)n : 0;
+}
+
 static char *explained_text(const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
@@ -45,14 +52,14 @@ void odb_explained_read(struct odb_explanations *out, const json_t *object)
     out->tried = json_is_array(list);
     out->where = explained_text(object, "wrong_where");
     json_array_foreach(list, i, item) {
-        json_int_t confirmed = json_integer_value(json_object_get(item, "confirmed"));
         struct odb_explanation one = {.variant = explained_text(item, "variant"),
                                       .text = explained_text(item, "text"),
                                       .residual = explained_real(item, "residual"),
                                       .noise = explained_real(item, "noise"),
                                       .of = explained_real(item, "of"),
                                       .left = explained_real(item, "left"),
-                                      .confirmed = confirmed > 0 ? (size_t)confirmed : 0};
+                                      .confirmed = explained_count(item, "confirmed"),
+                                      .refuted = explained_count(item, "refuted")};
         bool whole = odb_fit_parse(&one.fit, json_string_value(json_object_get(item, "fit")));
         json_array_foreach(json_object_get(item, "members"), m, member) {
             if (json_is_string(member))

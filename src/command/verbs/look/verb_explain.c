@@ -17,7 +17,8 @@
 #define EXPLAIN_BYTES ((size_t)512 << 20) /* of values that are read beside the node's own */
 #define EXPLAIN_SECONDS 120 /* without --explain-budget: the user waits for this one node */
 
-static void explain_put_one(const struct odb_explanation *one, struct odb_buf *out)
+static void explain_put_one(const struct odb_explanations *all, const struct odb_explanation *one,
+                            struct odb_buf *out)
 {
     odb_buf_printf(out, "  %-7s ", odb_fit_name(one->fit));
     odb_help_wrap(out, one->text, 10, 10);
@@ -27,9 +28,13 @@ static void explain_put_one(const struct odb_explanation *one, struct odb_buf *o
         odb_buf_printf(out, ", %.2f %% of the error's energy", 100 * (1 - one->left));
     else
         odb_buf_printf(out, ", holds on %zu other inputs", one->confirmed);
+    if (one->refuted)
+        odb_buf_puts(out, ", and not on others");
     odb_buf_putc(out, '\n');
+    if (odb_explanation_doubt(all, one))
+        odb_buf_printf(out, "          %s\n", odb_explanation_doubt(all, one));
     for (size_t m = 0; m < one->members.n; m++)
-        odb_buf_printf(out, "          not told apart: %s\n", one->members.items[m]);
+        odb_buf_printf(out, "            %s\n", one->members.items[m]);
 }
 
 static void explain_text(const struct odb_graph *graph, int node, const char *spec,
@@ -49,7 +54,7 @@ static void explain_text(const struct odb_graph *graph, int node, const char *sp
     else if (!all->items.n)
         odb_buf_puts(out, "  no variant gives what the target gave\n");
     for (size_t i = 0; i < all->items.n; i++)
-        explain_put_one(&all->items.items[i], out);
+        explain_put_one(all, &all->items.items[i], out);
     odb_buf_printf(out, "  %zu variants in %.3g s, %zu other inputs\n", all->variants, all->seconds,
                    all->asked);
     if (all->why_not)
