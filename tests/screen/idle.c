@@ -11,6 +11,7 @@
 enum {
     IDLE_DEPTH = 8, /* of children of children */
     IDLE_MS = 10,   /* between two looks */
+    IDLE_TAKEN_S = 2, /* for the program to be woken by what was sent; later nobody reads it */
 };
 
 static bool idle_read(char *text, size_t room, int pid, const char *thread, const char *name)
@@ -56,9 +57,12 @@ static bool idle_process(int pid, int depth)
 bool term_rest(struct term *t, double silence, double until)
 {
     for (double from = term_now(); !t->closed;) {
-        if (!idle_process(t->program, IDLE_DEPTH))
-            from = term_now();
-        double now = term_now(), quiet = (t->heard > from ? t->heard : from) + silence;
+        double now = term_now();
+        bool waits = t->turns_sent && now < t->sent + IDLE_TAKEN_S &&
+                     term_reader_turns(t) == t->turns_sent;
+        if (waits || !idle_process(t->program, IDLE_DEPTH))
+            from = now = term_now();
+        double quiet = (t->heard > from ? t->heard : from) + silence;
         if (now >= quiet)
             return true;
         if (now >= until)

@@ -329,6 +329,8 @@ void term_send(struct term *t, const char *bytes, size_t n)
     }
     memcpy(t->out + t->out_n, bytes, n);
     t->out_n += n;
+    t->turns_sent = term_reader_turns(t);
+    t->sent = term_now();
 }
 
 void term_resize(struct term *t, int cols, int rows)

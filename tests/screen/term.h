@@ -46,6 +46,8 @@ struct term {
     uint64_t bytes; /* how many came */
     double started; /* seconds, as term_now() tells them */
     double heard;   /* when the last bytes came */
+    double sent;    /* when the last keys were put out */
+    unsigned long turns_sent; /* of the reader by then; 0: not known */
     char text[TERM_LINE];
 };
 
