@@ -36,14 +36,32 @@ static double steps_scale(const struct steps *s, const struct odb_node *quantise
     return most;
 }
 
-/* Nodes of one input that carries values: what they read besides is a scale or a shape. */
-static bool steps_carries(const struct odb_trace *trace, int node)
+/* Whether what a node reads besides its first input is a weight, or of another type, as a shape and
+ * an index are: no second number that was computed. */
+static bool steps_reads_one(const struct odb_trace *trace, const struct odb_node *node)
 {
-    const struct odb_op *op = odb_cpu_op(trace->cpu, node);
-    const char *name = trace->model->graph->nodes[node].op_type;
-    return !strcmp(name, "DequantizeLinear") || !strcmp(name, "Cast") ||
-           (op && (op->flags & ODB_OP_EXACT) && trace->model->graph->nodes[node].n_in <= 2 &&
-            trace->model->graph->nodes[node].n_out == 1 && strcmp(name, "Concat") != 0);
+    const struct odb_tensor *first = odb_trace_value(trace, node->in[0]);
+    if (node->n_in < 2 || node->in[1] < 0)
+        return true;
+    const struct odb_tensor *other = odb_trace_value(trace, node->in[1]);
+    return trace->model->graph->values[node->in[1]].init ||
+           (first && other && other->dtype != first->dtype);
+}
+
+/* Nodes that keep the order of what they read, or turn it round, so that a bound stays a bound.
+ * Sums, magnitudes and indices of the largest element do not. */
+static bool steps_carries(const struct odb_trace *trace, int index)
+{
+    const struct odb_node *node = &trace->model->graph->nodes[index];
+    const struct odb_op *op = odb_cpu_op(trace->cpu, index);
+    if (!strcmp(node->op_type, "DequantizeLinear") || !strcmp(node->op_type, "Cast"))
+        return true;
+    if (!op || !(op->flags & ODB_OP_EXACT) || (op->flags & ODB_OP_BOUNDARY) || node->n_in > 2 ||
+        node->n_out != 1 || node->in[0] < 0 || !strcmp(node->op_type, "Abs"))
+        return false;
+    const struct odb_tensor *in = odb_trace_value(trace, node->in[0]);
+    const struct odb_tensor *out = odb_trace_value(trace, node->out[0]);
+    return in && out && in->dtype == out->dtype && steps_reads_one(trace, node);
 }
 
 /* Finds the quantiser that the value comes from; false: there is none. */
@@ -149,7 +167,8 @@ enum odb_status odb_steps_measure(struct odb_steps *out, struct odb_trace *trace
     if (found && status == ODB_OK) {
         odb_gap_measure(&gap, trace->ref[s.x], trace->golden[s.x]);
         double by = factor * noise * gap.rms;
-        status = steps_count(&s, by, 0, t, &out->off, &gap, &out->known, err);
+        if (isfinite(by))
+            status = steps_count(&s, by, 0, t, &out->off, &gap, &out->known, err);
         out->spread = gap.error;
         if (status == ODB_OK && out->off)
             status = steps_count(&s, by, 1, t, &out->wide, &ignored, &out->known, err);
