@@ -110,35 +110,33 @@ bool broken_is_open(const struct findings *f)
 /* --- what is taken -----------------------------------------------------------------------------
  */
 
-/* The target at its plainest is asked for them as well, and they are kept. */
-static enum odb_status broken_keep(struct findings *f, struct together *t, bool found,
-                                   struct odb_error *err)
+/* The target at its plainest is asked for the nodes that were found. */
+static enum odb_status broken_ask_plainly(struct findings *f, const struct together *t,
+                                          struct broken_group *group, struct odb_error *err)
 {
     const struct search_case *c = t->c;
-    struct broken_state *b = f->kept->broken;
-    struct broken_group group = {.node = t->node, .plainly = ODB_VERDICT_UNTESTABLE};
-    enum odb_refusal_means means = ODB_REFUSAL_UNKNOWN;
+    struct odb_plainest *plainest = &f->kept->broken->plainest;
+    enum odb_refusal_means means;
     char what[240];
-    enum odb_status status = ODB_OK;
-    if (found) {
-        bool *cut = odb_new_n(bool, c->graph->n_nodes);
-        struct odb_probe probe = together_probe(t, t->nodes, cut, what, sizeof what);
-        status = odb_plainest_ask(&b->plainest, c->prober, &probe, &t->why, &c->judge, &means, err);
-        free(probe.outputs);
-        free(cut);
-        group.plainly = b->plainest.verdict;
-    } else {
-        t->nodes[t->node] = true;
-        t->why = f->kept->refusal;
-    }
-    group.verified = means == ODB_REFUSAL_BREAKS;
+    bool *cut = odb_new_n(bool, c->graph->n_nodes);
+    struct odb_probe probe = together_probe(t, t->nodes, cut, what, sizeof what);
+    enum odb_status status =
+        odb_plainest_ask(plainest, c->prober, &probe, &t->why, &c->judge, &means, err);
+    free(probe.outputs);
+    free(cut);
+    group->plainly = plainest->verdict;
+    group->verified = means == ODB_REFUSAL_BREAKS;
+    return status;
+}
+
+static void broken_keep(struct findings *f, const struct together *t, struct broken_group group)
+{
     odb_text_fit(group.words, sizeof group.words, "%s", t->why.what);
-    group.nodes = odb_new_n(int, c->graph->n_nodes);
+    group.nodes = odb_new_n(int, t->c->graph->n_nodes);
     for (int i = 0; i <= t->node; i++)
         if (t->nodes[i])
             group.nodes[group.n++] = i;
-    odb_push(&b->groups, group);
-    return status;
+    odb_push(&f->kept->broken->groups, group);
 }
 
 /* What the target makes of the prefix that ends in this node at its plainest. */
@@ -157,7 +155,7 @@ enum odb_status broken_take(const struct search_case *c, struct findings *f, int
 {
     struct broken_state *b = f->kept->broken;
     enum odb_refusal_means means = b->whole;
-    bool found;
+    bool found = false;
     *is = false;
     if (b->whole == ODB_REFUSAL_UNKNOWN)
         return ODB_OK;
@@ -168,9 +166,16 @@ enum odb_status broken_take(const struct search_case *c, struct findings *f, int
         return ODB_OK;
     odb_signature_refusal(&b->sought, &f->kept->refusal);
     struct together t = together_new(c, &b->sought, node);
+    struct broken_group group = {.node = node, .plainly = ODB_VERDICT_UNTESTABLE};
     enum odb_status status = together_find(&t, &found, err);
+    if (status == ODB_OK && found)
+        status = broken_ask_plainly(f, &t, &group, err);
+    if (!found) { /* the prefix alone is known */
+        t.nodes[node] = true;
+        t.why = f->kept->refusal;
+    }
     if (status == ODB_OK)
-        status = broken_keep(f, &t, found, err);
+        broken_keep(f, &t, group);
     together_dispose(&t);
     return status;
 }
@@ -220,15 +225,18 @@ enum odb_status broken_take_alike(const struct search_case *c, struct findings *
 {
     const struct broken_state *b = f->kept->broken;
     const struct broken_group like = b->groups.items[b->groups.n - 1];
+    struct broken_group group = {.node = node};
     enum odb_answer answer = ODB_ANSWER_GOOD;
     enum odb_status status = ODB_OK;
     struct together t = together_new(c, &b->sought, node);
     bool *nodes = odb_new_n(bool, c->graph->n_nodes);
     if (like.verified && broken_map(c, &like, node, nodes))
         status = together_ask(&t, nodes, &answer, err);
-    *is = answer == ODB_ANSWER_BAD;
-    if (status == ODB_OK && *is)
-        status = broken_keep(f, &t, true, err);
+    if (status == ODB_OK && answer == ODB_ANSWER_BAD)
+        status = broken_ask_plainly(f, &t, &group, err);
+    *is = status == ODB_OK && group.verified;
+    if (*is)
+        broken_keep(f, &t, group);
     free(nodes);
     together_dispose(&t);
     return status;

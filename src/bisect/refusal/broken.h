@@ -18,8 +18,8 @@ void broken_sign(struct findings *f, const struct odb_error *why);
  * it, and the node is kept with the fewest nodes before it that are refused together with it. */
 enum odb_status broken_take(const struct search_case *c, struct findings *f, int node, bool *is,
                             struct odb_error *err) ODB_MUST_USE;
-/* The same of a node that looks like one that was taken, with nodes that stand to it alike: that
- * was asked for, and is refused as well. */
+/* The same of a node that looks like the one that was taken last, with nodes that stand to it
+ * alike. What the target refuses of those at its plainest as well is not kept. */
 enum odb_status broken_take_alike(const struct search_case *c, struct findings *f, int node,
                                   bool *is, struct odb_error *err) ODB_MUST_USE;
 /* Whether the target has no plainer options, so that nothing can be known. */

@@ -198,6 +198,21 @@ static void test_refused__a_lack_beside_a_fault(void **state)
     scene_close(&s);
 }
 
+/* n3 and n4 are joined by options; n21 and n22, which look like them, are refused without those as
+ * well, in the same words: that is a lack. */
+static void test_refused__what_looks_alike_may_be_lacked(void **state)
+{
+    struct scene s;
+    scene_run(&s, 24,
+              "fault:refuse,node=n3,fused=1,plain=fault:refuse\\,node\\=n21\\,fused\\=1\\@cpu@"
+              "fault:refuse,node=n21,fused=1@cpu");
+    assert_int_equal(s.report->culprits.n, 1);
+    assert_int_equal(s.report->culprits.items[0].node, 4);
+    assert_int_equal(s.report->pieces.refused.n, 2);
+    assert_false(s.report->pieces.refused.items[1].runs);
+    scene_close(&s);
+}
+
 static void test_refused__a_model_that_is_not_valid(void **state)
 {
     struct scene s;
@@ -233,6 +248,7 @@ int main(void)
         cmocka_unit_test(test_refused__what_it_lacks_is_no_fault),
         cmocka_unit_test(test_refused__without_other_options_nothing_is_known),
         cmocka_unit_test(test_refused__a_lack_beside_a_fault),
+        cmocka_unit_test(test_refused__what_looks_alike_may_be_lacked),
         cmocka_unit_test(test_refused__a_model_that_is_not_valid),
         cmocka_unit_test(test_refused__only_the_whole_model),
     };
