@@ -14,6 +14,8 @@
 
 #include "encodings/encodings_int.h"
 
+#define AIMET_NEAR 1.001 /* steps between what a file says and what follows from its scale */
+
 /* "True", true. */
 static bool aimet_true(const json_t *v)
 {
@@ -32,8 +34,7 @@ static enum odb_status aimet_type(struct encodings_said *said, const json_t *abo
                                   struct odb_error *err)
 {
     const char *dtype = json_string_value(json_object_get(about, "dtype"));
-    const json_t *bits = aimet_either(about, "bitwidth", "bw");
-    said->bits = json_is_integer(bits) ? (int)json_integer_value(bits) : 8;
+    ODB_TRY(encodings_whole(&said->bits, aimet_either(about, "bitwidth", "bw"), "bitwidth", err));
     if (!dtype || !strcasecmp(dtype, "int"))
         return ODB_OK;
     if (strcasecmp(dtype, "float") != 0)
@@ -44,38 +45,51 @@ static enum odb_status aimet_type(struct encodings_said *said, const json_t *abo
     return ODB_OK;
 }
 
+/* Which codes make these the least and the greatest number. */
+static enum odb_status aimet_bounds(struct encodings_said *said, double scale, double offset,
+                                    double min, double max, struct odb_error *err)
+{
+    double codes = ldexp(1, said->bits), lo = min / scale, hi = max / scale;
+    if (said->is_signed && lo > -codes / 4)
+        said->is_signed = false; /* symmetric, and nothing is below zero */
+    if (fabs(lo - (said->is_signed ? -codes / 2 : offset)) > AIMET_NEAR) {
+        if (offset <= 0 || fabs(lo + offset) > AIMET_NEAR)
+            return odb_fail(err, ODB_E_FORMAT,
+                            "its offset %g and scale %g make %g the least number, and not its min "
+                            "%g",
+                            offset, scale, offset * scale, min);
+        odb_fail(err, ODB_E_FORMAT,
+                 "its offset %g has the sign of a zero point: its least number is %g", offset, min);
+        return odb_error_remedy(err,
+                                "offsets are zero or less, number = (code + offset) * "
+                                "scale: write %g",
+                                -offset);
+    }
+    if (fabs(hi - lo - (codes - 1)) > 1.5)
+        return odb_fail(err, ODB_E_FORMAT,
+                        "its min and max are %g steps of its scale apart, and %d bits have %g",
+                        hi - lo, said->bits, codes - 1);
+    said->bounded = hi - lo < codes - 1.5; /* one code is left out: -127 to 127 */
+    if (!said->bounded)
+        return ODB_OK;
+    said->least = said->is_signed ? nearbyint(lo) : 0;
+    said->most = said->least + nearbyint(hi - lo);
+    return ODB_OK;
+}
+
 /* What offset, least and greatest number of one scale come to. */
 static enum odb_status aimet_codes(struct encodings_said *said, double scale, double offset,
                                    const json_t *min, const json_t *max, struct odb_error *err)
 {
-    double codes = ldexp(1, said->bits);
     said->is_signed = said->symmetric && offset == 0;
-    if (scale > 0 && json_is_number(min) && json_is_number(max)) {
-        double lo = json_number_value(min) / scale, hi = json_number_value(max) / scale;
-        bool fits = fabs(lo - (said->is_signed ? -codes / 2 : offset)) <= 1.001;
-        if (!fits && offset > 0 && fabs(lo + offset) <= 1.001) {
-            odb_fail(err, ODB_E_FORMAT,
-                     "its offset %g has the sign of a zero point: its least number is %g", offset,
-                     json_number_value(min));
-            return odb_error_remedy(err,
-                                    "offsets are zero or less, number = (code + offset) * "
-                                    "scale: write %g",
-                                    -offset);
-        }
-        if (!fits)
-            return odb_fail(err, ODB_E_FORMAT,
-                            "its offset %g and scale %g make %g the least number, and not its min "
-                            "%g",
-                            offset, scale, offset * scale, json_number_value(min));
-        said->bounded = hi - lo < codes - 1.5; /* one code is left out: -127 to 127 */
-        said->least = said->is_signed ? nearbyint(lo) : 0;
-        said->most = said->least + nearbyint(hi - lo);
-    } else if (offset > 0) {
-        odb_fail(err, ODB_E_FORMAT, "its offset %g is positive", offset);
-        return odb_error_remedy(err, "offsets are zero or less, number = (code + offset) * scale; "
-                                     "a zero point is what y_zero_point holds");
-    }
-    return ODB_OK;
+    if (scale > 0 && json_is_number(min) && json_is_number(max))
+        return aimet_bounds(said, scale, offset, json_number_value(min), json_number_value(max),
+                            err);
+    if (offset <= 0)
+        return ODB_OK;
+    odb_fail(err, ODB_E_FORMAT, "its offset %g is positive", offset);
+    return odb_error_remedy(err, "offsets are zero or less, number = (code + offset) * scale; "
+                                 "a zero point is what y_zero_point holds");
 }
 
 /* Scale and offset where only the range stands there, as QNN's overrides may have it. */
@@ -98,9 +112,16 @@ static void aimet_push(struct encodings_numbers *to, size_t room, double v)
     to->items[to->n++] = v;
 }
 
-/* Version 0.6.1: a list of encodings, one per channel. */
+static bool aimet_same_codes(const struct encodings_said *a, const struct encodings_said *b)
+{
+    return a->bits == b->bits && a->is_signed == b->is_signed && a->type == b->type &&
+           a->bounded == b->bounded && a->least == b->least && a->most == b->most;
+}
+
+/* Version 0.6.1: a list of encodings, one per channel. kinds: of the channels before, which say
+ * something of the codes. */
 static enum odb_status aimet_channel(struct encodings_said *said, const json_t *about, size_t n,
-                                     struct odb_error *err)
+                                     size_t *kinds, struct odb_error *err)
 {
     const json_t *s = json_object_get(about, "scale"), *o = json_object_get(about, "offset");
     struct encodings_said one = ENCODINGS_SAID(said->name);
@@ -109,24 +130,21 @@ static enum odb_status aimet_channel(struct encodings_said *said, const json_t *
         return odb_fail(err, ODB_E_FORMAT, "its list does not hold objects");
     ODB_TRY(aimet_type(&one, about, err));
     one.symmetric = aimet_true(json_object_get(about, "is_symmetric"));
-    bool first = !said->scale.n;
     if (one.type == ODB_UNDEFINED && !json_is_number(s))
         ODB_TRY(aimet_from_range(&one, about, &scale, &offset, err));
     else if (one.type == ODB_UNDEFINED)
         ODB_TRY(aimet_codes(&one, scale, offset, json_object_get(about, "min"),
                             json_object_get(about, "max"), err));
-    if (!first &&
-        (one.bits != said->bits || one.is_signed != said->is_signed || one.type != said->type))
+    bool zeros = one.type == ODB_UNDEFINED && scale == 0; /* whatever the codes are */
+    if (!zeros && *kinds && !aimet_same_codes(&one, said))
         return odb_fail(err, ODB_E_FORMAT, "its channels are of different kinds");
-    said->bits = one.bits;
-    said->type = one.type;
-    said->symmetric = one.symmetric;
-    said->is_signed = one.is_signed;
-    said->bounded = one.bounded;
-    said->least = one.least;
-    said->most = one.most;
+    if (!zeros && !(*kinds)++) {
+        one.scale = said->scale;
+        one.zero = said->zero;
+        *said = one;
+    }
     aimet_push(&said->scale, n, scale);
-    aimet_push(&said->zero, n, -offset);
+    aimet_push(&said->zero, n, zeros ? 0 : -offset);
     return ODB_OK;
 }
 
@@ -138,18 +156,13 @@ static enum odb_status aimet_by_name(struct odb_encodings *out, const json_t *ob
     json_object_foreach((json_t *)(uintptr_t)object, name, list) {
         struct encodings_said said = ENCODINGS_SAID(name);
         enum odb_status status = ODB_OK;
-        size_t n = json_array_size(list);
+        size_t n = json_array_size(list), kinds = 0;
         if (!n)
             status = odb_fail(err, ODB_E_FORMAT, "it has no list of encodings");
         for (size_t i = 0; i < n && status == ODB_OK; i++)
-            status = aimet_channel(&said, json_array_get(list, i), n, err);
+            status = aimet_channel(&said, json_array_get(list, i), n, &kinds, err);
         said.axis = n > 1 ? ODB_ENCODING_BY_READER : ODB_ENCODING_NO_AXIS;
-        if (status != ODB_OK)
-            odb_error_at(err, "value %.200s", name);
-        else if (said.type != ODB_F32)
-            status = encodings_say(out, &said, err);
-        encodings_said_dispose(&said);
-        ODB_TRY(status);
+        ODB_TRY(encodings_take(out, &said, status, err));
     }
     return ODB_OK;
 }
@@ -176,7 +189,6 @@ static enum odb_status aimet_blocks(struct encodings_said *said, const json_t *a
         free(factors.items);
         return status;
     }
-    said->zero.n = said->zero.n ? 1 : 0;
     free(said->scale.items);
     said->scale = factors;
     const json_t *bits = json_object_get(about, "compressed_bw");
@@ -217,8 +229,12 @@ static enum odb_status aimet_listed(struct encodings_said *said, const json_t *a
     said->symmetric = aimet_true(aimet_either(about, "is_sym", "is_symmetric"));
     ODB_TRY(encodings_numbers(&said->scale, json_object_get(about, "scale"), err));
     ODB_TRY(encodings_numbers(&said->zero, json_object_get(about, "offset"), err));
+    said->is_signed = said->symmetric;
     for (size_t i = 0; i < said->zero.n; i++) {
+        bool before = said->is_signed;
         ODB_TRY(aimet_codes(said, 0, said->zero.items[i], NULL, NULL, err));
+        if (i && said->is_signed != before)
+            return odb_fail(err, ODB_E_FORMAT, "its channels are of different kinds");
         said->zero.items[i] = 0 - said->zero.items[i];
     }
     return aimet_layout(said, about, err);
@@ -261,8 +277,10 @@ static enum odb_status aimet_nested(struct encodings_said *said, struct odb_erro
 static enum odb_status aimet_onnx_like(struct encodings_said *said, const json_t *about,
                                        struct odb_error *err)
 {
-    const json_t *axis = json_object_get(about, "axis"), *scale = json_object_get(about, "y_scale");
+    const json_t *scale = json_object_get(about, "y_scale");
     const json_t *block = json_object_get(about, "block_size");
+    int axis = ODB_ENCODING_BY_READER;
+    ODB_TRY(encodings_whole(&axis, json_object_get(about, "axis"), "axis", err));
     ODB_TRY(aimet_output_type(said, about, err));
     if (json_object_get(about, "per_block_int_scale") || json_is_object(scale))
         return odb_fail(err, ODB_E_FORMAT,
@@ -270,12 +288,12 @@ static enum odb_status aimet_onnx_like(struct encodings_said *said, const json_t
     ODB_TRY(encodings_numbers(&said->scale, scale, err));
     ODB_TRY(encodings_numbers(&said->zero, json_object_get(about, "y_zero_point"), err));
     if (json_is_integer(block)) {
-        said->block_axis = (int)json_integer_value(axis);
+        said->block_axis = axis;
         said->block = (int64_t)json_integer_value(block);
         return aimet_nested(said, err);
     }
     if (said->scale.n > 1)
-        said->axis = json_is_integer(axis) ? (int)json_integer_value(axis) : ODB_ENCODING_BY_READER;
+        said->axis = axis;
     return ODB_OK;
 }
 
@@ -293,13 +311,7 @@ static enum odb_status aimet_list(struct odb_encodings *out, const json_t *list,
         if (!name)
             return odb_fail(err, ODB_E_FORMAT, "encoding %zu of a list has no name", i);
         struct encodings_said said = ENCODINGS_SAID(name);
-        enum odb_status status = read(&said, about, err);
-        if (status != ODB_OK)
-            odb_error_at(err, "value %.200s", name);
-        else if (said.type != ODB_F32)
-            status = encodings_say(out, &said, err);
-        encodings_said_dispose(&said);
-        ODB_TRY(status);
+        ODB_TRY(encodings_take(out, &said, read(&said, about, err), err));
     }
     return ODB_OK;
 }

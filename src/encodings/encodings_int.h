@@ -21,6 +21,11 @@ struct encodings_numbers {
 enum odb_status encodings_numbers(struct encodings_numbers *out, const json_t *json,
                                   struct odb_error *err) ODB_MUST_USE;
 
+/* A whole number from 0 on; NULL leaves *out as it is. what: "axis", for the error: ODB_E_FORMAT.
+ */
+enum odb_status encodings_whole(int *out, const json_t *json, const char *what,
+                                struct odb_error *err) ODB_MUST_USE;
+
 /* What a file says of one value: number = (code - zero) * scale, for codes from least to most. */
 struct encodings_said {
     const char *name;
@@ -46,6 +51,10 @@ void encodings_said_dispose(struct encodings_said *said);
 /* Adds it, or says what about it cannot be. */
 enum odb_status encodings_say(struct odb_encodings *out, const struct encodings_said *said,
                               struct odb_error *err) ODB_MUST_USE;
+/* The end of reading a value, which came to status: adds it, unless it stays in float32, or names
+ * it in the error. Disposes of it. */
+enum odb_status encodings_take(struct odb_encodings *out, struct encodings_said *said,
+                               enum odb_status status, struct odb_error *err) ODB_MUST_USE;
 
 /* One format each. text ends with NUL. */
 enum odb_status encodings_read_own(struct odb_encodings *out, const json_t *root,

@@ -53,10 +53,29 @@ static enum odb_status own_known(const json_t *about, struct odb_error *err)
     return ODB_OK;
 }
 
-static int own_int(const json_t *about, const char *key, int otherwise)
+static enum odb_status own_flag(bool *out, const json_t *about, const char *key,
+                                struct odb_error *err)
 {
     const json_t *v = json_object_get(about, key);
-    return json_is_integer(v) ? (int)json_integer_value(v) : otherwise;
+    if (v && !json_is_boolean(v))
+        return odb_fail(err, ODB_E_FORMAT, "its %s is neither true nor false", key);
+    *out = json_is_true(v);
+    return ODB_OK;
+}
+
+/* Bits, signs and axes: what is left out keeps what it has. */
+static enum odb_status own_layout(struct encodings_said *said, const json_t *about,
+                                  struct odb_error *err)
+{
+    int block = 0;
+    ODB_TRY(encodings_whole(&said->bits, json_object_get(about, "bits"), "bits", err));
+    ODB_TRY(encodings_whole(&said->axis, json_object_get(about, "axis"), "axis", err));
+    ODB_TRY(encodings_whole(&said->block_axis, json_object_get(about, "block_axis"), "block_axis",
+                            err));
+    ODB_TRY(encodings_whole(&block, json_object_get(about, "block"), "block", err));
+    said->block = block;
+    ODB_TRY(own_flag(&said->is_signed, about, "signed", err));
+    return own_flag(&said->symmetric, about, "symmetric", err);
 }
 
 static enum odb_status own_said(struct encodings_said *said, const json_t *about,
@@ -68,12 +87,7 @@ static enum odb_status own_said(struct encodings_said *said, const json_t *about
     ODB_TRY(own_type(said, json_object_get(about, "type"), err));
     if (said->type != ODB_UNDEFINED)
         return ODB_OK;
-    said->bits = own_int(about, "bits", 8);
-    said->is_signed = json_is_true(json_object_get(about, "signed"));
-    said->symmetric = json_is_true(json_object_get(about, "symmetric"));
-    said->axis = own_int(about, "axis", ODB_ENCODING_NO_AXIS);
-    said->block_axis = own_int(about, "block_axis", ODB_ENCODING_NO_AXIS);
-    said->block = own_int(about, "block", 0);
+    ODB_TRY(own_layout(said, about, err));
     ODB_TRY(own_codes(said, json_object_get(about, "codes"), err));
     ODB_TRY(encodings_numbers(&said->scale, json_object_get(about, "scale"), err));
     if (said->block > 0 && said->block_axis == ODB_ENCODING_NO_AXIS)
@@ -96,13 +110,7 @@ enum odb_status encodings_read_own(struct odb_encodings *out, const json_t *root
     out->format = odb_xstrdup("onnxdbg");
     json_object_foreach(values, name, about) {
         struct encodings_said said = ENCODINGS_SAID(name);
-        enum odb_status status = own_said(&said, about, err);
-        if (status != ODB_OK)
-            odb_error_at(err, "value %.200s", name);
-        else
-            status = encodings_say(out, &said, err);
-        encodings_said_dispose(&said);
-        ODB_TRY(status);
+        ODB_TRY(encodings_take(out, &said, own_said(&said, about, err), err));
     }
     return ODB_OK;
 }

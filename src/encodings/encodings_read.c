@@ -5,6 +5,7 @@
 #include "encodings/encodings.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <sha256.h>
 #include <stdio.h>
@@ -49,6 +50,18 @@ enum odb_status encodings_numbers(struct encodings_numbers *out, const json_t *j
     size_t room = 0;
     *out = (struct encodings_numbers){.items = NULL};
     return json ? encodings_add_numbers(out, json, 0, &room, err) : ODB_OK;
+}
+
+enum odb_status encodings_whole(int *out, const json_t *json, const char *what,
+                                struct odb_error *err)
+{
+    json_int_t v = json_integer_value(json);
+    if (!json)
+        return ODB_OK;
+    if (!json_is_integer(json) || v < 0 || v > INT_MAX)
+        return odb_fail(err, ODB_E_FORMAT, "its %s is no whole number from 0 on", what);
+    *out = (int)v;
+    return ODB_OK;
 }
 
 /* --- what is said of a value ------------------------------------------------------------------ */
@@ -132,6 +145,17 @@ enum odb_status encodings_say(struct odb_encodings *out, const struct encodings_
         status = odb_fail(err, ODB_E_FORMAT, "it has two encodings");
     odb_encoding_dispose(&e);
     return status == ODB_OK ? ODB_OK : odb_error_at(err, "value %.200s", said->name);
+}
+
+enum odb_status encodings_take(struct odb_encodings *out, struct encodings_said *said,
+                               enum odb_status status, struct odb_error *err)
+{
+    if (status != ODB_OK)
+        odb_error_at(err, "value %.200s", said->name);
+    else if (said->type != ODB_F32)
+        status = encodings_say(out, said, err);
+    encodings_said_dispose(said);
+    return status;
 }
 
 /* --- the file --------------------------------------------------------------------------------- */

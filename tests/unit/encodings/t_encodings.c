@@ -115,6 +115,36 @@ static void test_encodings__symmetric_has_signed_codes_or_an_offset(void **state
                      "x", 0.5, -8, 7);
 }
 
+static void test_encodings__symmetric_without_an_offset_is_signed(void **state)
+{
+    encodings_expect(LISTED("\"bw\": 8, \"is_sym\": true, \"scale\": [0.5]"), "x", 0.5, -128, 127);
+    encodings_expect(LISTED("\"bw\": 8, \"is_sym\": false, \"scale\": [0.5]"), "x", 0.5, 0, 255);
+}
+
+/* AIMET calls what has no numbers below zero symmetric as well. */
+static void test_encodings__symmetric_from_zero_on_is_seen_from_its_min(void **state)
+{
+    encodings_expect(AIMET("\"bitwidth\": 8, \"offset\": 0, \"scale\": 0.5, \"min\": 0, "
+                           "\"max\": 127.5, \"is_symmetric\": \"True\""),
+                     "x", 0.5, 0, 255);
+    encodings_expect(AIMET("\"bitwidth\": 8, \"offset\": 0, \"scale\": 0.5, \"min\": -63.5, "
+                           "\"max\": 63.5, \"is_symmetric\": \"True\""),
+                     "x", 0.5, -127, 127);
+    encodings_expect(AIMET("\"bitwidth\": 2, \"offset\": 0, \"scale\": 0.5, \"min\": -0.5, "
+                           "\"max\": 0.5, \"is_symmetric\": \"True\""),
+                     "x", 0.5, -1, 1);
+}
+
+static void test_encodings__a_max_that_is_no_code_is_told(void **state)
+{
+    encodings_refuse(AIMET("\"bitwidth\": 8, \"offset\": 0, \"scale\": 0.5, \"min\": 0, "
+                           "\"max\": 32767.5"),
+                     "its min and max are 65535 steps of its scale apart, and 8 bits have 255");
+    encodings_refuse(AIMET("\"bitwidth\": 8, \"offset\": -10, \"scale\": 0.5, \"min\": -5, "
+                           "\"max\": 5"),
+                     "are 20 steps of its scale apart");
+}
+
 static void test_encodings__a_range_alone_is_enough_for_qnn(void **state)
 {
     encodings_expect(AIMET("\"bitwidth\": 8, \"min\": -1, \"max\": 1.55"), "x", 0.01, -100, 155);
@@ -133,6 +163,38 @@ static void test_encodings__channels_of_a_weight(void **state)
     assert_int_equal(e->axis, ODB_ENCODING_BY_READER);
     assert_true(e->scale[1] == 2 && e->lo[1] == -128 && e->hi[1] == 127);
     odb_encodings_free(out);
+}
+
+#define CHANNELS(a, b) "{\"param_encodings\": {\"w\": [{" a "}, {" b "}]}}"
+
+static void test_encodings__channels_have_the_same_codes(void **state)
+{
+    encodings_refuse(CHANNELS("\"offset\": -128, \"scale\": 1, \"min\": -128, \"max\": 127",
+                              "\"offset\": -127, \"scale\": 1, \"min\": -127, \"max\": 127"),
+                     "its channels are of different kinds");
+    encodings_refuse(LISTED("\"bw\": 8, \"enc_type\": \"PER_CHANNEL\", \"is_sym\": true, "
+                            "\"offset\": [0, -128], \"scale\": [1, 1]"),
+                     "its channels are of different kinds");
+}
+
+/* Such a channel says nothing of the codes, wherever it stands. */
+static void test_encodings__a_channel_of_zeros_takes_no_part(void **state)
+{
+    static const char *const texts[] = {
+        CHANNELS("\"offset\": -127, \"scale\": 1, \"min\": -127, \"max\": 127",
+                 "\"offset\": 0, \"scale\": 0, \"min\": 0, \"max\": 0"),
+        CHANNELS("\"offset\": 0, \"scale\": 0, \"min\": 0, \"max\": 0",
+                 "\"offset\": -127, \"scale\": 1, \"min\": -127, \"max\": 127")};
+    for (size_t i = 0; i < ODB_COUNT(texts); i++) {
+        struct odb_encodings *out = encodings_of(texts[i]);
+        if (!out)
+            fail_msg("refused: %s", err.what);
+        const struct odb_encoding *e = odb_encodings_find(out, "w");
+        assert_int_equal(e->n, 2);
+        assert_true(e->scale[i] == 1 && e->scale[1 - i] == 0);
+        assert_true(e->lo[i] == -127 && e->hi[i] == 127);
+        odb_encodings_free(out);
+    }
 }
 
 static void test_encodings__blocks_of_blocks(void **state)
@@ -186,6 +248,18 @@ static void test_encodings__what_does_not_fit_is_said(void **state)
     encodings_refuse(OWN("\"scale\": [1, 2], \"zero_point\": [1, 2, 3]"), "3 zero points");
     encodings_refuse(OWN("\"scale\": 1, \"zero_point\": 0.5"), "no whole number");
     encodings_refuse(OWN("\"scale\": 1, \"bits\": 1"), "1 bits are not supported");
+    encodings_refuse(OWN("\"scale\": 1, \"bits\": 4.0"), "its bits is no whole number");
+    encodings_refuse(OWN("\"scale\": 1, \"signed\": \"true\""),
+                     "its signed is neither true nor false");
+    encodings_refuse(OWN("\"scale\": [1, 2], \"axis\": -1"),
+                     "its axis is no whole number from 0 on");
+    encodings_refuse(OWN("\"scale\": [1, 2], \"axis\": 0, \"block_axis\": -2, \"block\": 2"),
+                     "its block_axis is no whole number from 0 on");
+    encodings_refuse(AIMET("\"bitwidth\": \"16\", \"scale\": 1"),
+                     "its bitwidth is no whole number");
+    encodings_refuse("{\"version\": \"2.0.0\", \"encodings\": [{\"name\": \"x\", \"y_scale\": [1, "
+                     "2], \"axis\": -2, \"output_dtype\": \"int8\"}]}",
+                     "its axis is no whole number from 0 on");
     encodings_refuse(LISTED("\"bw\": 8, \"enc_type\": \"VECTOR\", \"offset\": [0], \"scale\": [1]"),
                      "VECTOR is not known");
     encodings_refuse("{\"activation_encodings\": {\"x\": [{\"scale\": 1, \"offset\": 0}]}, "
@@ -316,8 +390,13 @@ int main(void)
         cmocka_unit_test(test_encodings__offsets_are_the_opposite_of_zero_points),
         cmocka_unit_test(test_encodings__a_zero_point_for_an_offset_is_told),
         cmocka_unit_test(test_encodings__symmetric_has_signed_codes_or_an_offset),
+        cmocka_unit_test(test_encodings__symmetric_without_an_offset_is_signed),
+        cmocka_unit_test(test_encodings__symmetric_from_zero_on_is_seen_from_its_min),
+        cmocka_unit_test(test_encodings__a_max_that_is_no_code_is_told),
         cmocka_unit_test(test_encodings__a_range_alone_is_enough_for_qnn),
         cmocka_unit_test(test_encodings__channels_of_a_weight),
+        cmocka_unit_test(test_encodings__channels_have_the_same_codes),
+        cmocka_unit_test(test_encodings__a_channel_of_zeros_takes_no_part),
         cmocka_unit_test(test_encodings__blocks_of_blocks),
         cmocka_unit_test(test_encodings__yaml_lists_and_custom_layers),
         cmocka_unit_test(test_encodings__what_does_not_fit_is_said),
