@@ -280,9 +280,10 @@ static enum odb_status bisect_search(struct bisect *s, struct odb_error *err)
         return bisect_around(s, status, err);
     ODB_TRY(status);
     ODB_TRY(plain_account(c, f, err));
+    status = bisect_runs(c, f, err);
     findings_only_outputs(f, !reading_taps(c) && odb_probe_cuts(c->prober) == ODB_CUTS_NONE &&
-                                 odb_probe_refeeds(c->prober));
-    return bisect_runs(c, f, err);
+                                 odb_probe_refeeds(c->prober)); /* by now it may be found out */
+    return status;
 }
 
 /* --- what is reported at the end -------------------------------------------------------------- */
