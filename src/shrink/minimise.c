@@ -418,6 +418,7 @@ static enum odb_status minimise_part(struct odb_minimised *out, bool own_values,
         out->probes = before + own_values;
         out->own_values = own_values;
         inner.search.trace = NULL;
+        inner.search.part = true;
         status = minimise_model(out, model, constant, segment.model, segment.feeds, &inner, err);
     }
     subject_dispose(&segment);

@@ -379,8 +379,8 @@ static enum odb_status bisect_command(struct odb_command_call *call,
         odb_suspects_report(samples->ranked, &samples->found, report);
     if (status == ODB_OK && samples->ranked && samples->ranked->stopped)
         status = odb_call__rank_stopped(samples->ranked, err);
-    if (report && status == ODB_OK)
-        status = odb_call__calibration(report, &options, err);
+    if (report)
+        status = odb_call__calibration(report, &options, status, err);
     odb_watch_end(&watch);
     if (!report || status == ODB_E_USAGE) {
         odb_report_free(report);
