@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum {
-    IDLE_DEPTH = 8, /* of children of children */
-    IDLE_MS = 10,   /* between two looks */
+    IDLE_DEPTH = 8,   /* of children of children */
+    IDLE_MS = 10,     /* between two looks */
     IDLE_TAKEN_S = 2, /* for the program to be woken by what was sent; later nobody reads it */
 };
 
@@ -58,8 +58,8 @@ bool term_rest(struct term *t, double silence, double until)
 {
     for (double from = term_now(); !t->closed;) {
         double now = term_now();
-        bool waits = t->turns_sent && now < t->sent + IDLE_TAKEN_S &&
-                     term_reader_turns(t) == t->turns_sent;
+        bool waits =
+            t->turns_sent && now < t->sent + IDLE_TAKEN_S && term_reader_turns(t) == t->turns_sent;
         if (waits || !idle_process(t->program, IDLE_DEPTH))
             from = now = term_now();
         double quiet = (t->heard > from ? t->heard : from) + silence;
