@@ -42,11 +42,11 @@ struct term {
     char probe[32]; /* where the emulator's answer goes while `probing` */
     size_t probe_n;
     bool probing;
-    FILE *log;      /* borrowed; every byte that came, or NULL */
-    uint64_t bytes; /* how many came */
-    double started; /* seconds, as term_now() tells them */
-    double heard;   /* when the last bytes came */
-    double sent;    /* when the last keys were put out */
+    FILE *log;                /* borrowed; every byte that came, or NULL */
+    uint64_t bytes;           /* how many came */
+    double started;           /* seconds, as term_now() tells them */
+    double heard;             /* when the last bytes came */
+    double sent;              /* when the last keys were put out */
     unsigned long turns_sent; /* of the reader by then; 0: not known */
     char text[TERM_LINE];
 };
