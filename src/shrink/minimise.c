@@ -471,7 +471,8 @@ void odb_minimised_put(const struct odb_minimised *minimised, struct odb_buf *ou
         odb_buf_put_shown(out, s->text);
         odb_buf_putc(out, '\n');
     }
-    odb_buf_printf(out, "%zu probes, %.1f s\n", minimised->probes, minimised->seconds);
+    odb_buf_printf(out, "%zu probe%s, %.1f s\n", minimised->probes, odb_plural(minimised->probes),
+                   minimised->seconds);
     for (size_t i = 0; i < minimised->notes.n; i++) {
         odb_buf_puts(out, "note: ");
         odb_buf_put_shown(out, minimised->notes.items[i]);

@@ -457,7 +457,8 @@ static enum odb_status simplify_constants(struct minimisation *m, char *text, si
     size_t fixed, folded;
     ODB_TRY(simplify_fix(m, &fixed, err));
     ODB_TRY(simplify_fold(m, &folded, err));
-    snprintf(text, size, "%zu inputs became weights, %zu nodes folded", fixed, folded);
+    snprintf(text, size, "%zu input%s became %s, %zu node%s folded", fixed, odb_plural(fixed),
+             fixed == 1 ? "a weight" : "weights", folded, odb_plural(folded));
     return ODB_OK;
 }
 

@@ -189,8 +189,8 @@ static enum odb_status bisect_believe(struct bisect *s, struct odb_error *err)
     bisect_note_declarations(c, f);
     bisect_warn_memory(c, f);
     if (c->options->answers && c->options->answers->n && !c->options->scope)
-        findings_note(f, "goes on from a search that did not end: %zu answers are known",
-                      c->options->answers->n);
+        findings_note(f, "goes on from a search that did not end: %zu answer%s known",
+                      c->options->answers->n, c->options->answers->n == 1 ? " is" : "s are");
     return ODB_OK;
 }
 

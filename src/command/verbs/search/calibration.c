@@ -17,9 +17,9 @@ static void calibration_unknown(struct odb_report *report, const struct odb_loss
     if (loss->unknown.n > CALIBRATION_NAMES)
         odb_buf_puts(&names, ", …");
     if (loss->unknown.n)
-        odb_report_warn(report, "%zu of %zu names in %s are none of the model's values: %s",
+        odb_report_warn(report, "%zu of %zu names in %s %s none of the model's values: %s",
                         loss->unknown.n, loss->encodings->list.n, loss->encodings->path,
-                        odb_buf_text(&names));
+                        loss->unknown.n == 1 ? "is" : "are", odb_buf_text(&names));
     odb_buf_dispose(&names);
 }
 
