@@ -66,6 +66,15 @@ static double grid_reflect(double x, double low, double high)
     return (x < low) == even ? low + rest : high - rest;
 }
 
+/* How far outside a place counts where border cells go on for ever. A cubic place outside still has
+ * the last cells inside among its taps, so that it is each tap which ends at the border, as PyTorch
+ * does and ONNX Runtime since 1.17; ONNX's reference evaluator moves the place. */
+static double grid_border(const struct grid_job *j, double x, int64_t n)
+{
+    double beyond = j->mode == GRID_CUBIC ? 3 : 0; /* no tap is inside from there on */
+    return fmin(fmax(x, -beyond), (double)(n - 1) + beyond);
+}
+
 /* The cell that index i of a dimension of n reads; -1: outside, zero. */
 static int64_t grid_cell(const struct grid_job *j, double i, int64_t n)
 {
@@ -85,8 +94,8 @@ static size_t grid_axis(const struct grid_job *j, double v, int64_t n, int64_t *
     double x = grid_denormalise(j, v, n);
 
     x = j->mode == GRID_NEAREST ? nearbyint(x) : x;
-    if (j->padding == GRID_BORDER && (x < low || x > high))
-        x = fmin(fmax(x, 0), (double)(n - 1));
+    if (j->padding == GRID_BORDER)
+        x = grid_border(j, x, n);
     else if (j->padding == GRID_REFLECTION)
         x = grid_reflect(x, low, high);
     weight[0] = 1;

@@ -6,6 +6,7 @@
 #define ODB_BISECT_BISECT_OPTIONS_H
 
 #include "compare/criterion.h"
+#include "executor/capabilities.h"
 #include "run/hooks.h"
 #include "bisect/strategy.h"
 
@@ -36,6 +37,8 @@ struct odb_bisect_options {
                                 computes it in float is wrong there */
     size_t max_outputs;      /* of one model, that the target was found to give in an earlier search
                                 of the session; 0: that is not known */
+    enum odb_cuts cuts;      /* the parts of the model that it was found to take then; ANY: the same
+                              */
     size_t step;             /* LINEAR: nodes from cut to cut; 0: as many as make the fewest cuts */
     uint64_t seed;           /* of noisy runs and jitter */
     struct odb_trace *trace; /* borrowed: the reference's values, made before for the same model,

@@ -563,8 +563,31 @@ void findings_only_outputs(struct findings *f, bool only)
     f->book->report->only_outputs = only;
 }
 
+/* Which parts of the model it takes, where the search had to find that out. */
+static void findings_conclude_cuts(struct findings *f)
+{
+    const struct search_case *c = f->book->of;
+    enum odb_cuts found = odb_probe_cuts_found(c->prober);
+    const char *parts = found == ODB_CUTS_NONE ? "no part of the model"
+                                               : "no part of the model that begins within it";
+    if (found == ODB_CUTS_ANY)
+        return;
+    f->book->report->cut_found = odb_xstrdup(odb_cuts_word(found));
+    if (found == c->options->cuts)
+        findings_note(f,
+                      "an earlier search in this session found that the target takes %s, so it was "
+                      "not asked for one; --retry asks again, and so does cut=any in its spec",
+                      parts);
+    else
+        findings_note(
+            f,
+            "the target takes %s: it refused two in the same words, and was not asked for "
+            "more; cut=%s in its spec says so at once, cut=any asks for each",
+            parts, odb_cuts_word(found));
+}
+
 /* How many outputs of one model it gives, where the search had to find that out. */
-static void findings_conclude_learnt(struct findings *f)
+static void findings_conclude_outputs(struct findings *f)
 {
     const struct search_case *c = f->book->of;
     size_t most = c->prober->now->max_outputs;
@@ -597,7 +620,8 @@ static void findings_conclude_target(struct findings *f)
     report->target_seconds = stats.load_seconds + stats.run_seconds + step->inside_seconds;
     report->target_load_seconds = stats.load_seconds + step->inside.load_seconds;
     report->target_description = odb_xstrdup(odb_target_description(odb_pool_target(pool)));
-    findings_conclude_learnt(f);
+    findings_conclude_outputs(f);
+    findings_conclude_cuts(f);
     if (stats.relinks)
         findings_note(f, "the link to the target was lost and made again: %zu time%s",
                       stats.relinks, stats.relinks == 1 ? "" : "s");

@@ -70,6 +70,8 @@ enum odb_status search_case_connect(struct search_case_made *made, struct odb_er
     made->prober.scope = options->scope;
     if (options->max_outputs && !options->scope) /* a body is another model */
         odb_probe_set_max_outputs(&made->prober, options->max_outputs);
+    if (!options->scope)
+        odb_probe_set_cuts_found(&made->prober, options->cuts);
     made->is.judge.compared = &made->prober.now->compared;
     made->is.pool = made->pool;
     return ODB_OK;

@@ -159,11 +159,20 @@ bool odb_capabilities_tap(const struct odb_capabilities *said, const char *name)
     return false;
 }
 
+static const char *const capabilities_cuts[] = {
+    [ODB_CUTS_ANY] = "any", [ODB_CUTS_PREFIX] = "prefix", [ODB_CUTS_NONE] = "no"};
+
 enum odb_cuts odb_capabilities_cuts(const struct odb_capabilities *said)
 {
-    return !said->cut || !strcmp(said->cut, "any") ? ODB_CUTS_ANY
-           : !strcmp(said->cut, "prefix")          ? ODB_CUTS_PREFIX
-                                                   : ODB_CUTS_NONE;
+    for (size_t i = 0; said->cut && i < ODB_COUNT(capabilities_cuts); i++)
+        if (!strcmp(said->cut, capabilities_cuts[i]))
+            return (enum odb_cuts)i;
+    return ODB_CUTS_ANY;
+}
+
+const char *odb_cuts_word(enum odb_cuts cuts)
+{
+    return capabilities_cuts[cuts];
 }
 
 bool odb_capabilities_refeed(const struct odb_capabilities *said)

@@ -38,6 +38,8 @@ size_t odb_capabilities_max_outputs(const struct odb_capabilities *said);
 /* Whether a value of this name may be read though the model has it in its middle. */
 bool odb_capabilities_tap(const struct odb_capabilities *said, const char *name);
 enum odb_cuts odb_capabilities_cuts(const struct odb_capabilities *said);
+/* As in cut=: "any", "prefix", "no". */
+const char *odb_cuts_word(enum odb_cuts cuts);
 /* Whether a loaded model runs on other inputs of the same shapes; true where that is not said. */
 bool odb_capabilities_refeed(const struct odb_capabilities *said);
 /* Seconds; -1: not said. */

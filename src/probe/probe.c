@@ -2,6 +2,7 @@
 #include "probe/probe.h"
 
 #include "probe/probe_int.h"
+#include "probe/refusal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,9 +93,21 @@ bool odb_probe_taps(const struct odb_prober *prober, int value)
     return prober->recorded || v->is_output || odb_capabilities_tap(probe_can(prober), v->name);
 }
 
+enum odb_cuts odb_probe_cuts_found(const struct odb_prober *prober)
+{
+    return prober->recorded || probe_can(prober)->cut ? ODB_CUTS_ANY : prober->now->parts.found;
+}
+
+void odb_probe_set_cuts_found(struct odb_prober *prober, enum odb_cuts found)
+{
+    prober->now->parts.found = found;
+}
+
 enum odb_cuts odb_probe_cuts(const struct odb_prober *prober)
 {
-    return prober->recorded ? ODB_CUTS_ANY : odb_capabilities_cuts(probe_can(prober));
+    return prober->recorded
+               ? ODB_CUTS_ANY
+               : ODB_MAX(odb_probe_cuts_found(prober), odb_capabilities_cuts(probe_can(prober)));
 }
 
 size_t odb_probe_max_outputs(const struct odb_prober *prober)
@@ -116,6 +129,7 @@ void odb_prober_dispose(struct odb_prober *prober)
     if (prober->now) {
         odb_map_free(prober->now->asked);
         odb_map_free(prober->now->models);
+        odb_parts_dispose(&prober->now->parts);
         free(prober->now->words);
     }
     free(prober->now);
@@ -405,27 +419,47 @@ static bool probe_is_inside(const struct odb_prober *prober, const struct odb_pr
     return false;
 }
 
-/* Whether the cut is one that the target takes: all of the model, or what leads to some value. */
+/* What has to be fed though a node of the model makes it; ODB_NO_VALUE: nothing. */
+static int probe_fed_within(const struct odb_prober *prober, const struct odb_probe_cut *cut)
+{
+    for (size_t i = 0; i < cut->n_in; i++) {
+        int value = cut->in[i].value;
+        bool drawn = prober->trace && odb_trace_drawn(prober->trace, value);
+        if (prober->model->graph->values[value].producer != ODB_NO_NODE && !drawn &&
+            !cut->in[i].constant)
+            return value;
+    }
+    return ODB_NO_VALUE;
+}
+
+/* Which targets take the cut: those that take any part, prefixes, or the whole model alone. */
+static enum odb_cuts probe_takes(const struct odb_prober *prober, const struct odb_probe_cut *cut)
+{
+    const struct odb_graph *graph = prober->model->graph;
+    if (probe_fed_within(prober, cut) != ODB_NO_VALUE)
+        return ODB_CUTS_ANY;
+    for (size_t o = 0; o < graph->n_outputs; o++) {
+        int maker = graph->values[graph->outputs[o]].producer;
+        if (maker != ODB_NO_NODE && !cut->nodes[maker])
+            return ODB_CUTS_PREFIX;
+    }
+    return ODB_CUTS_NONE;
+}
+
+/* Whether the cut is one that the target takes. */
 static enum odb_status probe_check_border(const struct odb_prober *prober,
                                           const struct odb_probe_cut *cut, struct odb_error *err)
 {
-    const struct odb_graph *graph = prober->model->graph;
-    enum odb_cuts cuts = odb_probe_cuts(prober);
-    for (size_t i = 0; i < cut->n_in && cuts != ODB_CUTS_ANY; i++) {
-        const struct odb_value *v = &graph->values[cut->in[i].value];
-        bool drawn = prober->trace && odb_trace_drawn(prober->trace, cut->in[i].value);
-        if (v->producer != ODB_NO_NODE && !drawn && !cut->in[i].constant)
-            return odb_fail(err, ODB_UNSUPPORTED,
-                            "%.100s would be fed, and the target takes no part of a model that "
-                            "begins within it (cut=%s)",
-                            v->name, cuts == ODB_CUTS_NONE ? "no" : "prefix");
-    }
-    for (size_t o = 0; o < graph->n_outputs && cuts == ODB_CUTS_NONE; o++) {
-        int maker = graph->values[graph->outputs[o]].producer;
-        if (maker != ODB_NO_NODE && !cut->nodes[maker])
-            return odb_fail(err, ODB_UNSUPPORTED, "the target takes no part of a model (cut=no)");
-    }
-    return ODB_OK;
+    enum odb_cuts cuts = odb_probe_cuts(prober), takes = probe_takes(prober, cut);
+    if (takes >= cuts)
+        return ODB_OK;
+    if (takes == ODB_CUTS_ANY)
+        return odb_fail(err, ODB_UNSUPPORTED,
+                        "%.100s would be fed, and the target takes no part of a model that begins "
+                        "within it (cut=%s)",
+                        prober->model->graph->values[probe_fed_within(prober, cut)].name,
+                        odb_cuts_word(cuts));
+    return odb_fail(err, ODB_UNSUPPORTED, "the target takes no part of a model (cut=no)");
 }
 
 /* What the target says that it cannot do is not asked. */
@@ -1048,6 +1082,36 @@ enum odb_status odb_probe__part(struct odb_prober *prober, struct odb_probe *par
     return status;
 }
 
+/* Whether what is read of a cut is of types that the model's outputs have. */
+static bool probe_has_types(const struct odb_prober *prober, const struct odb_probe_cut *cut)
+{
+    const struct odb_graph *graph = prober->model->graph;
+    for (size_t o = 0; o < cut->n_out; o++) {
+        bool found = false;
+        for (size_t i = 0; i < graph->n_outputs && !found && cut->out[o].like; i++)
+            found = graph->values[graph->outputs[i]].type.dtype == cut->out[o].like->dtype;
+        if (!found)
+            return false;
+    }
+    return cut->n_out > 0;
+}
+
+/* What a target does not say of parts is seen from what it takes and refuses. */
+static void probe_learn(struct odb_prober *prober, const struct odb_probe_cut *cut)
+{
+    struct odb_probe_part part = {.graph = prober->model->graph,
+                                  .nodes = cut->nodes,
+                                  .plain = probe_has_types(prober, cut),
+                                  .takes = probe_takes(prober, cut)};
+    if (prober->now->pieces > 1 || probe_can(prober)->cut || !cut->n_out)
+        return;
+    part.end = part.graph->values[cut->out[0].value].producer;
+    if (cut->status == ODB_OK)
+        odb_parts_taken(&prober->now->parts, &part);
+    else if (odb_refusal_may_be_fault(cut->status, &cut->err))
+        odb_parts_refused(&prober->now->parts, &part, &cut->err);
+}
+
 static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *probe, bool load,
                                 struct odb_error *err)
 {
@@ -1056,7 +1120,7 @@ static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *pro
         probe_consult(prober, probe, cut);
     probe->begun = NULL;
     probe->silent = cut->known || (cut->status == ODB_CANCELLED && !cut->task);
-    bool allowed = probe_charge(prober, probe, cut);
+    bool allowed = probe_charge(prober, probe, cut), asked = cut->known || cut->status == ODB_OK;
     if (!probe->silent && !probe->aside)
         probe_announce(prober, probe, cut);
     if (cut->task) {
@@ -1072,6 +1136,8 @@ static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *pro
     prober->now->loads += cut->loads;
     probe_count_model(prober, cut);
     probe_remember(prober, cut);
+    if (asked && !prober->recorded)
+        probe_learn(prober, cut);
     probe_collect(prober, probe, cut);
     enum odb_status status = cut->status;
     if (status != ODB_OK && err)

@@ -8,6 +8,7 @@
 
 #include "base/map.h"
 #include "probe/answers.h"
+#include "probe/parts_taken.h"
 #include "run/probe_kind.h"
 #include "run/feeds.h"
 #include "run/hooks.h"
@@ -27,6 +28,7 @@ struct odb_probing {
     size_t pieces;          /* that the cut which was asked for last ran in */
     size_t loads;           /* of what was run; those of what was begun come with its run */
     size_t max_outputs;     /* odb_probe_set_max_outputs() */
+    struct odb_parts parts; /* odb_probe_cuts() */
     struct odb_map *models; /* owned: those that were loaded; NULL: none was */
     size_t n_models;        /* odb_probe_models() */
 };
@@ -103,9 +105,13 @@ void odb_prober_dispose(struct odb_prober *prober);
 size_t odb_probe_max_outputs(const struct odb_prober *prober);
 /* Whether a value in the middle of a model may be read, as the target says (taps=). */
 bool odb_probe_taps(const struct odb_prober *prober, int value);
-/* Which parts of the model it takes, as it says (cut=). What neither allows is unsupported, without
- * a question. */
+/* Which parts of the model it takes, as it says (cut=), or was found to take where it does not say.
+ * What neither this nor taps= allows is unsupported, without a question. */
 enum odb_cuts odb_probe_cuts(const struct odb_prober *prober);
+/* The same of what was found alone; ANY: nothing was. */
+enum odb_cuts odb_probe_cuts_found(const struct odb_prober *prober);
+/* It was found to take no more than this in an earlier search. */
+void odb_probe_set_cuts_found(struct odb_prober *prober, enum odb_cuts found);
 /* Whether what is loaded runs on other inputs, as it says (refeed=). */
 bool odb_probe_refeeds(const struct odb_prober *prober);
 /* It was found to take no more than this. */

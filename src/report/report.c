@@ -411,6 +411,7 @@ void odb_report_free(struct odb_report *report)
     free(report->target_description);
     free(report->host);
     free(report->target_words);
+    free(report->cut_found);
     free(report->instead_text);
     odb_account_dispose(&report->account);
     json_decref(report->more);
@@ -450,5 +451,8 @@ void odb_report_note(struct odb_report *report, const char *fmt, ...)
     va_start(args, fmt);
     odb_text_vfit(line, sizeof line, fmt, args);
     va_end(args);
+    for (size_t i = 0; i < report->notes.n; i++)
+        if (!strcmp(report->notes.items[i], line))
+            return;
     odb_push(&report->notes, odb_xstrdup(line));
 }

@@ -330,6 +330,8 @@ struct odb_report {
     size_t values_unread; /* that nodes make and others read, and the target never gave */
     size_t max_outputs;   /* of one model, that the target was found to give; 0: it was not asked
                              for more than it gives, or says itself what that is */
+    char *cut_found;      /* owned; parts of the model that it was found to take: "prefix", "no";
+                             NULL: any, or it says so itself */
     size_t target_models; /* distinct ones among the loads: what a compiler has to compile */
     size_t target_loads, target_runs;
     struct odb_pieces pieces;

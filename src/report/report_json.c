@@ -468,6 +468,7 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "target_seconds", odb_json_real(report->target_seconds));
     report_set(root, "target_load_seconds", odb_json_real(report->target_load_seconds));
     report_set(root, "max_outputs_found", json_integer((json_int_t)report->max_outputs));
+    report_set(root, "cut_found", odb_json_text(report->cut_found));
     report_set(root, "values_unread", json_integer((json_int_t)report->values_unread));
     report_set(root, "unsupported_nodes", json_integer((json_int_t)report->n_unsupported));
     report_set(root, "first",

@@ -567,6 +567,7 @@ static void read_head(struct odb_report *report, const json_t *json)
         {"target_seconds", offsetof(struct odb_report, target_seconds), read_real},
         {"target_load_seconds", offsetof(struct odb_report, target_load_seconds), read_real},
         {"max_outputs_found", offsetof(struct odb_report, max_outputs), read_size},
+        {"cut_found", offsetof(struct odb_report, cut_found), read_text},
         {"values_unread", offsetof(struct odb_report, values_unread), read_size},
         {"unsupported_nodes", offsetof(struct odb_report, n_unsupported), read_size},
     };

@@ -29,14 +29,13 @@ static struct odb_learnt *learnt_of(struct odb_session *session, const char *tar
     return &session->learnt.items[session->learnt.n - 1];
 }
 
-/* What the file has of it; *out stays where it has nothing. */
-static enum odb_status learnt_read(struct odb_store *store, const char *target, size_t *out,
-                                   struct odb_error *err)
+/* The number that a table of the file has of the target; *out stays where it has none. */
+static enum odb_status learnt_read(struct odb_store *store, const char *select, const char *target,
+                                   size_t *out, struct odb_error *err)
 {
     enum odb_status status = ODB_OK;
     sqlite3_stmt *stmt;
-    ODB_TRY(odb_store__prepare_if_there(store, &stmt,
-                                        "SELECT max_outputs FROM learnt WHERE target = ?", err));
+    ODB_TRY(odb_store__prepare_if_there(store, &stmt, select, err));
     if (!stmt)
         return ODB_OK;
     odb_store__bind_text(stmt, 1, target);
@@ -46,15 +45,15 @@ static enum odb_status learnt_read(struct odb_store *store, const char *target, 
     return status;
 }
 
-static enum odb_status learnt_write(struct odb_store *store, const struct odb_learnt *learnt,
-                                    struct odb_error *err)
+static enum odb_status learnt_write(struct odb_store *store, const char *table, const char *insert,
+                                    const char *target, size_t number, struct odb_error *err)
 {
     sqlite3_stmt *stmt;
     ODB_STORE_HOLD(store);
-    ODB_TRY(odb_store__make_table(store, "learnt", err));
-    ODB_TRY(odb_store__prepare(store, &stmt, "INSERT OR REPLACE INTO learnt VALUES (?, ?)", err));
-    odb_store__bind_text(stmt, 1, learnt->target);
-    sqlite3_bind_int64(stmt, 2, (sqlite3_int64)learnt->max_outputs);
+    ODB_TRY(odb_store__make_table(store, table, err));
+    ODB_TRY(odb_store__prepare(store, &stmt, insert, err));
+    odb_store__bind_text(stmt, 1, target);
+    sqlite3_bind_int64(stmt, 2, (sqlite3_int64)number);
     enum odb_status status = odb_store__step(store, stmt, err);
     sqlite3_finalize(stmt);
     return status;
@@ -64,23 +63,45 @@ enum odb_status odb_session__recall_learnt(struct odb_session *session,
                                            struct odb_bisect_options *options, bool again,
                                            struct odb_error *err)
 {
+    size_t cuts = ODB_CUTS_ANY;
     learnt_name(options, session->learning);
     struct odb_learnt *learnt = learnt_of(session, session->learning);
     if (!learnt->max_outputs && session->store)
-        ODB_TRY(learnt_read(session->store, session->learning, &learnt->max_outputs, err));
+        ODB_TRY(learnt_read(session->store, "SELECT max_outputs FROM learnt WHERE target = ?",
+                            session->learning, &learnt->max_outputs, err));
+    if (learnt->cuts == ODB_CUTS_ANY && session->store)
+        ODB_TRY(learnt_read(session->store, "SELECT cut FROM learnt_cut WHERE target = ?",
+                            session->learning, &cuts, err));
+    if (cuts <= ODB_CUTS_NONE && cuts != ODB_CUTS_ANY)
+        learnt->cuts = (enum odb_cuts)cuts;
     options->max_outputs = again ? 0 : learnt->max_outputs;
+    options->cuts = again ? ODB_CUTS_ANY : learnt->cuts;
     return ODB_OK;
 }
 
 enum odb_status odb_session__learn(struct odb_session *session, const struct odb_report *report,
                                    struct odb_error *err)
 {
-    if (!report->max_outputs || !session->learning[0])
+    if (!session->learning[0])
         return ODB_OK;
     struct odb_learnt *learnt = learnt_of(session, session->learning);
-    bool new = learnt->max_outputs != report->max_outputs;
-    learnt->max_outputs = report->max_outputs;
-    return new && session->store ? learnt_write(session->store, learnt, err) : ODB_OK;
+    const struct odb_capabilities found = {.cut = report->cut_found};
+    enum odb_cuts cuts = odb_capabilities_cuts(&found);
+    bool new_outputs = report->max_outputs && learnt->max_outputs != report->max_outputs;
+    bool new_cuts = cuts != ODB_CUTS_ANY && learnt->cuts != cuts;
+    if (new_outputs)
+        learnt->max_outputs = report->max_outputs;
+    if (new_cuts)
+        learnt->cuts = cuts;
+    if (new_outputs && session->store)
+        ODB_TRY(learnt_write(session->store, "learnt",
+                             "INSERT OR REPLACE INTO learnt VALUES (?, ?)", learnt->target,
+                             learnt->max_outputs, err));
+    return new_cuts && session->store
+               ? learnt_write(session->store, "learnt_cut",
+                              "INSERT OR REPLACE INTO learnt_cut VALUES (?, ?)", learnt->target,
+                              learnt->cuts, err)
+               : ODB_OK;
 }
 
 void odb_session__forget_learnt(struct odb_session *session)

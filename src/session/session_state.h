@@ -12,7 +12,8 @@
  * target. */
 struct odb_learnt {
     char *target;       /* owned: a digest of its spec and its files */
-    size_t max_outputs; /* of one model; never 0 */
+    size_t max_outputs; /* of one model; 0: not known */
+    enum odb_cuts cuts; /* the parts of the model that it takes; ANY: not known */
 };
 
 struct odb_session {

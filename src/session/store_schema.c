@@ -74,6 +74,7 @@ static const struct {
      SCHEMA_NEEDED},
     /* what targets were found to be able to do */
     {"learnt", "(target TEXT PRIMARY KEY, max_outputs INTEGER NOT NULL)", SCHEMA_NEEDED},
+    {"learnt_cut", "(target TEXT PRIMARY KEY, cut INTEGER NOT NULL)", SCHEMA_NEEDED},
 };
 
 static enum odb_status schema_make(struct odb_store *store, size_t i, struct odb_error *err)

@@ -29,6 +29,9 @@
 #include "run/value_report.h"
 #include "model/read/load.h"
 
+#define MINIMISE_SIMPLER                                                                           \
+    10 /* questions on whether what is left may be simpler, as most models take */
+
 /* --- accounting ------------------------------------------------------------------------------- */
 
 enum odb_status minimise_spend(struct minimisation *m, struct odb_error *err)
@@ -220,11 +223,29 @@ static enum odb_status minimise_open(struct minimisation *m, struct odb_error *e
     return odb_error_remedy(err, "name the executor that was recorded with --target");
 }
 
+/* What it will cost: cuts halve the model from both ends. */
+static void minimise_foretell(struct minimisation *m)
+{
+    size_t halvings = 0;
+    double load, run;
+    for (size_t n = m->best.n_nodes; n > 1; n = (n + 1) / 2)
+        halvings++;
+    odb_pool_price(m->pool, &load, &run);
+    m->out->expected = m->out->probes + 2 * halvings + MINIMISE_SIMPLER;
+    odb_hooks_tell(&m->options->search.hooks,
+                   (struct odb_search_event){.what = ODB_EVENT_FORECAST,
+                                             .text = "minimise",
+                                             .node = ODB_NO_NODE,
+                                             .loads = m->out->expected,
+                                             .seconds = (load + run) * (double)m->out->expected});
+}
+
 static enum odb_status minimise_run(struct minimisation *m, struct odb_error *err)
 {
     ODB_TRY(minimise_begin(m, err));
     if (!m->out->failed)
         return ODB_OK;
+    minimise_foretell(m);
     ODB_TRY(minimise_shrink(m, err));
     ODB_TRY(minimise_simplify(m, err));
     return m->options->scramble ? minimise_scramble(m, err) : ODB_OK;
@@ -471,8 +492,8 @@ void odb_minimised_put(const struct odb_minimised *minimised, struct odb_buf *ou
         odb_buf_put_shown(out, s->text);
         odb_buf_putc(out, '\n');
     }
-    odb_buf_printf(out, "%zu probe%s, %.1f s\n", minimised->probes, odb_plural(minimised->probes),
-                   minimised->seconds);
+    odb_buf_printf(out, "%zu probe%s of about %zu expected, %.1f s\n", minimised->probes,
+                   odb_plural(minimised->probes), minimised->expected, minimised->seconds);
     for (size_t i = 0; i < minimised->notes.n; i++) {
         odb_buf_puts(out, "note: ");
         odb_buf_put_shown(out, minimised->notes.items[i]);
@@ -518,6 +539,7 @@ void odb_minimised_json(const struct odb_minimised *minimised, struct odb_buf *o
     json_object_set_new(json, "notes", odb_json_texts(minimised->notes.items, minimised->notes.n));
     json_object_set_new(json, "stopped", json_boolean(minimised->stopped));
     json_object_set_new(json, "probes", json_integer((json_int_t)minimised->probes));
+    json_object_set_new(json, "probes_expected", json_integer((json_int_t)minimised->expected));
     json_object_set_new(json, "seconds", odb_json_real(minimised->seconds));
     json_object_set_new(json, "good_nodes", json_integer((json_int_t)minimised->good_nodes));
     json_object_set_new(json, "written", json_boolean(minimised->written));

@@ -43,6 +43,7 @@ struct odb_minimised {
     ODB_VEC(char *) notes; /* owned: what else there is to say, a line each */
     bool stopped;          /* by the budget or by the user, before the end */
     size_t probes;
+    size_t expected; /* probes, as was said once the failure was known */
     double seconds;
     size_t good_nodes;             /* of the largest good model; 0: none was met, or none written */
     bool written;                  /* the folder is there, and: */

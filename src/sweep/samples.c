@@ -224,23 +224,13 @@ static enum odb_status samples_fails(struct samples_at *at, struct odb_error *er
     return status;
 }
 
-/* What a load and a run of the target take, as it says or as they did; 0: not known yet. */
-static void samples_price(struct odb_pool *pool, double *load, double *run)
-{
-    const struct odb_capabilities *can = odb_target_capabilities(odb_pool_target(pool));
-    struct odb_target_stats stats = odb_pool_stats(pool);
-    double said = odb_capabilities_compile(can), says = odb_capabilities_run(can);
-    *load = said >= 0 ? said : stats.load_seconds / (double)ODB_MAX(stats.loads, (size_t)1);
-    *run = says >= 0 ? says : stats.run_seconds / (double)ODB_MAX(stats.runs, (size_t)1);
-}
-
 void odb_samples_forecast(struct odb_pool *pool, size_t done, size_t n, double began,
                           const struct odb_search_hooks *hooks)
 {
     double load, run;
     bool refeed = odb_capabilities_refeed(odb_target_capabilities(odb_pool_target(pool)));
     size_t loads = refeed ? !done : n - done;
-    samples_price(pool, &load, &run);
+    odb_pool_price(pool, &load, &run);
     odb_hooks_tell(hooks,
                    (struct odb_search_event){.what = ODB_EVENT_FORECAST,
                                              .text = "samples",
@@ -264,7 +254,7 @@ static enum odb_status samples_judge_one(struct odb_samples *s, size_t i, struct
     if (status == ODB_OK) {
         samples_feed(&at, prober, pool);
         status = samples_run(&at, prober, &why);
-        samples_price(pool, &load, &run);
+        odb_pool_price(pool, &load, &run);
     } else if (!samples_fatal(status)) {
         at.sample->verdict = ODB_VERDICT_UNTESTABLE;
     }

@@ -144,12 +144,22 @@ def place(case):
 
 
 def accused(report):
-    """The sets of indices that a report accuses, the first one first."""
+    """The sets of indices that a report accuses, the first one first: of a group its nodes, of a
+    region all that lies between its ends."""
     sets = []
     for culprit in report["culprits"]:
         first, last = culprit.get("segment") or (culprit["index"], culprit["index"])
-        sets.append(set(range(first, last + 1)))
+        sets.append(set(culprit.get("group") or range(first, last + 1)))
     return sets
+
+
+def is_healthy(case, report):
+    """Whether the target's outputs are the reference's but for a float's rounding, so that there is
+    nothing to find: some faults are of one kind of processor."""
+    listed, _, _ = run(Target(case), "info", place(case)[0], "--json")
+    outputs = {o["name"] for o in listed["outputs"]}
+    return all(v["verdict"] == "pass" and v["error"] < 1e-6 for v in report["values"]
+               if v["name"] in outputs)
 
 
 def held_by(report):
@@ -159,7 +169,8 @@ def held_by(report):
 
 
 def judge(case, report):
-    """What a search comes to (right, part, region, wrong, missed, none) and the group's size."""
+    """What a search comes to (right, part, region, wrong, missed, none; no fault: this processor does
+    not have it) and the group's size."""
     if report is None:
         return "none", 0
     sets = accused(report)
@@ -172,7 +183,7 @@ def judge(case, report):
     if not case.choices:
         return ("wrong", len(sets[0])) if sets else ("right", 0)
     if not sets:
-        return "missed", 0
+        return ("no fault" if is_healthy(case, report) else "missed"), 0
     size = len(sets[0])
     innocent = sum(not s & case.expected() for s in sets)
     if not sets[0] & case.expected():
@@ -273,8 +284,10 @@ def print_tap(cases):
     """A line for each case: only what is right passes."""
     for case in cases:
         found, cells = row(case, Target(case))
-        print("%s %s on %s: %s" % ("ok" if found == "right" else "not ok", case.name, case.runtime,
-                                   found if found == "right" else "%s %s" % (found, cells)),
+        skip = " # SKIP" if found == "no fault" else ""
+        print("%s %s on %s: %s%s" % ("ok" if found == "right" or skip else "not ok", case.name,
+                                     case.runtime,
+                                     found if found == "right" else "%s %s" % (found, cells), skip),
               flush=True)
 
 

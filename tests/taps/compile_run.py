@@ -5,7 +5,8 @@ Usage: compile_run.py ONNXDBG SPEC MODE [capabilities | compile DIR | run DIR | 
 
 Writes every call to $CALLS, "VERB DIGEST" with the digest of the model. Compiling makes two files, one
 in a folder, without which nothing runs. MODE says what goes wrong: "fails", "crashes" or "hangs"
-while compiling; "garbage", "status", "silent" or "slow" when asked what it can do; "noisy": it
+while compiling, "whole": it takes no part of the model of $NODES nodes, and $OUTPUTS outputs of
+that at most; "garbage", "status", "silent" or "slow" when asked what it can do; "noisy": it
 prints more than the answer; "old": it knows no verbs; "none": nothing. With $SLEEP compiling takes so
 many seconds, and $VERSION is what it says of itself.
 """
@@ -55,6 +56,14 @@ def compile_model():
     note('compile', digest())
     if mode == 'fails':
         sys.exit('error: unsupported operator Gemm')
+    if mode == 'whole':
+        said = json.loads(subprocess.run([program, 'info', '--json', 'model.onnx'], check=True,
+                                         stdout=subprocess.PIPE).stdout)
+        nodes, outputs = said['nodes'], len(said['outputs'])
+        if nodes != int(os.environ['NODES']):
+            sys.exit(f'error: only complete networks are supported, this has {nodes} nodes')
+        if outputs > int(os.environ['OUTPUTS']):
+            sys.exit(f'error: {outputs} outputs are too many')
     if mode == 'crashes':
         os.kill(os.getpid(), signal.SIGSEGV)
     if mode == 'hangs':

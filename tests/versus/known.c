@@ -136,7 +136,6 @@ static const struct known known_rows[] = {
     {"^(Resize|Upsample).*mode=(linear|cubic).*int", "it truncates; ONNX rounds"},
     {"^Upsample.*(mode only supports|ScalesValidation)", "it has no such resizing"},
     {"^(Resize|Upsample).*(NAN|LARGE)", "it multiplies infinities by 0"},
-    {"^GridSample.*cubic.*border", "it clamps pixels; ONNX clamps the place"},
     {"^GridSample.*reflection.*theirs nan", "it divides by the width of a single pixel"},
     {"^AffineGrid.*float16.*refuse", "its function body does not split one theta"},
     {"^N(egative|onMax).*e-0[678]", "cancellation"},

@@ -311,9 +311,10 @@ static enum odb_status bisect_search(struct bisect *s, struct odb_error *err)
     ODB_TRY(bisect_in_float(c, f, &in_float, err));
     if (in_float)
         return ODB_OK;
+    status = bisect_runs(c, f, err);
     findings_only_outputs(f, !reading_taps(c) && odb_probe_cuts(c->prober) == ODB_CUTS_NONE &&
-                                 odb_probe_refeeds(c->prober));
-    return bisect_runs(c, f, err);
+                                 odb_probe_refeeds(c->prober)); /* by now it may be found out */
+    return status;
 }
 
 /* --- what is reported at the end -------------------------------------------------------------- */

@@ -44,16 +44,6 @@ static void plain_sign(const struct search_case *c, struct findings *f, enum odb
     findings_sign(f, &sought);
 }
 
-/* What a load and a run cost, as the target says or as they did. */
-static void plain_price(const struct search_case *c, struct findings *f)
-{
-    const struct odb_capabilities *can = odb_target_capabilities(odb_pool_target(c->pool));
-    struct odb_target_stats stats = odb_pool_stats(c->pool);
-    double load = odb_capabilities_compile(can), run = odb_capabilities_run(can);
-    f->kept->load = load >= 0 ? load : stats.load_seconds / (double)ODB_MAX(stats.loads, (size_t)1);
-    f->kept->run = run >= 0 ? run : stats.run_seconds / (double)ODB_MAX(stats.runs, (size_t)1);
-}
-
 enum odb_status plain_run(const struct search_case *c, struct findings *f, struct odb_error *err)
 {
     struct odb_probe probe = reading_plain(c, f, "the whole model", f->plain);
@@ -69,7 +59,7 @@ enum odb_status plain_run(const struct search_case *c, struct findings *f, struc
     odb_probe_tell(c->prober, &probe, shown, 0);
     ODB_TRY(status);
     ODB_TRY(repeat_runs(c, f, err));
-    plain_price(c, f);
+    odb_pool_price(c->pool, &f->kept->load, &f->kept->run);
     findings_step_end(f, "plain", "the model as it is, %zu time%s: is it wrong, does it repeat?",
                       f->report->repeats.runs, odb_plural(f->report->repeats.runs));
     return held_exchanged(c, f, err);

@@ -17,6 +17,8 @@
 
 #define WATCH_QUIET 1.0 /* seconds before anything is shown: most searches are done by then */
 #define WATCH_EVERY 0.1
+#define WATCH_DEAR 120.0 /* seconds that are said before they are spent */
+#define WATCH_DEARER 1.5 /* times what was said last, to be said again */
 
 /* A signal handler has nowhere else to write to. */
 static atomic_int watch_signal; /* several threads look at it */
@@ -122,6 +124,23 @@ static bool watch_cancelled(void *payload)
             odb_clock() >= watch->call->budget.deadline);
 }
 
+/* A long search says its price before, so that it can be declined. */
+static void watch_price(struct odb_watch *watch, const struct odb_search_event *event)
+{
+    struct odb_buf line = ODB_BUF_INIT;
+    watch->expected = event->seconds;
+    watch->expected_loads = event->loads;
+    if (watch->call->console || event->seconds < WATCH_DEAR ||
+        event->seconds < watch->said * WATCH_DEARER)
+        return;
+    watch->said = event->seconds;
+    odb_buf_printf(&line, "%s: about %zu loads of the target, ", event->text, event->loads);
+    odb_buf_put_duration(&line, event->seconds);
+    odb_buf_puts(&line, "; Ctrl-C, --compiles or --budget ends it with what is known by then\n");
+    odb_watch_print(watch, watch->call->log, odb_buf_text(&line));
+    odb_buf_dispose(&line);
+}
+
 static void watch_event(void *payload, const struct odb_search_event *event)
 {
     struct odb_watch *watch = payload;
@@ -137,10 +156,8 @@ static void watch_event(void *payload, const struct odb_search_event *event)
         odb_text_fit(watch->probe, sizeof watch->probe, "%s", event->text ? event->text : "");
     if (event->what == ODB_EVENT_PROBE_END)
         watch->loads += event->loads;
-    if (event->what == ODB_EVENT_FORECAST) {
-        watch->expected = event->seconds;
-        watch->expected_loads = event->loads;
-    }
+    if (event->what == ODB_EVENT_FORECAST)
+        watch_price(watch, event);
     if (event->what == ODB_EVENT_SUSPECTS) {
         watch->left = event->remaining;
         watch->first_left = event->node;

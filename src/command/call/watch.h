@@ -21,6 +21,7 @@ struct odb_watch {
     size_t done, total;              /* of the phase; total 0: unknown */
     double start, phase_start, last; /* of the clock */
     double expected;                 /* seconds of a search in all; 0: unknown */
+    double said;                     /* seconds that the user was told of before; 0: none */
     size_t loads, expected_loads;    /* of the target; the latter in all, 0: unknown */
     size_t left;                     /* suspects; 0: unknown */
     int first_left, last_left;

@@ -275,9 +275,10 @@ static const struct odb_command command_table[] = {
         .alias = "minimize",
         .group = "find the fault",
         .args = args_export,
-        .options = OPTIONS(OPTS_SEARCH, ODB_OPTION_OUTPUT, ODB_OPTION_SESSION,
-                           ODB_OPTION_IR_VERSION, ODB_OPTION_SCRAMBLE, ODB_OPTION_WITH_TARGET,
-                           ODB_OPTION_BUDGET, ODB_OPTION_PROBES, ODB_OPTION_JSON_FILE),
+        .options =
+            OPTIONS(OPTS_SEARCH, ODB_OPTION_OUTPUT, ODB_OPTION_SESSION, ODB_OPTION_IR_VERSION,
+                    ODB_OPTION_SCRAMBLE, ODB_OPTION_WITH_TARGET, ODB_OPTION_BUDGET,
+                    ODB_OPTION_PROBES, ODB_OPTION_COMPILES, ODB_OPTION_JSON_FILE),
         .help = "shrink a failing model to what it takes to fail, and write that",
         .text = "Moves the outputs back and the inputs forward, takes single nodes out, and then "
                 "makes inputs, weights and attributes simple, as long as the failure keeps its "

@@ -403,6 +403,18 @@ struct odb_target_stats odb_pool_stats(struct odb_pool *pool)
     return sum;
 }
 
+void odb_pool_price(struct odb_pool *pool, double *load, double *run)
+{
+    const struct odb_capabilities *can = odb_target_capabilities(odb_pool_target(pool));
+    struct odb_target_stats stats = odb_pool_stats(pool);
+    *load = odb_capabilities_compile(can);
+    *run = odb_capabilities_run(can);
+    if (*load < 0)
+        *load = stats.load_seconds / (double)ODB_MAX(stats.loads, (size_t)1);
+    if (*run < 0)
+        *run = stats.run_seconds / (double)ODB_MAX(stats.runs, (size_t)1);
+}
+
 const char *odb_pool_trouble(struct odb_pool *pool)
 {
     pthread_mutex_lock(&pool->lock); /* written once, before this can see it */

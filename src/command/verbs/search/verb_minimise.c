@@ -138,7 +138,7 @@ static enum odb_status minimise_spent(const struct odb_command_call *call, struc
              "the budget is spent after %zu probe%s, and nothing is known to "
              "fail yet",
              call->budget.asked, odb_plural(call->budget.asked));
-    return odb_error_remedy(err, "allow more with --budget or --probes");
+    return odb_error_remedy(err, "allow more with --budget, --probes or --compiles");
 }
 
 enum odb_status odb_command__minimise(struct odb_command_call *call, struct odb_error *err)

@@ -48,6 +48,25 @@ static void test_gridsample__wild_points(void **state)
     }
 }
 
+/* Of 1, 2, 3: a cubic place a quarter of a cell outside still sees the 2, by its weight of
+ * -0.10546875; one far outside sees the border alone. */
+static void test_gridsample__a_cubic_border_is_of_each_tap(void **state)
+{
+    const double points[] = {-1.25, 0, 1.25, 0, -9, 0, 9, 0},
+                 want[] = {0.89453125, 3.10546875, 1, 3};
+    struct op_call c = OP_CALL("GridSample", 20);
+
+    op_text(&c, "mode", "cubic");
+    op_text(&c, "padding_mode", "border");
+    op_int(&c, "align_corners", 1);
+    op_count(&c, ODB_F32, 4, OP_DIMS(1, 1, 1, 3), 1);
+    op_in(&c, ODB_F32, 4, OP_DIMS(1, 4, 1, 2), points);
+    assert_int_equal(op_run(&c), ODB_OK);
+    for (size_t e = 0; e < 4; e++)
+        assert_true(fabs(odb_tensor_f64(c.out[0], e) - want[e]) < 1e-6);
+    op_free(&c);
+}
+
 static void test_gridsample__refuses(void **state)
 {
     struct op_call c = OP_CALL("GridSample", 16), i = OP_CALL("GridSample", 20);
@@ -67,6 +86,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gridsample__identity),
         cmocka_unit_test(test_gridsample__wild_points),
+        cmocka_unit_test(test_gridsample__a_cubic_border_is_of_each_tap),
         cmocka_unit_test(test_gridsample__refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
