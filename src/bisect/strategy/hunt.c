@@ -507,7 +507,8 @@ enum odb_status hunt_value(const struct search_case *c, struct findings *f, int 
     enum odb_status status = hunt_search(&h, &value, 1, suspects, &probes, err);
     if (status == ODB_OK)
         status = hunt_settle(c, f, suspects, &before, err);
-    findings_step_end(f, "prefix", "%zu cuts for %.100s", probes, c->graph->values[value].name);
+    findings_step_end(f, "prefix", "%zu cut%s for %.100s", probes, odb_plural(probes),
+                      c->graph->values[value].name);
     if (status == ODB_OK && before != ODB_NO_VALUE) {
         free(suspects);
         hunt_dispose(&h);
@@ -662,8 +663,8 @@ enum odb_status hunt_crash(const struct search_case *c, struct findings *f,
     whole = whole && left > 1;
     if (!whole && status == ODB_OK && left > 1)
         findings_warn(f, HUNT_REGION, left, first, last);
-    findings_step_end(f, "prefix", "%zu cuts for what makes the target %s", probes,
-                      signature == ODB_E_CRASH ? "crash" : "hang");
+    findings_step_end(f, "prefix", "%zu cut%s for what makes the target %s", probes,
+                      odb_plural(probes), signature == ODB_E_CRASH ? "crash" : "hang");
     if (h.n_other)
         findings_warn(f,
                       "%zu cut%s made the target fail in another way than the model does: "
@@ -701,7 +702,8 @@ enum odb_status hunt_refusal(const struct search_case *c, struct findings *f,
     }
     if (left > 1)
         findings_warn(f, HUNT_REGION, left, first, *node);
-    findings_step_end(f, "prefix", "%zu cuts for what the target refuses", probes);
+    findings_step_end(f, "prefix", "%zu cut%s for what the target refuses", probes,
+                      odb_plural(probes));
     free(suspects);
     hunt_dispose(&h);
     return status;

@@ -155,9 +155,8 @@ enum odb_status suffix_hunt(const struct search_case *c, struct findings *f, int
     enum odb_status status = suffix_search(&s, NULL, &result, err);
     failure_warn(&failure);
     findings_step_end(f, "suffix",
-                      "%zu cuts for %.100s, what follows them fed with the "
-                      "reference's values",
-                      result.loads, c->graph->values[value].name);
+                      "%zu cut%s for %.100s, what follows fed with the reference's values",
+                      result.loads, odb_plural(result.loads), c->graph->values[value].name);
     if (status == ODB_OK && result.acquitted && !c->pinned) {
         status = whole_output(c, f, value, err);
         goto out;

@@ -286,8 +286,8 @@ enum odb_status taps_hunt(const struct search_case *c, struct findings *f, int v
         status = taps_search(&t, &read, err);
     }
     if (read)
-        findings_step_end(f, "taps", "%zu runs with values read for %.100s%s", t.runs,
-                          c->graph->values[value].name,
+        findings_step_end(f, "taps", "%zu run%s with values read for %.100s%s", t.runs,
+                          odb_plural(t.runs), c->graph->values[value].name,
                           f->hidden ? "; the last does not show what the plain run shows" : "");
     else
         findings_step_end(f, "taps", "refused: %.200s", t.why.what);
