@@ -33,6 +33,12 @@ void decided_dispose(struct findings *f)
     f->kept->decided = NULL;
 }
 
+/* Whether the target stores a value as integers that what follows goes on from. */
+static bool decided_stored(const struct odb_tensor *had)
+{
+    return had && had->kind == ODB_TENSOR && had->n_steps;
+}
+
 /* One run that goes its own way. */
 struct decided {
     const struct search_case *c; /* borrowed */
@@ -67,6 +73,25 @@ static enum odb_status decided_tip(struct decided *d, const struct odb_node *nod
     return ODB_OK;
 }
 
+/* A target that stores the value as integers goes on with the nearest of their steps. */
+static enum odb_status decided_store(struct decided *d, int value, struct odb_error *err)
+{
+    const struct odb_tensor *had = d->f->given[value], *x = d->values[value];
+    struct odb_tensor *stored = NULL;
+    if (!decided_stored(had) || x->kind != ODB_TENSOR || !odb_dtype_is_float(x->dtype) ||
+        !odb_tensor_same_shape(x, had))
+        return ODB_OK;
+    ODB_TRY(odb_tensor_clone(&stored, x, err));
+    for (size_t i = 0; i < x->count; i++) {
+        double step = odb_tensor_step(had, i);
+        odb_store_f64(stored->dtype, stored->data, i,
+                      nearbyint(odb_tensor_f64(x, i) / step) * step);
+    }
+    odb_tensor_unref(d->values[value]);
+    d->values[value] = stored;
+    return ODB_OK;
+}
+
 /* What a node gave, against golden. */
 static enum odb_status decided_measure(void *payload, int node, enum odb_status status,
                                        struct odb_error *err)
@@ -84,6 +109,7 @@ static enum odb_status decided_measure(void *payload, int node, enum odb_status 
         golden = golden || v < 0 ? golden : c->trace->ref[v];
         if (!golden || !d->values[v])
             continue;
+        ODB_TRY(decided_store(d, v, err));
         odb_gap_measure(&gap, d->values[v], golden);
         f->kept->decided[v].error =
             fmax(f->kept->decided[v].error, gap.comparable ? gap.error : INFINITY);
@@ -117,8 +143,18 @@ static void decided_run(const struct search_case *c, struct findings *f,
     free(d.values);
 }
 
-static bool decided_possible(const struct search_case *c)
+static size_t decided_count_stored(const struct search_case *c, const struct findings *f)
 {
+    size_t n = 0;
+    for (size_t v = 0; v < c->graph->n_values; v++)
+        n += decided_stored(f->given[v]);
+    return n;
+}
+
+static bool decided_possible(const struct search_case *c, const struct findings *f)
+{
+    if (f->kept->stored)
+        return true;
     for (size_t n = 0; n < c->graph->n_nodes; n++) {
         const struct odb_op *op = odb_cpu_op(c->trace->cpu, (int)n);
         if (op && (op->flags & ODB_OP_BOUNDARY))
@@ -127,10 +163,12 @@ static bool decided_possible(const struct search_case *c)
     return false;
 }
 
-static void decided_make(const struct search_case *c, struct findings *f)
+static void decided_make(const struct search_case *c, struct findings *f, size_t stored)
 {
+    decided_dispose(f);
     f->kept->decided = odb_new_n(struct decided_spread, c->graph->n_values);
-    if (!decided_possible(c))
+    f->kept->stored = stored;
+    if (!decided_possible(c, f))
         return;
     for (uint64_t run = 0; run < DECIDED_RUNS; run++)
         decided_run(c, f, ODB_PREC_NOISY, DECIDED_SEED + c->trace->seed + run);
@@ -145,13 +183,33 @@ bool decided_allows(const struct search_case *c, struct findings *f, int value,
     bool fails = report->verdict == ODB_VERDICT_FAIL && report->error.known;
     if (c->options->tolerance.kind != ODB_CRITERION_NOISE || !(fails || shape))
         return false;
-    if (!f->kept->decided)
-        decided_make(c, f);
+    size_t stored = decided_count_stored(c, f);
+    if (!f->kept->decided || f->kept->stored != stored) /* more was read since */
+        decided_make(c, f, stored);
     const struct decided_spread *spread = &f->kept->decided[value];
     if (shape)
         return isinf(spread->error);
     return report->error.v <= DECIDED_FACTOR * spread->error &&
            report->error_mean.v <= DECIDED_FACTOR * spread->mean;
+}
+
+static void decided_note(const struct search_case *c, struct findings *f, int v, double error)
+{
+    const char *name = c->graph->values[v].name;
+    double spread = f->kept->decided[v].error;
+    if (f->kept->stored)
+        findings_note(
+            f,
+            "output %.100s is off by %.3g, and no node is to blame: runs of the reference "
+            "that round %zu value%s to the steps of the integers which the target says "
+            "it stores them as are off by %.3g",
+            name, error, f->kept->stored, f->kept->stored == 1 ? "" : "s", spread);
+    else
+        findings_note(f,
+                      "output %.100s is off by %.3g, and no node is to blame: noisy runs of "
+                      "the reference that decide otherwise on the way (rounding to steps, "
+                      "selecting) are off by %.3g",
+                      name, error, spread);
 }
 
 void decided_excuse_outputs(const struct search_case *c, struct findings *f)
@@ -166,11 +224,7 @@ void decided_excuse_outputs(const struct search_case *c, struct findings *f)
             verdict->verdict = excused.verdict = ODB_VERDICT_PASS;
             snprintf(excused.reason, sizeof excused.reason, "as far off as honest runs come out");
             findings_value(f, v, &excused);
-            findings_note(f,
-                          "output %.100s is off by %.3g, and no node is to blame: noisy runs of "
-                          "the reference that decide otherwise on the way (rounding to steps, "
-                          "selecting) are off by %.3g",
-                          c->graph->values[v].name, verdict->error.v, f->kept->decided[v].error);
+            decided_note(c, f, v, verdict->error.v);
         }
         diverge |= odb_verdict_is_bad(verdict->verdict);
     }
