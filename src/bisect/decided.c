@@ -147,10 +147,10 @@ static enum odb_status decided_store(struct decided *d, int value, struct odb_er
     double guess = had ? 0 : coarsest * decided_largest(x);
     ODB_TRY(odb_tensor_clone(&stored, x, err));
     for (size_t i = 0; i < x->count; i++) {
-        double step = had ? odb_tensor_step(had, i) : guess;
-        if (step > 0)
-            odb_store_f64(stored->dtype, stored->data, i,
-                          nearbyint(odb_tensor_f64(x, i) / step) * step);
+        double v = odb_tensor_f64(x, i), step = had ? odb_tensor_step(had, i) : guess;
+        double to = step > 0 ? nearbyint(v / step) * step : v;
+        if (had || to != 0) /* what a guess makes 0 may be a divisor */
+            odb_store_f64(stored->dtype, stored->data, i, to);
     }
     odb_tensor_unref(d->values[value]);
     d->values[value] = stored;

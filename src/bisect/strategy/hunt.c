@@ -358,9 +358,9 @@ static bool hunt_inputs_pass(const struct search_case *c, const struct findings 
     return true;
 }
 
-bool hunt_rounded(const struct search_case *c, struct findings *f, int value)
+bool hunt_rounded(const struct findings *f, int value)
 {
-    return decided_stores(f) && decided_allows(c, f, value, &f->values[value]);
+    return decided_stores(f) && f->values[value].verdict == ODB_VERDICT_FAIL;
 }
 
 enum odb_status hunt_accuse_left(const struct search_case *c, struct findings *f, int value,
@@ -519,7 +519,7 @@ enum odb_status hunt_value(const struct search_case *c, struct findings *f, int 
         hunt_dispose(&h);
         return hunt_value(c, f, before, err);
     }
-    bool accuses = status == ODB_OK && !hunt_rounded(c, f, value);
+    bool accuses = status == ODB_OK && !hunt_rounded(f, value);
     if (accuses)
         status = hunt_accuse_left(c, f, value, suspects, &h.alone, true, err);
     struct odb_culprit *culprit =

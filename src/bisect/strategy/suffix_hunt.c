@@ -158,7 +158,7 @@ enum odb_status suffix_hunt(const struct search_case *c, struct findings *f, int
                       "%zu cuts for %.100s, what follows them fed with the "
                       "reference's values",
                       result.loads, c->graph->values[value].name);
-    if (status != ODB_OK || hunt_rounded(c, f, value))
+    if (status != ODB_OK || hunt_rounded(f, value))
         goto out;
     if (result.acquitted && !c->pinned) {
         status = whole_output(c, f, value, err);
