@@ -18,6 +18,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "bisect/decided.h"
 #include "base/utf8.h"
 #include "bisect/alone/alone.h"
 #include "bisect/node_dag.h"
@@ -357,6 +358,11 @@ static bool hunt_inputs_pass(const struct search_case *c, const struct findings 
     return true;
 }
 
+bool hunt_rounded(const struct findings *f, int value)
+{
+    return decided_stores(f) && f->values[value].verdict == ODB_VERDICT_FAIL;
+}
+
 enum odb_status hunt_accuse_left(const struct search_case *c, struct findings *f, int value,
                                  const bool *left, const struct alone *known, bool widen,
                                  struct odb_error *err)
@@ -514,10 +520,11 @@ enum odb_status hunt_value(const struct search_case *c, struct findings *f, int 
         hunt_dispose(&h);
         return hunt_value(c, f, before, err);
     }
-    if (status == ODB_OK)
+    bool accuses = status == ODB_OK && !hunt_rounded(f, value);
+    if (accuses)
         status = hunt_accuse_left(c, f, value, suspects, &h.alone, true, err);
     struct odb_culprit *culprit =
-        status == ODB_OK ? findings_culprit(f, f->report->culprits.n - 1) : NULL;
+        accuses && status == ODB_OK ? findings_culprit(f, f->report->culprits.n - 1) : NULL;
     for (int i = 0; culprit && i < (int)c->graph->n_nodes; i++)
         if (suspects[i] && !hunt_shows(&h, value, i)) /* one of several, or not asked */
             culprit->checks[ODB_CHECK_PREFIX] = ODB_NOT_ASKED;
