@@ -302,8 +302,9 @@ static double number_sum(const void *payload, const double *a, const double *b, 
 static enum odb_status number_result_sum(const struct variant *v, const struct accused *s,
                                          struct odb_tensor **out, struct odb_error *err)
 {
-    return dots_make(s, &(struct dots_how){number_sum, &number_sums[v->at], number_order(v), NULL},
-                     out, err);
+    return dots_make(
+        s, &(struct dots_how){number_sum, &number_sums[v->at], number_order(v), NULL, NULL}, out,
+        err);
 }
 
 /* Terms at the end that do not fill a tile are left out. */
@@ -331,8 +332,8 @@ static double number_sum_tiles(const void *payload, const double *a, const doubl
 static enum odb_status number_result_tail(const struct variant *v, const struct accused *s,
                                           struct odb_tensor **out, struct odb_error *err)
 {
-    return dots_make(s, &(struct dots_how){number_sum_tiles, &v->n, number_order(v), NULL}, out,
-                     err);
+    return dots_make(s, &(struct dots_how){number_sum_tiles, &v->n, number_order(v), NULL, NULL},
+                     out, err);
 }
 
 /* --- integers --------------------------------------------------------------------------------- */
@@ -361,8 +362,8 @@ static double number_sum_pairs(const void *payload, const double *a, const doubl
 static enum odb_status number_result_pairs(const struct variant *v, const struct accused *s,
                                            struct odb_tensor **out, struct odb_error *err)
 {
-    return dots_make(s, &(struct dots_how){number_sum_pairs, NULL, number_order(v), NULL}, out,
-                     err);
+    return dots_make(s, &(struct dots_how){number_sum_pairs, NULL, number_order(v), NULL, NULL},
+                     out, err);
 }
 
 /* --- rounding --------------------------------------------------------------------------------- */
@@ -488,7 +489,8 @@ static double number_sum_exact(const void *payload, const double *a, const doubl
 static enum odb_status number_result_requantised(const struct variant *v, const struct accused *s,
                                                  struct odb_tensor **out, struct odb_error *err)
 {
-    const struct dots_how how = {number_sum_exact, NULL, DOTS_TAPS, number_roundings[v->at].round};
+    const struct dots_how how = {number_sum_exact, NULL, DOTS_TAPS, number_roundings[v->at].round,
+                                 NULL};
     return dots_make(s, &how, out, err);
 }
 

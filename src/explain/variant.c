@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "explain/accused_group.h"
 #include "model/formal.h"
 
 /* The families in the order in which they are tried. */
-static const struct variant_row *const variant_families[] = {
-    variants_attribute, variants_input, variants_number, variants_elsewhere, variants_output};
+static const struct variant_row *const variant_families[] = {variants_quantised, variants_attribute,
+                                                             variants_input,     variants_number,
+                                                             variants_elsewhere, variants_output};
 
 bool variant_is_for(const char *ops, const char *op_type)
 {
@@ -36,15 +38,35 @@ void variant_free(struct variant *v)
 
 char *variant_name(const struct variant *v)
 {
+    if (v->node != ODB_NO_NODE)
+        return odb_xasprintf("%s%s of #%d", v->row->name, odb_buf_text(&v->name), v->node);
     return odb_xasprintf("%s%s", v->row->name, odb_buf_text(&v->name));
+}
+
+char *variant_text(const struct variant *v, const struct odb_graph *graph)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    odb_buf_puts(&text, odb_buf_text(&v->text));
+    if (v->node != ODB_NO_NODE) {
+        odb_buf_puts(&text, ", in ");
+        odb_node_put(graph, v->node, &text);
+    }
+    char *out = odb_xstrdup(odb_buf_text(&text));
+    odb_buf_dispose(&text);
+    return out;
 }
 
 static struct variant *variant_new(const struct accused *s, const struct variant_row *row, size_t k,
                                    enum choice *choice)
 {
     struct variant *v = odb_new(struct variant);
-    *v = (struct variant){
-        .row = row, .choice = k, .fitted = row->fitted, .name = ODB_BUF_INIT, .text = ODB_BUF_INIT};
+    *v = (struct variant){.row = row,
+                          .choice = k,
+                          .place = s->place,
+                          .node = s->group ? s->node->index : ODB_NO_NODE,
+                          .fitted = row->fitted,
+                          .name = ODB_BUF_INIT,
+                          .text = ODB_BUF_INIT};
     *choice = row->choose(s, k, v);
     if (*choice == CHOICE_MADE)
         return v;
@@ -52,10 +74,13 @@ static struct variant *variant_new(const struct accused *s, const struct variant
     return NULL;
 }
 
-struct variant *variant_choice(const struct accused *s, const struct variant_row *row, size_t k)
+struct variant *variant_again(const struct accused *s, const struct variant *of)
 {
     enum choice choice;
-    return variant_new(s, row, k, &choice);
+    bool fits = !s->group || of->place < s->group->n;
+    return fits ? variant_new(s->group ? &s->group->inner[of->place] : s, of->row, of->choice,
+                              &choice)
+                : NULL;
 }
 
 /* The choices of one row; false: fn says stop. */
@@ -75,12 +100,35 @@ static bool variant_choices(const struct accused *s, const struct variant_row *r
     return go_on;
 }
 
+/* The rows of a family for one call; false: fn says stop. */
+static bool variant_rows(const struct accused *s, const struct variant_row *row,
+                         variant_each_fn *fn, void *payload)
+{
+    for (; row->name; row++)
+        if (variant_is_for(row->ops, s->node->op_type) && !variant_choices(s, row, fn, payload))
+            return false;
+    return true;
+}
+
+/* The node of a group that is tried k-th: the one that computes is the first. */
+static size_t variant_place(const struct accused_group *g, size_t k)
+{
+    return !k ? g->main : k <= g->main ? k - 1 : k;
+}
+
 void variant_each(const struct accused *s, variant_each_fn *fn, void *payload)
 {
-    for (size_t f = 0; f < ODB_COUNT(variant_families); f++)
-        for (const struct variant_row *row = variant_families[f]; row->name; row++)
-            if (variant_is_for(row->ops, s->node->op_type) && !variant_choices(s, row, fn, payload))
+    for (size_t f = 0; f < ODB_COUNT(variant_families); f++) {
+        size_t n = s->group ? s->group->n : 1;
+        for (size_t k = 0; k < n; k++) {
+            const struct accused *one = s->group ? &s->group->inner[variant_place(s->group, k)] : s;
+            /* only what came out is there to be in another order, or fitted */
+            if (variant_families[f] == variants_output && s->group && one->place != n - 1)
+                continue;
+            if (!variant_rows(one, variant_families[f], fn, payload))
                 return;
+        }
+    }
 }
 
 /* --- running ---------------------------------------------------------------------------------- */
@@ -122,7 +170,7 @@ enum odb_status variant_replay(const struct variant *v, const struct accused *s,
                                struct odb_error *err)
 {
     struct variant_run run = {v, s, {0}};
-    bool replays = v->row->change || precision == ODB_PREC_NOISY;
+    bool replays = v->row->change || precision == ODB_PREC_NOISY || s->group;
     enum odb_status status = ODB_OK;
     memset(out, 0, (size_t)s->node->n_out * sizeof *out);
     if (v->row->makes)
@@ -149,6 +197,8 @@ enum odb_status variant_run(const struct variant *v, const struct accused *s,
                             enum odb_precision precision, uint64_t seed, struct odb_tensor **out,
                             struct odb_error *err)
 {
+    if (s->group)
+        return group_run(s, v, precision, seed, out, err);
     ODB_TRY(variant_replay(v, s, precision, seed, out, err));
     return variant_finish(v, s, out, err);
 }

@@ -20,6 +20,8 @@ struct variant_row;
 struct variant {
     const struct variant_row *row; /* static */
     size_t choice;                 /* of the row */
+    size_t place;                  /* of a group: the node whose call is changed */
+    int node;                      /* that is; ODB_NO_NODE: there is no group */
     struct odb_buf name, text;     /* "dilations=default" behind the row's name; "as if …" */
     int fitted;                    /* row->fitted, unless a choice has fitted more or less */
     int at, other;                 /* an input, output, axis or value, as the row says */
@@ -62,7 +64,7 @@ struct variant_row {
 
 /* Families, ended by a row without a name. */
 extern const struct variant_row variants_attribute[], variants_input[], variants_number[],
-    variants_output[], variants_elsewhere[];
+    variants_output[], variants_elsewhere[], variants_quantised[];
 
 /* Whether an operator is one of "A|B"; "" has all. */
 bool variant_is_for(const char *ops, const char *op_type);
@@ -71,11 +73,15 @@ bool variant_is_for(const char *ops, const char *op_type);
  * the catalogue ends. A choice is the callee's when take says so. */
 typedef bool variant_each_fn(void *payload, struct variant *v, bool *take);
 void variant_each(const struct accused *s, variant_each_fn *fn, void *payload);
-/* Choice k of a row for this call; NULL: it makes none. The caller's. */
-struct variant *variant_choice(const struct accused *s, const struct variant_row *row, size_t k);
+/* The same choice for this call; NULL: it makes none. The caller's. */
+struct variant *variant_again(const struct accused *s, const struct variant *of);
 void variant_free(struct variant *v);
-/* "attribute/dilations=default". Owned by the caller. */
+/* "attribute/dilations=default"; of a group, "attribute/dilations=default of #12". Owned by the
+ * caller. */
 char *variant_name(const struct variant *v);
+/* "as if dilations were [1, 1]"; of a group, ", in #12 conv1 (Conv)" behind it. Owned by the
+ * caller. */
+char *variant_text(const struct variant *v, const struct odb_graph *graph);
 
 /* Runs a variant on a subject in a precision; out: [n_out], the caller's. ODB_SKIPPED: it says
  * nothing of such inputs. */
@@ -83,7 +89,8 @@ enum odb_status variant_run(const struct variant *v, const struct accused *s,
                             enum odb_precision precision, uint64_t seed, struct odb_tensor **out,
                             struct odb_error *err) ODB_MUST_USE;
 
-/* Its two halves: the call, changed; and what then becomes of its outputs. */
+/* Its two halves, for a node alone or one of a group: the call, changed; and what then becomes of
+ * its outputs. */
 enum odb_status variant_replay(const struct variant *v, const struct accused *s,
                                enum odb_precision precision, uint64_t seed, struct odb_tensor **out,
                                struct odb_error *err) ODB_MUST_USE;

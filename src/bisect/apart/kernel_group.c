@@ -85,6 +85,15 @@ static void group_trim(const struct search_case *c, bool *inner)
     free(before);
 }
 
+static void group_keep_cut(const struct search_case *c, struct odb_culprit *culprit,
+                           const bool *nodes)
+{
+    culprit->cut.n = 0;
+    for (int n = 0; n < (int)c->graph->n_nodes; n++)
+        if (nodes[n])
+            odb_push(&culprit->cut, n);
+}
+
 /* Makes the culprit the group of these nodes. False: it is one node, or none. */
 static bool group_fill(const struct search_case *c, struct odb_culprit *culprit, const bool *nodes)
 {
@@ -103,6 +112,8 @@ static bool group_fill(const struct search_case *c, struct odb_culprit *culprit,
     culprit->node = main < 0 ? culprit->node : main;
     if (main < 0 || culprit->group.n == 1)
         culprit->group.n = 0;
+    else
+        group_keep_cut(c, culprit, nodes);
     free(inner);
     return culprit->group.n > 0;
 }
