@@ -276,7 +276,7 @@ out:
  * quantiser decides, the wrong elements are those that are no rounding of it. */
 static bool explain_right(struct accused *s)
 {
-    static const struct variant_row as_it_is = {"", "", NULL, NULL, NULL, false, 0};
+    static const struct variant_row as_it_is = {"", "", NULL, NULL, NULL, false, 0, false};
     const struct variant v = {.row = &as_it_is};
     struct residual noise = {.comparable = true, .max = s->floor};
     if (!s->base.comparable || s->base.odd || (s->base.differ && !group_decides(s)))

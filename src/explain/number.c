@@ -262,7 +262,8 @@ static enum dots_order number_order(const struct variant *v)
 
 static enum choice number_choose_sum(const struct accused *s, size_t k, struct variant *v)
 {
-    if (k / 2 >= ODB_COUNT(number_sums) || !s->y[0] || !odb_dtype_is_float(s->y[0]->dtype))
+    if (k / 2 >= ODB_COUNT(number_sums) || !s->y[0] || !odb_dtype_is_float(s->y[0]->dtype) ||
+        quantised_is_product(s))
         return CHOICE_END;
     v->at = (int)(k / 2);
     odb_buf_puts(&v->name, number_sums[k / 2].name);
@@ -699,23 +700,23 @@ static enum odb_status number_result_division(const struct variant *v, const str
 }
 
 const struct variant_row variants_number[] = {
-    {"", "number/operands=", number_choose_operands, number_change_operands, NULL, false, 0},
-    {"", "number/results=", number_choose_results, NULL, number_result, false, 0},
-    {"", "number/all=", number_choose_both, number_change_operands, number_result, false, 0},
+    {"", "number/operands=", number_choose_operands, number_change_operands, NULL, false, 0, false},
+    {"", "number/results=", number_choose_results, NULL, number_result, false, 0, false},
+    {"", "number/all=", number_choose_both, number_change_operands, number_result, false, 0, false},
     {"QuantizeLinear|Round|Cast", "number/rounding=", number_choose_rounding, NULL,
-     number_result_rounding, true, 0},
-    {"", "number/function=", number_choose_function, NULL, number_result_function, true, 0},
+     number_result_rounding, true, 0, false},
+    {"", "number/function=", number_choose_function, NULL, number_result_function, true, 0, false},
     {"Sigmoid|Tanh|Exp|Erf|Softplus|Gelu|Swish|Mish|Elu|Softmax|LogSoftmax",
-     "number/clamp=", number_choose_clamp, number_change_clamp, NULL, false, 0},
+     "number/clamp=", number_choose_clamp, number_change_clamp, NULL, false, 0, false},
     {"MatMulInteger|ConvInteger|QLinearMatMul|QLinearConv", "number/pairs=", number_choose_pairs,
-     NULL, number_result_pairs, true, 0},
+     NULL, number_result_pairs, true, 0, false},
     {"MatMul|Gemm|Conv|ConvTranspose|Mul|Add|Sub|Div", "number/operand=", number_choose_operand,
-     number_change_operand, NULL, false, 0},
-    {"MatMul|Gemm|Conv", "number/sum=", number_choose_sum, NULL, number_result_sum, true, 0},
-    {DOTS_OPS, "number/tiles=", number_choose_tail, NULL, number_result_tail, true, 0},
+     number_change_operand, NULL, false, 0, false},
+    {"MatMul|Gemm|Conv", "number/sum=", number_choose_sum, NULL, number_result_sum, true, 0, false},
+    {DOTS_OPS, "number/tiles=", number_choose_tail, NULL, number_result_tail, true, 0, false},
     {"QLinearMatMul|QLinearConv", "number/requantised=", number_choose_requantised, NULL,
-     number_result_requantised, true, 0},
+     number_result_requantised, true, 0, false},
     {"Div", "number/quotients=", number_choose_division, number_change_division,
-     number_result_division, false, 0},
-    {NULL, NULL, NULL, NULL, NULL, false, 0},
+     number_result_division, false, 0, false},
+    {NULL, NULL, NULL, NULL, NULL, false, 0, false},
 };

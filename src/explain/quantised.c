@@ -64,6 +64,12 @@ static bool product_find(const struct accused *s, struct quantised_product *p)
     return group_is(g, p->a, "DequantizeLinear") && group_is(g, p->b, "DequantizeLinear");
 }
 
+bool quantised_is_product(const struct accused *s)
+{
+    struct quantised_product p;
+    return product_find(s, &p);
+}
+
 /* With its numbers, which are the caller's to free; false: it has others than those known here. */
 static bool product_make(const struct accused *s, struct quantised_product *p)
 {
@@ -471,15 +477,16 @@ static enum odb_status quantised_result_range(const struct variant *v, const str
 }
 
 const struct variant_row variants_quantised[] = {
-    {PRODUCTS, "quantised/sums=", quantised_choose_sum, NULL, quantised_result_sum, true, 0},
+    {PRODUCTS, "quantised/sums=", quantised_choose_sum, NULL, quantised_result_sum, true, 0, false},
     {"DequantizeLinear", "quantised/bias scale=", quantised_choose_bias, quantised_change_bias,
-     NULL, false, 0},
-    {QUANTISERS, "quantised/", quantised_choose_other, quantised_change_other, NULL, false, 0},
+     NULL, false, 0, false},
+    {QUANTISERS, "quantised/", quantised_choose_other, quantised_change_other, NULL, false, 0,
+     false},
     {PRODUCTS, "quantised/multiplier=", quantised_choose_multiplier, NULL,
-     quantised_result_multiplier, false, 0},
+     quantised_result_multiplier, false, 0, false},
     {"Relu", "quantised/activation=", quantised_choose_activation, NULL,
-     quantised_result_activation, true, 0},
+     quantised_result_activation, true, 0, false},
     {"QuantizeLinear", "quantised/range=", quantised_choose_range, NULL, quantised_result_range,
-     false, 0},
-    {NULL, NULL, NULL, NULL, NULL, false, 0},
+     false, 0, false},
+    {NULL, NULL, NULL, NULL, NULL, false, 0, false},
 };

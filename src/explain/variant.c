@@ -100,13 +100,29 @@ static bool variant_choices(const struct accused *s, const struct variant_row *r
     return go_on;
 }
 
+/* Whether a row is for one of a group. Only what came out is there to be in another order, or
+ * fitted; quantisers and what only moves have no arithmetic but what is for them by name. */
+static bool variant_suits(const struct accused *s, const struct variant_row *family,
+                          const struct variant_row *row)
+{
+    bool moves = (s->op->flags & ODB_OP_EXACT) ||
+                 variant_is_for("QuantizeLinear|DequantizeLinear", s->node->op_type);
+    bool arithmetic = family == variants_number || family == variants_elsewhere;
+    if (family == variants_output)
+        return s->place + 1 == s->group->n;
+    return !(moves && arithmetic && !row->ops[0]) && !(row->order && s->place != s->group->main);
+}
+
 /* The rows of a family for one call; false: fn says stop. */
-static bool variant_rows(const struct accused *s, const struct variant_row *row,
+static bool variant_rows(const struct accused *s, const struct variant_row *family,
                          variant_each_fn *fn, void *payload)
 {
-    for (; row->name; row++)
-        if (variant_is_for(row->ops, s->node->op_type) && !variant_choices(s, row, fn, payload))
+    for (const struct variant_row *row = family; row->name; row++) {
+        bool fits = variant_is_for(row->ops, s->node->op_type) &&
+                    (!s->group || variant_suits(s, family, row));
+        if (fits && !variant_choices(s, row, fn, payload))
             return false;
+    }
     return true;
 }
 
@@ -122,9 +138,6 @@ void variant_each(const struct accused *s, variant_each_fn *fn, void *payload)
         size_t n = s->group ? s->group->n : 1;
         for (size_t k = 0; k < n; k++) {
             const struct accused *one = s->group ? &s->group->inner[variant_place(s->group, k)] : s;
-            /* only what came out is there to be in another order, or fitted */
-            if (variant_families[f] == variants_output && s->group && one->place != n - 1)
-                continue;
             if (!variant_rows(one, variant_families[f], fn, payload))
                 return;
         }

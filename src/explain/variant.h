@@ -60,11 +60,15 @@ struct variant_row {
     bool makes; /* result() computes the outputs from the inputs: nothing is replayed */
     int fitted; /* how much was fitted to the target's outputs: of two that hold, the one with more
                    says no more. 0: nothing */
+    bool order; /* an operand is read in another order: of a group, only what computes has that */
 };
 
 /* Families, ended by a row without a name. */
 extern const struct variant_row variants_attribute[], variants_input[], variants_number[],
     variants_output[], variants_elsewhere[], variants_quantised[];
+
+/* Whether the node, in a group, multiplies what is dequantised: its sums are those of integers. */
+bool quantised_is_product(const struct accused *s);
 
 /* Whether an operator is one of "A|B"; "" has all. */
 bool variant_is_for(const char *ops, const char *op_type);
