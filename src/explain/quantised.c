@@ -30,6 +30,13 @@ static double quantiser_number(const struct odb_tensor *t, size_t i)
     return t && t->count ? odb_tensor_f64(t, t->count > 1 ? i % t->count : 0) : 0;
 }
 
+/* The type of what a QuantizeLinear makes. */
+static enum odb_dtype quantised_codes(const struct accused_group *g, size_t place)
+{
+    const struct odb_tensor *t = g->inner[place].native[0];
+    return t ? t->dtype : ODB_UNDEFINED;
+}
+
 /* Its zero point, where that is one for all; false: it is not. */
 static bool quantiser_zero(const struct accused_group *g, size_t place, double *out)
 {
@@ -413,7 +420,9 @@ static enum choice quantised_choose_activation(const struct accused *s, size_t k
         return CHOICE_END;
     const struct odb_tensor *scale = quantiser_scale(s->group, after);
     double zero;
-    if (!scale || scale->count != 1 || !quantiser_zero(s->group, after, &zero) || zero == 0)
+    bool is_signed = quantised_codes(s->group, after) == ODB_I8; /* else its least integer is 0 */
+    if (!scale || scale->count != 1 || !quantiser_zero(s->group, after, &zero) || zero == 0 ||
+        !is_signed)
         return CHOICE_END;
     v->a = -zero * odb_tensor_f64(scale, 0);
     odb_buf_puts(&v->name, "on integers");

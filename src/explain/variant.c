@@ -100,13 +100,16 @@ static bool variant_choices(const struct accused *s, const struct variant_row *r
     return go_on;
 }
 
+#define VARIANT_MOVES                                                                              \
+    "QuantizeLinear|DequantizeLinear|Cast|Identity|Reshape|Transpose|Flatten|Squeeze|Unsqueeze|"   \
+    "Expand|Concat|Split|Slice|Gather"
+
 /* Whether a row is for one of a group. Only what came out is there to be in another order, or
  * fitted; quantisers and what only moves have no arithmetic but what is for them by name. */
 static bool variant_suits(const struct accused *s, const struct variant_row *family,
                           const struct variant_row *row)
 {
-    bool moves = (s->op->flags & ODB_OP_EXACT) ||
-                 variant_is_for("QuantizeLinear|DequantizeLinear", s->node->op_type);
+    bool moves = variant_is_for(VARIANT_MOVES, s->node->op_type);
     bool arithmetic = family == variants_number || family == variants_elsewhere;
     if (family == variants_output)
         return s->place + 1 == s->group->n;
