@@ -304,6 +304,121 @@ static enum odb_status quantised_change_other(const struct variant *v, const str
     return ODB_OK;
 }
 
+/* One scale for all channels; that it is the first's is a row for any input. */
+static enum choice quantised_choose_tensor(const struct accused *s, size_t k, struct variant *v)
+{
+    static const char *const names[] = {"mean", "largest"};
+    const struct odb_tensor *scale = s->group ? quantiser_scale(s->group, s->place) : NULL;
+    double sum = 0;
+    if (k >= ODB_COUNT(names) || !scale || scale->count < 2)
+        return CHOICE_END;
+    for (size_t i = 0; i < scale->count; i++) {
+        double x = odb_tensor_f64(scale, i);
+        v->a = fmax(v->a, x);
+        sum += x;
+    }
+    v->a = k ? v->a : sum / (double)scale->count;
+    odb_buf_puts(&v->name, names[k]);
+    odb_buf_puts(&v->text, "as if ");
+    accused_put_input(s, QUANTISER_SCALE, &v->text);
+    odb_buf_printf(&v->text, " had the %s of its channels for all of them", names[k]);
+    return CHOICE_MADE;
+}
+
+static double quantised_fill(const void *payload, size_t i, double x)
+{
+    (void)i;
+    (void)x;
+    return *(const double *)payload;
+}
+
+static enum odb_status quantised_change_tensor(const struct variant *v, const struct accused *s,
+                                               struct change *c, struct odb_error *err)
+{
+    struct odb_tensor *t = NULL;
+    (void)s;
+    ODB_TRY(tensor_map(&t, c->in[QUANTISER_SCALE], quantised_fill, &v->a, err));
+    change_input(c, QUANTISER_SCALE, t);
+    return ODB_OK;
+}
+
+/* --- a scale that is fitted --------------------------------------------------------------------
+ */
+
+/* Codes of the target, less the zero point, where a pair of quantisers ends the group; step: what
+ * one is worth. False: it ends otherwise. */
+static bool fitted_codes(const struct accused *s, const odb_f64 **y, double *step, double *low,
+                         double *high)
+{
+    const struct accused_group *g = s->group;
+    const struct accused *last = &g->inner[g->n - 1];
+    const struct odb_tensor *scale = quantiser_scale(g, g->n - 1),
+                            *own = quantiser_scale(g, s->place);
+    const struct odb_dtype_info *info = odb_dtype_info(quantised_codes(g, s->place));
+    double zero;
+    if (s->place != g->tail || g->n != g->tail + 2 || !group_is(g, g->n - 1, "DequantizeLinear") ||
+        !scale || scale->count != 1 || !own || own->count != 1 || !last->target.wide[0] ||
+        last->target.wide[0]->count != s->in[0]->count || !quantiser_zero(g, g->n - 1, &zero))
+        return false;
+    *y = last->target.wide[0]->data;
+    *step = odb_tensor_f64(scale, 0);
+    *low = (info->class_ == ODB_CLASS_INT ? -ldexp(1, (int)info->bits - 1) : 0) - zero;
+    *high = *low + ldexp(1, (int)info->bits) - 1;
+    return *step > 0;
+}
+
+/* Of the numbers between two, the one that has the fewest digits. */
+static double fitted_round(double from, double to)
+{
+    double mid = (from + to) / 2;
+    for (int digits = 1; digits < 8 && mid > 0; digits++) {
+        double unit = pow(10, floor(log10(mid)) + 1 - digits), x = unit * nearbyint(mid / unit);
+        if (x > from && x < to)
+            return x;
+    }
+    return mid;
+}
+
+/* Each code says between what the number that the operand is divided by lies. */
+static enum choice quantised_choose_fitted(const struct accused *s, size_t k, struct variant *v)
+{
+    const odb_f64 *y;
+    double step, low, high, from = 0, to = INFINITY;
+    if (k || !s->group || !accused_in(s, 0) || !fitted_codes(s, &y, &step, &low, &high))
+        return CHOICE_END;
+    for (size_t i = 0; i < s->in[0]->count; i++) {
+        double x = fabs(odb_tensor_f64(s->in[0], i)), code = nearbyint(y[i] / step);
+        if (!(fabs(code) >= 1) || code <= low || code >= high || !(x > 0))
+            continue;
+        from = fmax(from, x / (fabs(code) + 0.5));
+        to = fmin(to, x / (fabs(code) - 0.5));
+    }
+    double scale = odb_tensor_f64(s->in[QUANTISER_SCALE], 0);
+    v->a = fitted_round(from / scale, to / scale);
+    if (!(from < to) || !isfinite(v->a) || fabs(v->a - 1) < 1e-6)
+        return CHOICE_SKIP;
+    odb_buf_puts(&v->text, "as if ");
+    accused_put_input(s, QUANTISER_SCALE, &v->text);
+    odb_buf_printf(&v->text, " were %.4g times what it is", v->a);
+    return CHOICE_MADE;
+}
+
+static double quantised_times(const void *payload, size_t i, double x)
+{
+    (void)i;
+    return x * *(const double *)payload;
+}
+
+static enum odb_status quantised_change_fitted(const struct variant *v, const struct accused *s,
+                                               struct change *c, struct odb_error *err)
+{
+    struct odb_tensor *t = NULL;
+    (void)s;
+    ODB_TRY(tensor_map(&t, c->in[QUANTISER_SCALE], quantised_times, &v->a, err));
+    change_input(c, QUANTISER_SCALE, t);
+    return ODB_OK;
+}
+
 /* --- what sums are multiplied by -------------------------------------------------------------- */
 
 /* The factor that makes codes of the output of sums of codes, as hardware without floats has it. */
@@ -491,6 +606,10 @@ const struct variant_row variants_quantised[] = {
      NULL, false, 0, false},
     {QUANTISERS, "quantised/", quantised_choose_other, quantised_change_other, NULL, false, 0,
      false},
+    {QUANTISERS, "quantised/per channel=", quantised_choose_tensor, quantised_change_tensor, NULL,
+     false, 0, false},
+    {"QuantizeLinear", "quantised/scale fitted", quantised_choose_fitted, quantised_change_fitted,
+     NULL, false, 1, false},
     {PRODUCTS, "quantised/multiplier=", quantised_choose_multiplier, NULL,
      quantised_result_multiplier, false, 0, false},
     {"Relu", "quantised/activation=", quantised_choose_activation, NULL,
