@@ -64,14 +64,15 @@ static enum odb_status explains_group(const struct search_case *c, struct findin
     bool *nodes = odb_new_n(bool, c->graph->n_nodes + 1);
     for (size_t i = 0; i < culprit->cut.n; i++)
         nodes[culprit->cut.items[i]] = true;
-    const struct odb_explain_group asking = {.prober = c->prober,
-                                             .cpu = c->trace->cpu,
-                                             .node = culprit->node,
-                                             .value = culprit->value,
-                                             .nodes = nodes,
-                                             .once = explains_once(c, f),
-                                             .factor = explains_factor(c),
-                                             .seconds = seconds};
+    const struct odb_explain_group asking = {
+        .prober = c->prober,
+        .cpu = c->trace->cpu,
+        .node = culprit->node,
+        .value = culprit->group.n ? culprit->value : case_output_of(c, culprit->segment[1]),
+        .nodes = nodes,
+        .once = explains_once(c, f),
+        .factor = explains_factor(c),
+        .seconds = seconds};
     enum odb_status status = odb_explain_group(&culprit->explained, &asking, err);
     free(nodes);
     return status;

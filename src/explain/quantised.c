@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The family quantised: what a kernel on integers does otherwise, which a model writes as a group
- * of DequantizeLinear, an operator on floats and QuantizeLinear. Only a group has these rows.
+ * The families quantised and group: what a kernel on integers does otherwise, which a model writes
+ * as a group of DequantizeLinear, an operator on floats and QuantizeLinear. Only a group has these
+ * rows.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -600,7 +601,28 @@ static enum odb_status quantised_result_range(const struct variant *v, const str
     return ODB_OK;
 }
 
+/* --- a Cast between others -------------------------------------------------------------------- */
+
+/* What reads it must take the other type, else the choice does not run. */
+static enum choice quantised_choose_cast(const struct accused *s, size_t k, struct variant *v)
+{
+    if (k || !s->group || !accused_in(s, 0))
+        return CHOICE_END;
+    odb_buf_puts(&v->text, "as if a Cast were left out");
+    return CHOICE_MADE;
+}
+
+static enum odb_status quantised_result_cast(const struct variant *v, const struct accused *s,
+                                             struct odb_tensor **out, struct odb_error *err)
+{
+    (void)v;
+    (void)err;
+    out[0] = odb_tensor_ref(s->in[0]);
+    return ODB_OK;
+}
+
 const struct variant_row variants_quantised[] = {
+    {"Cast", "group/left out", quantised_choose_cast, NULL, quantised_result_cast, true, 0, false},
     {PRODUCTS, "quantised/sums=", quantised_choose_sum, NULL, quantised_result_sum, true, 0, false},
     {"DequantizeLinear", "quantised/bias scale=", quantised_choose_bias, quantised_change_bias,
      NULL, false, 0, false},
