@@ -152,21 +152,33 @@ static void group_narrow(const struct accused *inner, struct odb_tensor **in)
     }
 }
 
+/* Whether a variant, or one of a pair, changes the node at a place. */
+static bool group_changes(const struct variant *v, size_t place)
+{
+    return v && (v->place == place || (v->under && v->under->place == place));
+}
+
+/* The first place that is changed; 0 without a variant. */
+static size_t group_first(const struct variant *v)
+{
+    return !v ? 0 : v->under ? ODB_MIN(v->place, v->under->place) : v->place;
+}
+
 static enum odb_status group_changed(const struct accused_group *g, const struct variant *v,
-                                     enum odb_precision precision, uint64_t seed,
+                                     size_t place, enum odb_precision precision, uint64_t seed,
                                      struct odb_tensor *const *in, struct odb_tensor **out,
                                      struct odb_error *err)
 {
-    const struct accused *inner = &g->inner[v->place];
+    const struct accused *inner = &g->inner[place];
     struct accused view = *inner;
     struct odb_tensor **own = odb_xmemdup(in, ((size_t)inner->node->n_in + 1) * sizeof *own);
-    if (v->row->makes)
+    if (variant_makes(v))
         group_narrow(inner, own);
     view.in = own;
     enum odb_status status = variant_replay(v, &view, precision, seed, out, err);
     if (status == ODB_OK)
         status = variant_finish(v, &view, out, err);
-    for (int i = 0; i < inner->node->n_in && v->row->makes; i++)
+    for (int i = 0; i < inner->node->n_in && variant_makes(v); i++)
         odb_tensor_unref(own[i]);
     free(own);
     return status;
@@ -184,9 +196,9 @@ static enum odb_status group_stretch(const struct accused_group *g, const struct
         struct odb_tensor **out = odb_new_n(struct odb_tensor *, node->n_out + 1);
         for (int i = 0; i < node->n_in; i++)
             in[i] = group_value(g, values, node->in[i]);
-        status = v && v->place == p ? group_changed(g, v, precision, seed, in, out, err)
-                                    : odb_cpu_node(g->q->cpu, node->index, precision, seed + p, in,
-                                                   NULL, out, err);
+        status = group_changes(v, p) ? group_changed(g, v, p, precision, seed, in, out, err)
+                                     : odb_cpu_node(g->q->cpu, node->index, precision, seed + p, in,
+                                                    NULL, out, err);
         for (int o = 0; o < node->n_out; o++) {
             if (status == ODB_OK && node->out[o] >= 0)
                 tensor_replace(&values[node->out[o]], odb_tensor_ref(out[o]));
@@ -236,7 +248,7 @@ enum odb_status group_run(const struct accused *s, const struct variant *v,
 {
     const struct accused_group *g = s->group;
     size_t from;
-    struct odb_tensor **values = group_begin(g, v ? v->place : 0, precision, &from);
+    struct odb_tensor **values = group_begin(g, group_first(v), precision, &from);
     out[0] = NULL;
     enum odb_status status = group_stretch(g, v, precision, seed, from, g->n, values, err);
     if (status == ODB_OK)
@@ -257,8 +269,7 @@ static struct odb_tensor *group_decided(const struct accused_group *g, const str
                                         enum odb_precision precision, uint64_t seed)
 {
     size_t from;
-    struct odb_tensor **values =
-                          group_begin(g, v ? ODB_MIN(v->place, g->tail) : 0, precision, &from),
+    struct odb_tensor **values = group_begin(g, ODB_MIN(group_first(v), g->tail), precision, &from),
                       *t = NULL;
     if (group_stretch(g, v, precision, seed, from, g->tail, values, NULL) == ODB_OK)
         t = odb_tensor_ref(group_value(g, values, g->decided));

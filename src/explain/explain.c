@@ -12,6 +12,8 @@
  *   4. Several that hold are a class, told as one: these inputs do not tell them apart. So is one
  *      that holds alone before all were tried, or on a few elements. A variant whose numbers were
  *      fitted is left out where one without holds.
+ *   5. Where none agrees, two at once are tried (variant_pairs.h), and must hold on other inputs
+ * too.
  */
 #include "explain/explain.h"
 
@@ -23,6 +25,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "explain/accused_group.h"
+#include "explain/variant_pairs.h"
 #include "explain/variant.h"
 #include "explain/wrong_elements.h"
 #include "reference/trace.h"
@@ -42,6 +45,7 @@ struct explain_hit {
     bool agrees;       /* with the target, within noise, whatever the reference makes */
     bool exact;        /* and that explains an error */
     double residual, noise, left;
+    double first;              /* what its first run leaves */
     size_t confirmed, refuted; /* other inputs on which it holds, and does not */
     bool varies;               /* it holds there with other fitted numbers */
 };
@@ -54,6 +58,8 @@ struct explain {
     enum odb_status status; /* of what ended the loop early */
     struct odb_error *err;
     ODB_VEC(struct explain_hit) hits;
+    struct pairs pairs; /* what two faults may be made of */
+    bool singles;       /* all variants were tried by themselves */
 };
 
 static enum odb_status explain_make(struct accused *s, const struct odb_explain_question *q,
@@ -89,7 +95,7 @@ static void explain_noise(const struct variant *v, const struct accused *s, expl
 {
     struct measured by;
     bool measures = measured_make(&by, exact, s->r, s->node->n_out, NULL) == ODB_OK;
-    for (uint64_t run = 0; run <= EXPLAIN_NOISY_RUNS && measures && !v->row->makes; run++) {
+    for (uint64_t run = 0; run <= EXPLAIN_NOISY_RUNS && measures && !variant_makes(v); run++) {
         struct odb_tensor **made = accused_outputs(s);
         if (fn(v, s, run ? ODB_PREC_NOISY : ODB_PREC_NATIVE, EXPLAIN_NOISY_SEED + run, made,
                NULL) == ODB_OK)
@@ -229,7 +235,7 @@ static bool explain_narrow(const struct accused *s, const struct explain_apart *
 static bool explain_decides(const struct variant *v, const struct accused *s,
                             const struct residual *left)
 {
-    bool grid = s->group ? group_decides(s) : v->row->result && !v->row->makes && !v->fitted;
+    bool grid = s->group ? group_decides(s) : variant_results(v) && !variant_makes(v) && !v->fitted;
     bool odd = left->odd || (left->differ && !s->group);
     return grid && left->comparable && !odd && s->base.comparable &&
            residual_left(left, &s->base, 0) <= EXPLAIN_PARTLY;
@@ -247,6 +253,7 @@ static bool explain_judge(const struct variant *v, const struct accused *s, stru
         residual_measure(&first, &s->target, native);
     double left = residual_left(&first, &s->base, s->q->factor * s->floor);
     left = s->base.comparable || !first.comparable ? left : 0;
+    hit->first = status == ODB_OK && first.comparable ? pairs_left(s, native, left) : INFINITY;
     if (left > EXPLAIN_PROMISING)
         goto out;
     status = variant_run(v, s, ODB_PREC_F64, 0, exact, NULL);
@@ -297,13 +304,27 @@ static bool explain_over(struct explain *e)
 {
     if (e->q->seconds > 0 && odb_clock() - e->began > e->q->seconds) {
         e->out->unfinished = true;
-        e->out->why_not = odb_xasprintf("its %.3g s were over after %zu variants", e->q->seconds,
-                                        e->out->variants);
+        e->out->why_not = odb_xasprintf("its %.3g s were over after %zu variants%s", e->q->seconds,
+                                        e->out->variants,
+                                        e->singles ? ", of which the last were two at once" : "");
         return true;
     }
     if (e->q->hooks)
         e->status = odb_hooks_cancelled(e->q->hooks, e->err);
     return e->status != ODB_OK;
+}
+
+/* Keeps a choice for pairs: itself, or another like it where it is kept as a hit. */
+static void explain_keep(struct explain *e, const struct explain_hit *hit, bool *take)
+{
+    bool kept = false;
+    struct variant *v = hit->v->under ? NULL : *take ? variant_again(&e->accused, hit->v) : hit->v;
+    if (!v)
+        return;
+    pairs_keep(&e->pairs, v, hit->first, &kept);
+    if (*take && !kept)
+        variant_free(v);
+    *take |= kept;
 }
 
 static bool explain_choice(void *payload, struct variant *v, bool *take)
@@ -313,10 +334,11 @@ static bool explain_choice(void *payload, struct variant *v, bool *take)
     if (explain_over(e))
         return false;
     e->out->variants++;
-    if (explain_judge(v, &e->accused, &hit)) {
+    if (explain_judge(v, &e->accused, &hit) && (hit.exact || !v->under)) {
         odb_push(&e->hits, hit);
         *take = true;
     }
+    explain_keep(e, &hit, take);
     if (e->q->hooks && e->out->variants % 16 == 0)
         odb_hooks_progress(e->q->hooks, "explain", e->q->node, e->out->variants, 0);
     return true;
@@ -354,7 +376,8 @@ static void explain_try(struct explain *e, const struct odb_explain_pair *pair)
                                          : here.agrees;
         hit->confirmed += holds && !right;
         hit->refuted += !holds;
-        hit->varies = !holds && !right && hit->v->fitted && explain_refit(hit, &s);
+        hit->varies =
+            !holds && !right && hit->v->fitted && !hit->v->under && explain_refit(hit, &s);
     }
     group_dispose(&s);
 }
@@ -436,11 +459,11 @@ static struct odb_explanation explain_told(const struct explain *e, const struct
 }
 
 /* Whether one that holds alone may be called exact: all were tried, and more than a few elements,
- * which anything may hit by luck, or other inputs speak for it. */
+ * which anything may hit by luck, or other inputs speak for it; these must for a pair. */
 static bool explain_sure(const struct explain *e, const struct explain_hit *hit)
 {
     bool few = e->accused.base.comparable && e->accused.n_wrong < EXPLAIN_FEW;
-    return !e->out->unfinished && (!few || hit->confirmed);
+    return !e->out->unfinished && ((!few && !hit->v->under) || hit->confirmed);
 }
 
 /* All that hold alike are one class, under the name of the first. */
@@ -479,6 +502,9 @@ enum odb_status odb_explain(struct odb_explanations *out, const struct odb_expla
     }
     if (out->tried && !out->right) {
         variant_each(&e.accused, explain_choice, &e);
+        e.singles = !out->unfinished && e.status == ODB_OK;
+        if (e.singles && !explain_exact(&e))
+            pairs_each(&e.pairs, &e.accused, explain_choice, &e);
         if (e.status == ODB_OK)
             explain_ask(&e);
         explain_tell(&e);
@@ -486,6 +512,7 @@ enum odb_status odb_explain(struct odb_explanations *out, const struct odb_expla
     for (size_t i = 0; i < e.hits.n; i++)
         variant_free(e.hits.items[i].v);
     free(e.hits.items);
+    pairs_dispose(&e.pairs);
     group_dispose(&e.accused);
     out->seconds = odb_clock() - e.began;
     return e.status;

@@ -82,6 +82,9 @@ struct odb_explain_question {
 const char *odb_explanation_doubt(const struct odb_explanations *all,
                                   const struct odb_explanation *one);
 
+/* Stands between the names of two variants that hold together. */
+#define EXPLANATION_PAIR " + "
+
 void odb_explanations_dispose(struct odb_explanations *all);
 
 /* The best one as a sentence, "It behaves as if dilations were [1, 1] (…). ", with how sure that

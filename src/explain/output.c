@@ -293,8 +293,8 @@ static enum choice output_choose_constant(const struct accused *s, size_t k, str
         named |= output_put_places(v->list + at, (size_t)r->dims[axis], axis, !named, &v->text);
         at += (size_t)r->dims[axis];
     }
-    odb_buf_printf(&v->name, "%g", v->a);
-    odb_buf_printf(&v->text, ", where it holds %g", v->a);
+    odb_buf_printf(&v->name, "%g", v->a == 0 ? 0.0 : v->a);
+    odb_buf_printf(&v->text, ", where it holds %g", v->a == 0 ? 0.0 : v->a);
     return named ? CHOICE_MADE : CHOICE_SKIP;
 }
 

@@ -32,21 +32,41 @@ void variant_free(struct variant *v)
         return;
     odb_buf_dispose(&v->name);
     odb_buf_dispose(&v->text);
+    variant_free(v->under);
     free(v->list);
     free(v);
 }
 
 char *variant_name(const struct variant *v)
 {
+    struct odb_buf name = ODB_BUF_INIT;
+    if (v->under) {
+        char *first = variant_name(v->under);
+        odb_buf_printf(&name, "%s" EXPLANATION_PAIR, first);
+        free(first);
+    }
+    odb_buf_printf(&name, "%s%s", v->row->name, odb_buf_text(&v->name));
     if (v->node != ODB_NO_NODE)
-        return odb_xasprintf("%s%s of #%d", v->row->name, odb_buf_text(&v->name), v->node);
-    return odb_xasprintf("%s%s", v->row->name, odb_buf_text(&v->name));
+        odb_buf_printf(&name, " of #%d", v->node);
+    char *out = odb_xstrdup(odb_buf_text(&name));
+    odb_buf_dispose(&name);
+    return out;
 }
 
 char *variant_text(const struct variant *v, const struct odb_graph *graph)
 {
+    static const char whole[] = "the reference";
     struct odb_buf text = ODB_BUF_INIT;
-    odb_buf_puts(&text, odb_buf_text(&v->text));
+    const char *own = odb_buf_text(&v->text), *at = v->under ? strstr(own, whole) : NULL;
+    if (v->under) {
+        char *first = variant_text(v->under, graph);
+        odb_buf_printf(&text, "%s, and %s", first, strncmp(own, "as if", 5) ? "then " : "");
+        free(first);
+    }
+    if (at) /* of what the first makes */
+        odb_buf_printf(&text, "%.*sthat%s", (int)(at - own), own, at + strlen(whole));
+    else
+        odb_buf_puts(&text, own);
     if (v->node != ODB_NO_NODE) {
         odb_buf_puts(&text, ", in ");
         odb_node_put(graph, v->node, &text);
@@ -56,8 +76,8 @@ char *variant_text(const struct variant *v, const struct odb_graph *graph)
     return out;
 }
 
-static struct variant *variant_new(const struct accused *s, const struct variant_row *row, size_t k,
-                                   enum choice *choice)
+struct variant *variant_choice(const struct accused *s, const struct variant_row *row, size_t k,
+                               enum choice *choice)
 {
     struct variant *v = odb_new(struct variant);
     *v = (struct variant){.row = row,
@@ -77,10 +97,9 @@ static struct variant *variant_new(const struct accused *s, const struct variant
 struct variant *variant_again(const struct accused *s, const struct variant *of)
 {
     enum choice choice;
-    bool fits = !s->group || of->place < s->group->n;
-    return fits ? variant_new(s->group ? &s->group->inner[of->place] : s, of->row, of->choice,
-                              &choice)
-                : NULL;
+    bool own = !s->group || of->place == s->place, fits = own || of->place < s->group->n;
+    const struct accused *one = own ? s : fits ? &s->group->inner[of->place] : NULL;
+    return one ? variant_choice(one, of->row, of->choice, &choice) : NULL;
 }
 
 /* The choices of one row; false: fn says stop. */
@@ -90,7 +109,7 @@ static bool variant_choices(const struct accused *s, const struct variant_row *r
     enum choice choice = CHOICE_SKIP;
     bool go_on = true;
     for (size_t k = 0; choice != CHOICE_END && go_on; k++) {
-        struct variant *v = variant_new(s, row, k, &choice);
+        struct variant *v = variant_choice(s, row, k, &choice);
         bool take = false;
         if (v)
             go_on = fn(payload, v, &take);
@@ -149,18 +168,49 @@ void variant_each(const struct accused *s, variant_each_fn *fn, void *payload)
 
 /* --- running ---------------------------------------------------------------------------------- */
 
+/* What of a variant is done to a node: both of a pair, unless they are of other nodes of a group.
+ */
+struct variant_steps {
+    const struct variant *v[2]; /* borrowed */
+    size_t n;
+    bool change, makes;
+};
+
+static struct variant_steps variant_steps(const struct variant *v, const struct accused *s)
+{
+    const struct variant *both[] = {v->under, v};
+    struct variant_steps steps = {.n = 0};
+    for (size_t i = 0; i < ODB_COUNT(both); i++) {
+        if (!both[i] || (s->group && both[i]->place != s->place))
+            continue;
+        steps.v[steps.n++] = both[i];
+        steps.change |= both[i]->row->change != NULL;
+        steps.makes |= both[i]->row->makes;
+    }
+    return steps;
+}
+
+bool variant_makes(const struct variant *v)
+{
+    return v->row->makes || (v->under && v->under->row->makes);
+}
+
+bool variant_results(const struct variant *v)
+{
+    return v->row->result || (v->under && v->under->row->result);
+}
+
 struct variant_run {
-    const struct variant *v;
+    struct variant_steps steps;
     const struct accused *s;
     struct change change;
 };
 
-static enum odb_status variant_change(void *payload, struct odb_call *call, struct odb_error *err)
+static void variant_change_begin(struct variant_run *run, struct odb_call *call)
 {
-    struct variant_run *run = payload;
     struct change *c = &run->change;
     c->call = call;
-    c->attrs = odb_new_n(struct odb_attr, call->attrs.n + 4);
+    c->attrs = odb_new_n(struct odb_attr, call->attrs.n + 8);
     c->in = odb_new_n(const struct odb_tensor *, run->s->node->n_in + 1);
     if (call->attrs.n)
         memcpy(c->attrs, call->attrs.items, call->attrs.n * sizeof *c->attrs);
@@ -169,7 +219,31 @@ static enum odb_status variant_change(void *payload, struct odb_call *call, stru
     call->attrs.items = c->attrs;
     call->in = c->in;
     call->memo = NULL;
-    return run->v->row->change(run->v, run->s, c, err);
+}
+
+/* Whether an operand that the node has is gone: rows that look at operands expect it. */
+static bool variant_lacks(const struct variant_run *run)
+{
+    bool lacks = false;
+    for (int i = 0; i < run->s->node->n_in; i++)
+        lacks |= run->s->in[i] && !run->change.in[i];
+    return lacks;
+}
+
+static enum odb_status variant_change(void *payload, struct odb_call *call, struct odb_error *err)
+{
+    struct variant_run *run = payload;
+    enum odb_status status = ODB_OK;
+    variant_change_begin(run, call);
+    for (size_t i = 0; i < run->steps.n && status == ODB_OK; i++) {
+        const struct variant *v = run->steps.v[i];
+        run->change.ints = run->change.room[i];
+        if (!v->row->change)
+            continue;
+        status =
+            i && variant_lacks(run) ? ODB_SKIPPED : v->row->change(v, run->s, &run->change, err);
+    }
+    return status;
 }
 
 static void variant_change_end(struct change *c)
@@ -185,15 +259,14 @@ enum odb_status variant_replay(const struct variant *v, const struct accused *s,
                                enum odb_precision precision, uint64_t seed, struct odb_tensor **out,
                                struct odb_error *err)
 {
-    struct variant_run run = {v, s, {0}};
-    bool replays = v->row->change || precision == ODB_PREC_NOISY || s->group;
+    struct variant_run run = {.steps = variant_steps(v, s), .s = s};
+    bool change = run.steps.change, replays = change || precision == ODB_PREC_NOISY || s->group;
     enum odb_status status = ODB_OK;
     memset(out, 0, (size_t)s->node->n_out * sizeof *out);
-    if (v->row->makes)
+    if (run.steps.makes)
         return ODB_OK;
     if (replays)
-        status =
-            accused_run(s, precision, seed, v->row->change ? variant_change : NULL, &run, out, err);
+        status = accused_run(s, precision, seed, change ? variant_change : NULL, &run, out, err);
     for (int o = 0; o < s->node->n_out && !replays; o++)
         out[o] = odb_tensor_ref(precision == ODB_PREC_NATIVE ? s->native[o] : s->r[o]);
     variant_change_end(&run.change);
@@ -203,7 +276,11 @@ enum odb_status variant_replay(const struct variant *v, const struct accused *s,
 enum odb_status variant_finish(const struct variant *v, const struct accused *s,
                                struct odb_tensor **out, struct odb_error *err)
 {
-    enum odb_status status = v->row->result ? v->row->result(v, s, out, err) : ODB_OK;
+    struct variant_steps steps = variant_steps(v, s);
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < steps.n && status == ODB_OK; i++)
+        if (steps.v[i]->row->result)
+            status = steps.v[i]->row->result(steps.v[i], s, out, err);
     if (status != ODB_OK)
         accused_drop(s, out);
     return status;

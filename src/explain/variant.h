@@ -23,7 +23,9 @@ struct variant {
     size_t place;                  /* of a group: the node whose call is changed */
     int node;                      /* that is; ODB_NO_NODE: there is no group */
     struct odb_buf name, text;     /* "dilations=default" behind the row's name; "as if …" */
-    int fitted;                    /* row->fitted, unless a choice has fitted more or less */
+    struct variant *under;         /* owned: of a pair, what is changed before; NULL: it is none */
+    int fitted;                    /* row->fitted, unless a choice has fitted more or less; of a
+                                      pair, of both */
     int at, other;                 /* an input, output, axis or value, as the row says */
     int64_t ints[VARIANT_LIST];
     size_t n;
@@ -41,7 +43,8 @@ struct change {
     struct odb_attr *attrs;            /* owned */
     const struct odb_tensor **in;      /* owned array; what was put in is held in made */
     ODB_VEC(struct odb_tensor *) made; /* owned refs */
-    int64_t ints[2 * VARIANT_LIST];    /* room for a list that is worked out from the call */
+    int64_t *ints; /* [2 * VARIANT_LIST] room for a list that is worked out from the call */
+    int64_t room[2][2 * VARIANT_LIST]; /* of both of a pair */
 };
 
 enum choice { CHOICE_END, CHOICE_SKIP, CHOICE_MADE };
@@ -77,6 +80,12 @@ bool variant_is_for(const char *ops, const char *op_type);
  * the catalogue ends. A choice is the callee's when take says so. */
 typedef bool variant_each_fn(void *payload, struct variant *v, bool *take);
 void variant_each(const struct accused *s, variant_each_fn *fn, void *payload);
+/* Whether a variant, or one of a pair, computes outputs without a kernel; changes what was made. */
+bool variant_makes(const struct variant *v);
+bool variant_results(const struct variant *v);
+/* Choice k of a row for this call; NULL: it makes none. The caller's. */
+struct variant *variant_choice(const struct accused *s, const struct variant_row *row, size_t k,
+                               enum choice *choice);
 /* The same choice for this call; NULL: it makes none. The caller's. */
 struct variant *variant_again(const struct accused *s, const struct variant *of);
 void variant_free(struct variant *v);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "explain/other_order.h"
+#include "probe/explain_node.h"
 
 struct group_asked {
     const struct odb_explain_group *a;
@@ -101,8 +101,9 @@ static bool group_again(void *payload, size_t k, struct odb_explain_pair *out)
     for (size_t v = 0; v < g->graph->n_values; v++) {
         if (!g->fed[v])
             continue;
-        out->given[v] = constant && constant[v] ? odb_tensor_ref(g->fed[v])
-                                                : other_order(g->fed[v], 1000 * (k + 1) + v);
+        out->given[v] = constant && constant[v]
+                            ? odb_tensor_ref(g->fed[v])
+                            : odb_explain_other_order(g->fed[v], 1000 * (k + 1) + v);
         other |= out->given[v] != g->fed[v];
     }
     bool had = other && group_ask(g, out->given, out->out, NULL) == ODB_OK && out->out[0];

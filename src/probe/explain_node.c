@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "explain/other_order.h"
 
 struct explaining {
     const struct odb_explain_asking *a;
@@ -53,6 +52,26 @@ static bool explaining_may(const struct explaining *e)
 
 /* --- other inputs ----------------------------------------------------------------------------- */
 
+struct odb_tensor *odb_explain_other_order(const struct odb_tensor *t, uint64_t seed)
+{
+    struct odb_tensor *out = NULL;
+    size_t size = odb_dtype_info(t->dtype)->bits / 8;
+    char one[16];
+    if (t->kind != ODB_TENSOR || !t->data || t->count < 2 || !size || size > sizeof one ||
+        t->dtype == ODB_STRING || (!odb_dtype_is_float(t->dtype) && t->rank < 2) ||
+        odb_tensor_clone(&out, t, NULL) != ODB_OK)
+        return odb_tensor_ref(t);
+    char *data = out->data;
+    for (size_t i = t->count - 1; i > 0; i--) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u; /* Knuth's MMIX generator */
+        size_t j = (size_t)((seed >> 33) % (i + 1));
+        memcpy(one, data + i * size, size);
+        memcpy(data + i * size, data + j * size, size);
+        memcpy(data + j * size, one, size);
+    }
+    return out;
+}
+
 /* NULL: all inputs would stay as they are. */
 static struct odb_feeds *explaining_feeds(const struct odb_prober *prober, size_t k)
 {
@@ -60,7 +79,7 @@ static struct odb_feeds *explaining_feeds(const struct odb_prober *prober, size_
     bool other = false;
     for (size_t f = 0; f < prober->feeds->n; f++) {
         const struct odb_feed *feed = &prober->feeds->items[f];
-        struct odb_tensor *t = other_order(feed->tensor, 1000 * k + f + 1);
+        struct odb_tensor *t = odb_explain_other_order(feed->tensor, 1000 * k + f + 1);
         other |= t != feed->tensor;
         odb_feeds_add(feeds, feed->value, t, "the same numbers in another order");
         odb_tensor_unref(t);

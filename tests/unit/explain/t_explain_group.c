@@ -265,6 +265,15 @@ static struct odb_tensor *target_no_relu(const struct odb_tensor *x)
     return made_by(&n, x);
 }
 
+/* Of two nodes of the group. */
+static struct odb_tensor *target_two(const struct odb_tensor *x)
+{
+    struct net n = honest;
+    n.no_relu = true;
+    n.scale_b = n.scale_x * n.scale_w;
+    return made_by(&n, x);
+}
+
 /* 0.02 * 0.011 / 0.13 is between 2^-10 and 2^-9. */
 static struct odb_tensor *target_shift(const struct odb_tensor *x)
 {
@@ -381,6 +390,22 @@ static void test_explain_group__an_activation_left_out(void **state)
     scene_close(&s);
 }
 
+static void test_explain_group__two_nodes_at_once(void **state)
+{
+    struct scene s;
+    char name[200];
+    int db, act;
+    (void)state;
+    scene_explain(&s, &honest, target_two);
+    assert_int_equal(odb_graph_find_node(s.model->graph, "db", &db, NULL), ODB_OK);
+    assert_int_equal(odb_graph_find_node(s.model->graph, "act", &act, NULL), ODB_OK);
+    snprintf(name, sizeof name,
+             "elsewhere/skipped=0 of #%d + quantised/bias scale=product of the operands' scales",
+             act);
+    assert_best(&s, name, "db", ODB_FIT_EXACT);
+    scene_close(&s);
+}
+
 static void test_explain_group__quantised_again_by_a_shift(void **state)
 {
     struct scene s;
@@ -417,6 +442,7 @@ int main(void)
         cmocka_unit_test(test_explain_group__a_missing_zero_point),
         cmocka_unit_test(test_explain_group__the_scale_of_the_bias),
         cmocka_unit_test(test_explain_group__an_activation_left_out),
+        cmocka_unit_test(test_explain_group__two_nodes_at_once),
         cmocka_unit_test(test_explain_group__quantised_again_by_a_shift),
         cmocka_unit_test(test_explain_group__pairs_that_saturate),
         cmocka_unit_test(test_explain_group__noise_is_nothing_known),
