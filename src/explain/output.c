@@ -305,8 +305,8 @@ static enum choice output_choose_constant(const struct accused *s, size_t k, str
         named |= output_put_places(v->list + at, (size_t)r->dims[axis], axis, !named, &v->text);
         at += (size_t)r->dims[axis];
     }
-    odb_buf_printf(&v->name, "%g", v->a);
-    odb_buf_printf(&v->text, ", where it holds %g", v->a);
+    odb_buf_printf(&v->name, "%g", v->a == 0 ? 0.0 : v->a);
+    odb_buf_printf(&v->text, ", where it holds %g", v->a == 0 ? 0.0 : v->a);
     return named ? CHOICE_MADE : CHOICE_SKIP;
 }
 
@@ -789,17 +789,18 @@ static enum odb_status output_result_nan(const struct variant *v, const struct a
 }
 
 const struct variant_row variants_output[] = {
-    {"", "output/nan=", output_choose_nan, NULL, output_result_nan, false, 0},
-    {"", "output/", output_choose_move, NULL, output_result_move, false, 0},
-    {"", "output/rolled in memory by ", output_choose_flat, NULL, output_result_flat, false, 0},
-    {"", "output/layout=", output_choose_layout, NULL, output_result_layout, false, 0},
-    {"", "output/taken for ", output_choose_misread, NULL, output_result_misread, false, 0},
-    {"", "output/constant=", output_choose_constant, NULL, output_result_constant, false, 1},
-    {"", "output/lanes=", output_choose_lanes, NULL, output_result_marked, false, 1},
-    {"", "output/border=", output_choose_border, NULL, output_result_marked, false, 1},
-    {"", "output/permuted,", output_choose_permuted, NULL, output_result_permuted, false, 1},
-    {"", "output/", output_choose_line, NULL, output_result_line, false, 2},
-    {"", "output/clamped", output_choose_clamp, NULL, output_result_clamp, false, 1},
-    {"", "output/channels=", output_choose_channels, NULL, output_result_channels, false, 3},
-    {NULL, NULL, NULL, NULL, NULL, false, 0},
+    {"", "output/nan=", output_choose_nan, NULL, output_result_nan, false, 0, false},
+    {"", "output/", output_choose_move, NULL, output_result_move, false, 0, false},
+    {"", "output/rolled in memory by ", output_choose_flat, NULL, output_result_flat, false, 0,
+     false},
+    {"", "output/layout=", output_choose_layout, NULL, output_result_layout, false, 0, false},
+    {"", "output/taken for ", output_choose_misread, NULL, output_result_misread, false, 0, false},
+    {"", "output/constant=", output_choose_constant, NULL, output_result_constant, false, 1, false},
+    {"", "output/lanes=", output_choose_lanes, NULL, output_result_marked, false, 1, false},
+    {"", "output/border=", output_choose_border, NULL, output_result_marked, false, 1, false},
+    {"", "output/permuted,", output_choose_permuted, NULL, output_result_permuted, false, 1, false},
+    {"", "output/", output_choose_line, NULL, output_result_line, false, 2, false},
+    {"", "output/clamped", output_choose_clamp, NULL, output_result_clamp, false, 1, false},
+    {"", "output/channels=", output_choose_channels, NULL, output_result_channels, false, 3, false},
+    {NULL, NULL, NULL, NULL, NULL, false, 0, false},
 };
