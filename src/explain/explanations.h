@@ -40,6 +40,7 @@ struct odb_explanations {
     bool tried;      /* else nothing is known */
     bool right;      /* the node made what its operator says, within noise: nothing was replayed */
     bool unfinished; /* its time was over before all variants were tried */
+    bool recorded;   /* nothing could be asked again: what is exact fits this recording */
     char *why_not;   /* owned: why it was not tried, or not to the end; NULL: it was */
     char *where;     /* owned: which elements are wrong, in words; NULL: not known */
     size_t variants; /* that were replayed */
