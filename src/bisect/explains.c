@@ -58,6 +58,7 @@ static enum odb_status explains_one(const struct search_case *c, struct findings
         .given = explains_knows(c, f) ? f->given : NULL,
         .once = c->prober->recorded || f->kept->load + f->kept->run > EXPLAINS_DEAR ||
                 c->options->no_checks || !odb_probe_refeeds(c->prober),
+        .own = c->options->own_rows,
         .factor = noise ? c->options->tolerance.v[0] : EXPLAINS_FACTOR,
         .seconds = seconds};
     struct odb_error why = ODB_ERROR_INIT;

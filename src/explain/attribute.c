@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "explain/attribute.h"
 #include "explain/variant.h"
 
 #define POOLS "MaxPool|AveragePool|LpPool"
@@ -482,6 +483,13 @@ static bool attribute_keep_shape(const struct accused *s, struct change *c, int6
     return true;
 }
 
+void attribute_settle(const struct accused *s, struct change *c)
+{
+    size_t n;
+    if (variant_is_for(WINDOWS, s->node->op_type) && attribute_keep_shape(s, c, BEGIN_AS_IT_IS, &n))
+        change_ints(c, "pads", c->ints, n);
+}
+
 static enum odb_status attribute_change_list(const struct variant *v, const struct accused *s,
                                              struct change *c, struct odb_error *err)
 {
@@ -514,8 +522,8 @@ static int64_t attribute_cut(const void *payload, size_t i)
     return at;
 }
 
-static enum odb_status attribute_cut_off(const struct variant *v, const struct accused *s,
-                                         struct odb_tensor **out, struct odb_error *err)
+enum odb_status attribute_cut_off(const struct variant *v, const struct accused *s,
+                                  struct odb_tensor **out, struct odb_error *err)
 {
     const struct odb_tensor *y = s->y[0], *made = out[0];
     struct odb_tensor *t = NULL;

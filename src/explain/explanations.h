@@ -9,6 +9,8 @@
 #include "base/mem.h"
 #include "run/hooks.h"
 
+struct odb_own_rows; /* own_rows.h */
+
 /* How well a variant accounts for what the target made. */
 #define ODB_FIT_LIST(X)                                                                            \
     X(PARTLY, "partly") /* it takes away 99 % of the error's energy */                             \
@@ -67,6 +69,7 @@ struct odb_explain_question {
     struct odb_tensor *const *given; /* [n_values] other values of the target; NULL: none */
     double factor;                   /* of the tolerance: so many times the noise is agreement */
     double seconds;                  /* at most; 0: no limit */
+    const struct odb_own_rows *own;  /* rows of the user's, tried first; NULL: none */
     size_t most;                     /* explanations that are wanted; 0: five */
     const struct odb_search_hooks *hooks; /* NULL: none */
     /* The same node in the same compiled model on other inputs, number k of them; false: there are

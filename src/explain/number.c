@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "explain/dots.h"
+#include "explain/number.h"
 #include "explain/variant.h"
 
 /* --- types ------------------------------------------------------------------------------------ */
@@ -38,8 +39,21 @@ static const struct number_type {
     {"float of int64", "float", NUMBER_CAST, ODB_F32, ODB_CLASS_INT, false},
 };
 
-/* Whether the type can change a tensor at all. */
-static bool number_fits(const struct number_type *type, const struct odb_tensor *t)
+const struct number_type *number_type_named(const char *name)
+{
+    for (size_t k = 0; k < ODB_COUNT(number_types); k++) {
+        const char *a = number_types[k].name, *b = name;
+        while (*a && (*a == *b || (*a == ' ' && *b == '-'))) {
+            a++;
+            b++;
+        }
+        if (!*a && !*b)
+            return &number_types[k];
+    }
+    return NULL;
+}
+
+bool number_fits(const struct number_type *type, const struct odb_tensor *t)
 {
     const struct odb_dtype_info *info = t ? odb_dtype_info(t->dtype) : NULL;
     if (!t || t->kind != ODB_TENSOR || !t->data || info->class_ != type->of)
@@ -85,9 +99,8 @@ static double number_grid(const void *payload, size_t i, double x)
     return isfinite(x) && step > 0 ? step * nearbyint(x / step) : x;
 }
 
-/* t through the type and back into its own. */
-static enum odb_status number_through(const struct number_type *type, const struct odb_tensor *t,
-                                      struct odb_tensor **out, struct odb_error *err)
+enum odb_status number_through(const struct number_type *type, const struct odb_tensor *t,
+                               struct odb_tensor **out, struct odb_error *err)
 {
     struct odb_tensor *narrow = NULL;
     double step = 0;
@@ -110,7 +123,7 @@ static enum odb_status number_through(const struct number_type *type, const stru
 
 /* --- operands --------------------------------------------------------------------------------- */
 
-static bool number_steers(const struct accused *s, int i)
+bool number_steers(const struct accused *s, int i)
 {
     const struct odb_facts *facts = odb_facts_of(s->node->domain, s->node->op_type);
     return i < 32 && ((facts->steering | facts->parameters) >> i & 1);

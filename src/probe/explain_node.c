@@ -231,6 +231,7 @@ enum odb_status odb_explain_node(struct odb_explanations *out, const struct odb_
                                          .in = pair.in,
                                          .out = pair.out,
                                          .given = values,
+                                         .own = a->own,
                                          .factor = a->factor,
                                          .seconds = a->seconds,
                                          .hooks = &a->prober->hooks,

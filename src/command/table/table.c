@@ -166,12 +166,12 @@ static const struct odb_command command_table[] = {
         .name = "bisect",
         .group = "find the fault",
         .args = args_model,
-        .options =
-            OPTIONS(OPTS_SEARCH, OPTS_STRATEGY, ODB_OPTION_PROVE, ODB_OPTION_STRICT,
-                    ODB_OPTION_NO_CHECKS, ODB_OPTION_NO_ENTER, ODB_OPTION_NO_EXPLAIN,
-                    ODB_OPTION_EXPLAIN_BUDGET, ODB_OPTION_JSON_FILE, ODB_OPTION_SESSION,
-                    ODB_OPTION_RETRY, ODB_OPTION_AGAINST, ODB_OPTION_OVER, ODB_OPTION_OVER_ONLY,
-                    ODB_OPTION_BUDGET, ODB_OPTION_COMPILES, ODB_OPTION_SAMPLES),
+        .options = OPTIONS(OPTS_SEARCH, OPTS_STRATEGY, ODB_OPTION_PROVE, ODB_OPTION_STRICT,
+                           ODB_OPTION_NO_CHECKS, ODB_OPTION_NO_ENTER, ODB_OPTION_NO_EXPLAIN,
+                           ODB_OPTION_EXPLAIN_BUDGET, ODB_OPTION_VARIANTS, ODB_OPTION_JSON_FILE,
+                           ODB_OPTION_SESSION, ODB_OPTION_RETRY, ODB_OPTION_AGAINST,
+                           ODB_OPTION_OVER, ODB_OPTION_OVER_ONLY, ODB_OPTION_BUDGET,
+                           ODB_OPTION_COMPILES, ODB_OPTION_SAMPLES),
         .help = "find the node where a target diverges from the reference",
         .text = "Runs the model on the reference and on the target, looks for the nodes at fault, "
                 "and says of each whether it made the error, inherited it or made it grow. Without "
@@ -209,9 +209,9 @@ static const struct odb_command command_table[] = {
         .name = "explain",
         .group = "find the fault",
         .args = args_explained,
-        .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_TARGET, ODB_OPTION_EXPLAIN_BUDGET, ODB_OPTION_OP,
-                           ODB_OPTION_DOMAIN, ODB_OPTION_OPSET, ODB_OPTION_ATTR, ODB_OPTION_OUT,
-                           ODB_OPTION_JSON),
+        .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_TARGET, ODB_OPTION_EXPLAIN_BUDGET,
+                           ODB_OPTION_VARIANTS, ODB_OPTION_OP, ODB_OPTION_DOMAIN, ODB_OPTION_OPSET,
+                           ODB_OPTION_ATTR, ODB_OPTION_OUT, ODB_OPTION_JSON),
         .help = "what a node of the target computed instead of its operator",
         .text =
             "Runs the whole model on --target and reads what NODE was fed and what it made. Then "

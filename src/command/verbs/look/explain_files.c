@@ -12,6 +12,7 @@
 #include "command/call/watch.h"
 #include "command/verbs/look/explain_print.h"
 #include "explain/explain.h"
+#include "explain/own_rows.h"
 #include "kernels/core/kern.h"
 #include "model/read/load.h"
 #include "model/text/attr_read.h"
@@ -172,9 +173,17 @@ static enum odb_status files_ask(struct odb_command_call *call, const struct fil
                                  const struct odb_model *model, struct odb_explanations *all,
                                  struct odb_error *err)
 {
+    const char *path = odb_call_option(call, ODB_OPTION_VARIANTS);
+    struct odb_own_rows *own = NULL;
     struct odb_cpu *cpu;
     struct odb_watch watch;
-    ODB_TRY(odb_cpu_new(&cpu, model, err));
+    if (path)
+        ODB_TRY(odb_own_rows_read(&own, path, err));
+    enum odb_status status = odb_cpu_new(&cpu, model, err);
+    if (status != ODB_OK) {
+        odb_own_rows_free(own);
+        return status;
+    }
     struct odb_search_hooks hooks = odb_watch_begin(&watch, call);
     const struct odb_explain_question q = {.model = model,
                                            .cpu = cpu,
@@ -182,11 +191,13 @@ static enum odb_status files_ask(struct odb_command_call *call, const struct fil
                                            .out = f->node.out,
                                            .factor = EXPLAIN_FACTOR,
                                            .seconds = explain_seconds(call),
+                                           .own = own,
                                            .hooks = &hooks};
-    enum odb_status status = odb_explain(all, &q, err);
+    status = odb_explain(all, &q, err);
     all->recorded = true;
     odb_watch_end(&watch);
     odb_cpu_free(cpu);
+    odb_own_rows_free(own);
     return status;
 }
 

@@ -8,6 +8,7 @@
 #include "command/call/watch.h"
 #include "command/table/verbs.h"
 #include "command/value/call_feeds.h"
+#include "command/value/search_options.h"
 #include "command/verbs/look/explain_files.h"
 #include "command/verbs/look/explain_print.h"
 #include "probe/explain_node.h"
@@ -106,6 +107,7 @@ enum odb_status odb_command__explain(struct odb_command_call *call, struct odb_e
     if (odb_call_has(call, ODB_OPTION_OP))
         return explain_files(call, err);
     ODB_TRY(explain_open(call, &asking.node, err));
+    ODB_TRY(odb_call__own_rows(call, &asking.own, err));
     ODB_TRY(odb_call__feeds(call, &feeds, err));
     struct odb_search_hooks hooks = odb_watch_begin(&watch, call);
     enum odb_status status = explain_ask(call, feeds, &hooks, &asking, &all, err);
