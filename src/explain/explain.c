@@ -242,8 +242,8 @@ static bool explain_over(struct explain *e)
 {
     if (e->q->seconds > 0 && odb_clock() - e->began > e->q->seconds) {
         e->out->unfinished = true;
-        e->out->why_not = odb_xasprintf("its %.3g s were over after %zu variants", e->q->seconds,
-                                        e->out->variants);
+        e->out->why_not = odb_xasprintf("its %.3g s were over after %zu variant%s", e->q->seconds,
+                                        e->out->variants, odb_plural(e->out->variants));
         return true;
     }
     if (e->q->hooks)

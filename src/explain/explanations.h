@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "run/hooks.h"
 
-struct odb_own_rows; /* own_rows.h */
+struct odb_own_rows; /* own/own_rows.h */
 
 /* How well a variant accounts for what the target made. */
 #define ODB_FIT_LIST(X)                                                                            \

@@ -92,13 +92,11 @@ struct variant_run {
     struct change change;
 };
 
-static enum odb_status variant_change(void *payload, struct odb_call *call, struct odb_error *err)
+void change_begin(struct change *c, const struct accused *s, struct odb_call *call)
 {
-    struct variant_run *run = payload;
-    struct change *c = &run->change;
-    c->call = call;
+    *c = (struct change){.call = call};
     c->attrs = odb_new_n(struct odb_attr, call->attrs.n + 4);
-    c->in = odb_new_n(const struct odb_tensor *, run->s->node->n_in + 1);
+    c->in = odb_new_n(const struct odb_tensor *, s->node->n_in + 1);
     if (call->attrs.n)
         memcpy(c->attrs, call->attrs.items, call->attrs.n * sizeof *c->attrs);
     if (call->n_in)
@@ -106,10 +104,16 @@ static enum odb_status variant_change(void *payload, struct odb_call *call, stru
     call->attrs.items = c->attrs;
     call->in = c->in;
     call->memo = NULL;
-    return run->v->row->change(run->v, run->s, c, err);
 }
 
-static void variant_change_end(struct change *c)
+static enum odb_status variant_change(void *payload, struct odb_call *call, struct odb_error *err)
+{
+    struct variant_run *run = payload;
+    change_begin(&run->change, run->s, call);
+    return run->v->row->change(run->v, run->s, &run->change, err);
+}
+
+void change_end(struct change *c)
 {
     for (size_t i = 0; i < c->made.n; i++)
         odb_tensor_unref(c->made.items[i]);
@@ -133,7 +137,7 @@ enum odb_status variant_replay(const struct variant *v, const struct accused *s,
             accused_run(s, precision, seed, v->row->change ? variant_change : NULL, &run, out, err);
     for (int o = 0; o < s->node->n_out && !replays; o++)
         out[o] = odb_tensor_ref(precision == ODB_PREC_NATIVE ? s->native[o] : s->r[o]);
-    variant_change_end(&run.change);
+    change_end(&run.change);
     return status;
 }
 

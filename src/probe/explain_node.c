@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "model/formal.h"
+#include "run/memory_budget.h"
 
 struct explaining {
     const struct odb_explain_asking *a;
@@ -49,6 +50,30 @@ static bool explaining_may(const struct explaining *e)
     for (size_t i = 0; i < e->n_read; i++)
         may = may && odb_probe_taps(e->a->prober, e->read[i]);
     return may;
+}
+
+/* Whether there is memory for the replays; out says why not. */
+static bool explaining_fits(const struct explaining *e, struct odb_explanations *out)
+{
+    const struct odb_trace *trace = e->a->prober->trace;
+    const struct odb_memory_budget memory = odb_memory_budget(e->a->prober->hooks.budget);
+    struct odb_buf text = ODB_BUF_INIT;
+    uint64_t bytes = 0;
+    for (int i = 0; i < e->node->n_in; i++)
+        if (e->node->in[i] >= 0)
+            bytes += odb_tensor_size(odb_trace_value(trace, e->node->in[i]));
+    for (int o = 0; o < e->node->n_out; o++)
+        if (e->node->out[o] >= 0)
+            bytes += odb_tensor_size(odb_trace_value(trace, e->node->out[o]));
+    if (bytes < memory.replayed)
+        return true;
+    odb_buf_puts(&text, "its operands and results take ");
+    odb_buf_put_bytes(&text, bytes);
+    odb_buf_puts(&text, ", and ");
+    odb_buf_put_bytes(&text, memory.replayed);
+    odb_buf_puts(&text, memory.capped ? " is the most by --mem" : " is the most by free memory");
+    out->why_not = odb_buf_take(&text);
+    return false;
 }
 
 /* --- other inputs ----------------------------------------------------------------------------- */
@@ -218,6 +243,10 @@ enum odb_status odb_explain_node(struct odb_explanations *out, const struct odb_
     struct odb_explain_pair pair = {0};
     enum odb_status status = ODB_OK;
     *out = (struct odb_explanations){0};
+    if (!explaining_fits(&e, out)) {
+        free(asked);
+        return ODB_OK;
+    }
     explaining_list(&e);
     bool may = explaining_may(&e);
     if (asked && may)

@@ -24,8 +24,9 @@ struct odb_explain_asking {
     double factor, seconds;         /* as in struct odb_explain_question */
 };
 
-/* ODB_CANCELLED, and what asking for the first run fails with; what asking again fails with only
- * leaves explanations unconfirmed. *out is the caller's to dispose of always. */
+/* Nothing is run for a node whose values are too large to be replayed (memory_budget.h): out says
+ * so. ODB_CANCELLED, and what asking for the first run fails with; what asking again fails with
+ * only leaves explanations unconfirmed. *out is the caller's to dispose of always. */
 enum odb_status odb_explain_node(struct odb_explanations *out, const struct odb_explain_asking *a,
                                  struct odb_error *err) ODB_MUST_USE;
 

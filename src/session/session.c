@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "encodings/encodings.h"
-#include "explain/own_rows.h"
+#include "explain/own/own_rows.h"
 #include "session/identity.h"
 #include "model/read/load.h"
 

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "explain/own_rows.h"
+#include "explain/own/own_rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -264,14 +264,16 @@ static const struct odb_command command_table[] = {
         .options = OPTIONS(OPTS_SEARCH, ODB_OPTION_OUTPUT, ODB_OPTION_SESSION,
                            ODB_OPTION_IR_VERSION, ODB_OPTION_WITH_TARGET),
         .help = "write a small model that shows the fault, with inputs and outputs",
-        .text = "Cuts a node, or all nodes from one to another, out of the model, and writes it "
-                "with what goes in, what should come out and what the target makes of it, then "
-                "runs it again from there to see that the fault is in it. Without a NODE it takes "
-                "the first culprit of a session, or of a search that it makes itself. A path, as "
-                "Loop_4[3]/Conv_1, is a node in a body, with what the reference feeds it there. "
-                "Its README.md has the command that shows the fault, to be given in that folder; "
-                "where the target's spec names files, which are copied with --with-target alone, "
-                "it has $TARGET in its place.",
+        .text =
+            "Cuts a node, or all nodes from one to another, out of the model, and writes it "
+            "with what goes in, what should come out and what the target makes of it, then "
+            "runs it again from there to see that the fault is in it. Without a NODE it takes "
+            "the first culprit of a session, or of a search that it makes itself. A path, as "
+            "Loop_4[3]/Conv_1, is a node in a body, with what the reference feeds it there. "
+            "Its README.md has the command that shows the fault, to be given in that folder, and "
+            "what the target computed instead, where that is known (onnxdbg-explain(7)); "
+            "where the target's spec names files, which are copied with --with-target alone, "
+            "it has $TARGET in its place.",
         .example = "onnxdbg export model.onnx /block/conv2/Conv --target ort -o repro",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH,
         .exec = odb_command__export,

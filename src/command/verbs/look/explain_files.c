@@ -12,7 +12,7 @@
 #include "command/call/watch.h"
 #include "command/verbs/look/explain_print.h"
 #include "explain/explain.h"
-#include "explain/own_rows.h"
+#include "explain/own/own_rows.h"
 #include "kernels/core/kern.h"
 #include "model/read/load.h"
 #include "model/text/attr_read.h"

@@ -24,7 +24,8 @@ static void explain_put_one(const struct odb_explanations *all, const struct odb
     if (one->fit == ODB_FIT_PARTLY)
         odb_buf_printf(out, ", %.2f %% of the error's energy", 100 * (1 - one->left));
     else if (!all->recorded)
-        odb_buf_printf(out, ", holds on %zu other inputs", one->confirmed);
+        odb_buf_printf(out, ", holds on %zu other input%s", one->confirmed,
+                       odb_plural(one->confirmed));
     if (one->refuted)
         odb_buf_puts(out, ", and not on others");
     odb_buf_putc(out, '\n');
@@ -56,11 +57,12 @@ void explain_put_text(const struct explain_of *of, const struct odb_explanations
         odb_buf_puts(out, "  no variant gives what the target gave\n");
     for (size_t i = 0; i < all->items.n; i++)
         explain_put_one(all, &all->items.items[i], out);
-    odb_buf_printf(out, "  %zu variants in %.3g s", all->variants, all->seconds);
+    odb_buf_printf(out, "  %zu variant%s in %.3g s", all->variants, odb_plural(all->variants),
+                   all->seconds);
     if (all->recorded)
         odb_buf_puts(out, "; a recording cannot be asked again\n");
     else
-        odb_buf_printf(out, ", %zu other inputs\n", all->asked);
+        odb_buf_printf(out, ", %zu other input%s\n", all->asked, odb_plural(all->asked));
     if (all->why_not)
         odb_buf_printf(out, "  %s\n", all->why_not);
 }

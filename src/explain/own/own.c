@@ -9,7 +9,7 @@
 
 #include "explain/attribute.h"
 #include "explain/number.h"
-#include "explain/own_rows.h"
+#include "explain/own/own_rows.h"
 #include "explain/variant.h"
 #include "model/formal.h"
 

@@ -2,7 +2,7 @@
  *
  * Rows of the user's: each kind of change is told from what another model, or arithmetic, makes.
  */
-#include "explain/own_rows.h"
+#include "explain/own/own_rows.h"
 
 #include <math.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "explain/own_rows.h"
+#include "explain/own/own_rows.h"
 
 #include <math.h>
 #include <stdio.h>
