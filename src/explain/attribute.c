@@ -46,6 +46,7 @@ static const struct attribute_values {
     {"LpPool|LpNormalization", "p", "1|2"},
     {EPSILONS, "epsilon", "0|1e-05|0.001|1e-06|1e-12|1e-13"},
     {"BatchNormalization", "training_mode", "0|1"},
+    {"GroupNormalization", "num_groups", "1|2|4|8|16|32"},
     {"LRN", "alpha", "0.0001|0.001"},
     {"LRN", "bias", "1|2"},
     {"LRN", "beta", "0.75|0.5|1"},
@@ -343,6 +344,27 @@ LIST_MOVE(end)
 LIST_MOVE(first_axis)
 #undef LIST_MOVE
 
+/* Both ends of an axis have the larger pad, or half of both. */
+static bool list_larger(const int64_t *from, size_t n, int64_t *to)
+{
+    bool changes = false;
+    for (size_t i = 0; i < n && n % 2 == 0; i++) {
+        to[i] = ODB_MAX(from[i % (n / 2)], from[n / 2 + i % (n / 2)]);
+        changes |= to[i] != from[i];
+    }
+    return changes;
+}
+
+static bool list_half(const int64_t *from, size_t n, int64_t *to)
+{
+    bool changes = false;
+    for (size_t i = 0; i < n && n % 2 == 0; i++) {
+        to[i] = (from[i % (n / 2)] + from[n / 2 + i % (n / 2)]) / 2;
+        changes |= to[i] != from[i];
+    }
+    return changes;
+}
+
 static bool list_inverse(const int64_t *from, size_t n, int64_t *to)
 {
     bool changes = false;
@@ -383,6 +405,8 @@ static const struct attribute_list {
     {WINDOWS "|ConvTranspose", "pads", "begin for end", list_begin},
     {WINDOWS "|ConvTranspose", "pads", "end for begin", list_end},
     {WINDOWS "|ConvTranspose", "pads", "first axis for all", list_first_axis},
+    {WINDOWS "|ConvTranspose", "pads", "larger for both", list_larger},
+    {WINDOWS "|ConvTranspose", "pads", "half of both", list_half},
     {WINDOWS "|ConvTranspose", "pads", "default", list_zeros},
     {"ConvTranspose", "output_padding", "default", list_zeros},
     {"Transpose", "perm", "inverse", list_inverse},

@@ -705,6 +705,51 @@ static enum odb_status input_change_signs(const struct variant *v, const struct 
     return ODB_OK;
 }
 
+/* --- halves of bytes -------------------------------------------------------------------------- */
+
+static double input_exchange_nibbles(const void *payload, size_t i, double x)
+{
+    unsigned byte = (unsigned)x;
+    (void)payload;
+    (void)i;
+    return (byte << 4 | byte >> 4) & 0xff;
+}
+
+static double input_sign_nibbles(const void *payload, size_t i, double x)
+{
+    (void)payload;
+    (void)i;
+    return (unsigned)x ^ 0x88u;
+}
+
+static const struct input_nibbles {
+    const char *name, *text;
+    double (*fn)(const void *payload, size_t i, double x);
+} input_nibbles[] = {
+    {"nibbles exchanged", "had the two halves of each byte exchanged", input_exchange_nibbles},
+    {"nibbles signed", "had halves of bytes in two's complement", input_sign_nibbles},
+};
+
+static enum choice input_choose_nibbles(const struct accused *s, size_t k, struct variant *v)
+{
+    const struct odb_tensor *t = accused_in(s, 1);
+    if (k >= ODB_COUNT(input_nibbles) || !t || t->dtype != ODB_U8 || accused_int(s, "bits", 4) != 4)
+        return CHOICE_END;
+    input_say(s, 1, input_nibbles[k].name, input_nibbles[k].text, v);
+    v->other = (int)k;
+    return CHOICE_MADE;
+}
+
+static enum odb_status input_change_nibbles(const struct variant *v, const struct accused *s,
+                                            struct change *c, struct odb_error *err)
+{
+    struct odb_tensor *t = NULL;
+    (void)s;
+    ODB_TRY(tensor_map(&t, c->in[v->at], input_nibbles[v->other].fn, NULL, err));
+    change_input(c, v->at, t);
+    return ODB_OK;
+}
+
 /* --- another weight --------------------------------------------------------------------------- */
 
 /* Value number k, counted over the weights of the model that look like one of the node's. */
@@ -757,6 +802,7 @@ const struct variant_row variants_input[] = {
     {"Conv|ConvTranspose", "input/X=tail of ", input_choose_tail, input_change_tail, NULL, false,
      0},
     {"", "input/", input_choose_signs, input_change_signs, NULL, false, 0},
+    {"MatMulNBits", "input/", input_choose_nibbles, input_change_nibbles, NULL, false, 0},
     {"Conv|ConvTranspose", "input/", input_choose_flipped, input_change_flipped, NULL, false, 0},
     {"", "input/", input_choose_transposed, input_change_transposed, NULL, false, 0},
     {"", "input/", input_choose_order, input_change_order, NULL, false, 0},
