@@ -144,6 +144,75 @@ static enum odb_status input_change_first(const struct variant *v, const struct 
     return ODB_OK;
 }
 
+/* --- broadcast otherwise ---------------------------------------------------------------------- */
+
+/* A vector, which is broadcast along the axis that it stands on, lies along another one. Choice k:
+ * input k / ODB_MAX_RANK, axis k % ODB_MAX_RANK of the output. */
+static enum choice input_choose_broadcast(const struct accused *s, size_t k, struct variant *v)
+{
+    int i = (int)(k / ODB_MAX_RANK), axis = (int)(k % ODB_MAX_RANK);
+    const struct odb_tensor *y = s->y[0];
+    if (i >= ODB_MIN(s->node->n_in, 2) || !y)
+        return CHOICE_END;
+    const struct odb_tensor *t = accused_in(s, i);
+    if (!input_is_data(s, i) || axis >= y->rank || t->rank > y->rank || t->count < 2 ||
+        input_longest(t) != t->count || y->dims[axis] != (int64_t)t->count)
+        return CHOICE_SKIP;
+    int own = axis - (y->rank - t->rank);
+    if (own >= 0 && t->dims[own] == (int64_t)t->count)
+        return CHOICE_SKIP;
+    v->other = axis;
+    v->n = (size_t)y->rank;
+    input_say(s, i, "along axis", "lay along axis", v);
+    odb_buf_printf(&v->name, " %d", axis);
+    odb_buf_printf(&v->text, " %d", axis);
+    return CHOICE_MADE;
+}
+
+static enum odb_status input_change_broadcast(const struct variant *v, const struct accused *s,
+                                              struct change *c, struct odb_error *err)
+{
+    const struct odb_tensor *t = c->in[v->at];
+    int64_t dims[ODB_MAX_RANK];
+    struct odb_tensor *shaped = NULL;
+    (void)s;
+    for (size_t k = 0; k < v->n; k++)
+        dims[k] = (int)k == v->other ? (int64_t)t->count : 1;
+    ODB_TRY(odb_tensor_reshape(&shaped, t, (int)v->n, dims, err));
+    change_input(c, v->at, shaped);
+    return ODB_OK;
+}
+
+/* Matrices of all batches are those of the first. */
+static enum choice input_choose_batch(const struct accused *s, size_t k, struct variant *v)
+{
+    if (k >= (size_t)ODB_MIN(s->node->n_in, 2))
+        return CHOICE_END;
+    const struct odb_tensor *t = accused_in(s, (int)k);
+    if (!input_is_data(s, (int)k) || t->rank < 3 ||
+        t->dims[t->rank - 1] * t->dims[t->rank - 2] < 1 ||
+        t->count == (size_t)(t->dims[t->rank - 1] * t->dims[t->rank - 2]))
+        return CHOICE_SKIP;
+    input_say(s, (int)k, "first of batch", "had its first matrix in all of the batch", v);
+    return CHOICE_MADE;
+}
+
+static int64_t input_of_first_matrix(const void *payload, size_t i)
+{
+    const struct odb_tensor *t = payload;
+    return (int64_t)(i % (size_t)(t->dims[t->rank - 1] * t->dims[t->rank - 2]));
+}
+
+static enum odb_status input_change_batch(const struct variant *v, const struct accused *s,
+                                          struct change *c, struct odb_error *err)
+{
+    struct odb_tensor *t = NULL;
+    (void)s;
+    ODB_TRY(tensor_gather(&t, c->in[v->at], input_of_first_matrix, c->in[v->at], err));
+    change_input(c, v->at, t);
+    return ODB_OK;
+}
+
 /* --- exchanged -------------------------------------------------------------------------------- */
 
 static enum choice input_choose_exchanged(const struct accused *s, size_t k, struct variant *v)
@@ -783,6 +852,9 @@ static enum odb_status input_change_weight(const struct variant *v, const struct
     return ODB_OK;
 }
 
+#define BROADCASTS                                                                                 \
+    "Add|Sub|Mul|Div|Pow|Mod|PRelu|Max|Min|Less|Greater|LessOrEqual|GreaterOrEqual|Equal|And|Or|"  \
+    "Xor"
 #define ARITHMETIC                                                                                 \
     "Sub|Div|Mod|Pow|MatMul|Gemm|BatchNormalization|Where|Less|Greater|BitShift|"                  \
     "LessOrEqual|GreaterOrEqual|Attention|MultiHeadAttention|GridSample|PRelu|"                    \
@@ -795,6 +867,9 @@ const struct variant_row variants_input[] = {
     {"BatchNormalization", "input/statistics=", input_choose_statistics, input_change_statistics,
      NULL, false, 0},
     {"", "input/", input_choose_first, input_change_first, NULL, false, 0},
+    {BROADCASTS, "input/", input_choose_broadcast, input_change_broadcast, NULL, false, 0},
+    {"MatMul|FusedMatMul|MatMulInteger|QLinearMatMul", "input/", input_choose_batch,
+     input_change_batch, NULL, false, 0},
     {ARITHMETIC, "input/", input_choose_exchanged, input_change_exchanged, NULL, false, 0},
     {"Gather|GatherElements|GatherND|ScatterElements|ScatterND|OneHot", "input/",
      input_choose_indices, input_change_indices, NULL, false, 0},

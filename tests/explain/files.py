@@ -103,9 +103,20 @@ def paddings():
     case("attribute/pads=half of both", "Conv --attr pads=0,1,3,1", x, w, conv(1, 1))
 
 
+def broadcasts():
+    x, b = floats(2, 5, 5, 5), floats(5)
+    case("input/B=along axis 1", "Add", x, b, x + b[:, None, None])
+    case("input/slope=along axis 2", "PRelu", x, b, np.where(x < 0, x * b[:, None], x))
+    a, w = floats(3, 4, 6), floats(3, 6, 5)
+    case("input/B=first of batch", "MatMul", a, w, (a @ w[0]).astype(F))
+    x = floats(2, 3)
+    case("right", "Tile", x, np.array([2, 2]), np.tile(x, (2, 2)))
+    case("elsewhere/repeated", "Tile", x, np.array([2, 2]), x.repeat(2, 0).repeat(2, 1))
+
+
 def main():
     os.chdir(sys.argv[1])
-    for make in (softmaxes, quantisers, halves, groups, paddings):
+    for make in (softmaxes, quantisers, halves, groups, paddings, broadcasts):
         make()
 
 
