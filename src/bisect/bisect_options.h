@@ -12,6 +12,7 @@
 
 struct odb_answers;
 struct odb_encodings;
+struct odb_own_rows;
 struct odb_tensor;
 struct odb_trace;
 struct odb_trace_options;
@@ -31,8 +32,9 @@ struct odb_bisect_options {
     bool no_enter;   /* nodes with bodies are taken as one */
     bool no_checks;  /* the accused is not asked about any further */
     bool no_explain; /* nor what it computed instead */
-    double explain_seconds;  /* for that, at most; 0: a fifth of the search, 2 at least */
-    bool no_opinion;         /* no third executor is asked about the first culprit */
+    double explain_seconds; /* for that, at most; 0: a fifth of the search, 2 at least */
+    const struct odb_own_rows *own_rows; /* borrowed: the user's, of variants; NULL: none */
+    bool no_opinion;                     /* no third executor is asked about the first culprit */
     bool part;               /* the model was cut out of another: with encodings, a target that
                                 computes it in float is wrong there */
     size_t max_outputs;      /* of one model, that the target was found to give in an earlier search

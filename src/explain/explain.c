@@ -420,6 +420,8 @@ static int explain_order(const void *x, const void *y)
     int fitted = a->v->fitted - b->v->fitted, size = explain_decade(a) - explain_decade(b);
     if (exact)
         return exact;
+    if (a->exact && !fitted) /* rows of the user's come first */
+        return (b->v->row == variants_own) - (a->v->row == variants_own);
     if (a->exact || (!size && fitted))
         return fitted;
     return (a->left > b->left) - (a->left < b->left);

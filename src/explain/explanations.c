@@ -64,7 +64,8 @@ void odb_explanations_put(const struct odb_explanations *all, struct odb_buf *ou
         odb_buf_printf(out, " (within noise, on these inputs and %zu other%s)", best->confirmed,
                        best->confirmed == 1 ? "" : "s");
     else
-        odb_buf_puts(out, " (within noise, on these inputs alone)");
+        odb_buf_puts(out, all->recorded ? " (it fits this recording)"
+                                        : " (within noise, on these inputs alone)");
     if (odb_explanation_doubt(all, best))
         odb_buf_printf(out, "; %s", odb_explanation_doubt(all, best));
     for (size_t m = 0; m < best->members.n; m++)

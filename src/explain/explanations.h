@@ -9,6 +9,8 @@
 #include "base/mem.h"
 #include "run/hooks.h"
 
+struct odb_own_rows; /* own/own_rows.h */
+
 /* How well a variant accounts for what the target made. */
 #define ODB_FIT_LIST(X)                                                                            \
     X(PARTLY, "partly") /* it takes away 99 % of the error's energy */                             \
@@ -40,6 +42,7 @@ struct odb_explanations {
     bool tried;      /* else nothing is known */
     bool right;      /* the node made what its operator says, within noise: nothing was replayed */
     bool unfinished; /* its time was over before all variants were tried */
+    bool recorded;   /* nothing could be asked again: what is exact fits this recording */
     char *why_not;   /* owned: why it was not tried, or not to the end; NULL: it was */
     char *where;     /* owned: which elements are wrong, in words; NULL: not known */
     size_t variants; /* that were replayed */
@@ -67,9 +70,10 @@ struct odb_explain_question {
     bool group; /* of nodes that are wrong together: all that they were fed is in given, node is the
                    one of them that computes, and in is not looked at */
     int exit;   /* of a group: the value that comes out, which is out[0] */
-    double factor;  /* of the tolerance: so many times the noise is agreement */
-    double seconds; /* at most; 0: no limit */
-    size_t most;    /* explanations that are wanted; 0: five */
+    const struct odb_own_rows *own; /* rows of the user's, tried first; NULL: none */
+    double factor;                  /* of the tolerance: so many times the noise is agreement */
+    double seconds;                 /* at most; 0: no limit */
+    size_t most;                    /* explanations that are wanted; 0: five */
     const struct odb_search_hooks *hooks; /* NULL: none */
     /* The same node in the same compiled model on other inputs, number k of them; false: there are
      * no more. NULL: nothing can be asked again. */

@@ -9,9 +9,9 @@
 #include "model/formal.h"
 
 /* The families in the order in which they are tried. */
-static const struct variant_row *const variant_families[] = {variants_quantised, variants_attribute,
-                                                             variants_input,     variants_number,
-                                                             variants_elsewhere, variants_output};
+static const struct variant_row *const variant_families[] = {
+    variants_own,    variants_quantised, variants_attribute, variants_input,
+    variants_number, variants_elsewhere, variants_output};
 
 bool variant_is_for(const char *ops, const char *op_type)
 {

@@ -4,8 +4,8 @@
  * optional input is missing") and several choices (which one). A choice changes the call before it
  * runs, or its outputs afterwards, or makes the outputs itself.
  *
- * Families, each a file and an array of rows: attribute, input, number, output, elsewhere. Rows
- * stand in the order of likelihood, and those without fitted numbers before those with them.
+ * Families, each a file and an array of rows: own, attribute, input, number, output, elsewhere.
+ * Rows stand in the order of likelihood, and those without fitted numbers before those with them.
  */
 #ifndef ODB_EXPLAIN_VARIANT_H
 #define ODB_EXPLAIN_VARIANT_H
@@ -67,8 +67,8 @@ struct variant_row {
 };
 
 /* Families, ended by a row without a name. */
-extern const struct variant_row variants_attribute[], variants_input[], variants_number[],
-    variants_output[], variants_elsewhere[], variants_quantised[];
+extern const struct variant_row variants_own[], variants_attribute[], variants_input[],
+    variants_number[], variants_output[], variants_elsewhere[], variants_quantised[];
 
 /* Whether the node, in a group, multiplies what is dequantised: its sums are those of integers. */
 bool quantised_is_product(const struct accused *s);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/formal.h"
 #include "run/memory_budget.h"
 
 struct explaining {
@@ -143,6 +144,25 @@ static enum odb_status explaining_run(struct explaining *e, const struct odb_fee
     return status;
 }
 
+/* Whether a value is an input of the model that was made here, and that a recording is not of. */
+static bool explaining_made_up(const struct explaining *e, int v)
+{
+    const struct odb_feeds *feeds = e->a->prober->feeds;
+    bool made_up = false;
+    for (size_t f = 0; f < feeds->n && e->a->prober->recorded; f++)
+        made_up = made_up || (feeds->items[f].value == v && feeds->items[f].generated);
+    return made_up;
+}
+
+/* Value v of the node in values, or its weight; NULL: it is not there. */
+static const struct odb_tensor *explaining_value(const struct explaining *e,
+                                                 struct odb_tensor *const *values, int v)
+{
+    if (v < 0 || explaining_made_up(e, v))
+        return NULL;
+    return values[v] ? values[v] : e->graph->values[v].init;
+}
+
 /* The node's operands and results among values; false: one of them is not there. */
 static bool explaining_pair(const struct explaining *e, struct odb_tensor *const *values,
                             struct odb_explain_pair *out)
@@ -151,18 +171,47 @@ static bool explaining_pair(const struct explaining *e, struct odb_tensor *const
     out->in = odb_new_n(struct odb_tensor *, e->node->n_in);
     out->out = odb_new_n(struct odb_tensor *, e->node->n_out);
     for (int i = 0; i < e->node->n_in; i++) {
-        int v = e->node->in[i];
-        const struct odb_tensor *t = v < 0 ? NULL : values[v];
-        if (v >= 0 && !t)
-            t = e->graph->values[v].init;
-        out->in[i] = odb_tensor_ref(t);
-        all = all && (v < 0 || t);
+        out->in[i] = odb_tensor_ref(explaining_value(e, values, e->node->in[i]));
+        all = all && (e->node->in[i] < 0 || out->in[i]);
     }
     for (int o = 0; o < e->node->n_out; o++) {
         out->out[o] = e->node->out[o] < 0 ? NULL : odb_tensor_ref(values[e->node->out[o]]);
         any = any || out->out[o];
     }
     return all && any;
+}
+
+/* "X (input X)": a value that is wanted. */
+static void explaining_put(const struct explaining *e, int value, bool input, int slot,
+                           struct odb_buf *out)
+{
+    char formal[ODB_FORMAL_NAME], key[512];
+    odb_formal_name(e->node, input, slot, formal);
+    odb_buf_puts(out, out->len ? ", " : "");
+    odb_buf_puts(out, odb_value_key(e->graph, &e->graph->values[value], key, sizeof key));
+    if (formal[0])
+        odb_buf_printf(out, " (%s %s)", input ? "input" : "output", formal);
+}
+
+/* Why there is no pair, with what is missing, and of a recording the way out. */
+static char *explaining_lacks(const struct explaining *e, const struct odb_explain_pair *pair)
+{
+    struct odb_buf list = ODB_BUF_INIT;
+    bool any = false;
+    for (int i = 0; i < e->node->n_in; i++)
+        if (e->node->in[i] >= 0 && !pair->in[i])
+            explaining_put(e, e->node->in[i], true, i, &list);
+    for (int o = 0; o < e->node->n_out; o++)
+        any = any || pair->out[o];
+    for (int o = 0; o < e->node->n_out && !any; o++)
+        if (e->node->out[o] >= 0)
+            explaining_put(e, e->node->out[o], false, o, &list);
+    char *why = odb_xasprintf(e->a->prober->recorded
+                                  ? "the recording lacks %s: record that too"
+                                  : "what the target fed it, or made of it, cannot be read: %s",
+                              odb_buf_text(&list));
+    odb_buf_dispose(&list);
+    return why;
 }
 
 static void explaining_drop(const struct explaining *e, struct odb_tensor **values)
@@ -206,7 +255,7 @@ enum odb_status odb_explain_node(struct odb_explanations *out, const struct odb_
     if (asked && may)
         status = explaining_run(&e, a->prober->feeds, asked, err);
     if (status == ODB_OK && !explaining_pair(&e, values, &pair)) {
-        out->why_not = odb_xstrdup("what the target fed it, or made of it, cannot be read");
+        out->why_not = explaining_lacks(&e, &pair);
     } else if (status == ODB_OK) {
         struct odb_explain_question q = {.model = a->prober->model,
                                          .cpu = a->cpu,
@@ -214,6 +263,7 @@ enum odb_status odb_explain_node(struct odb_explanations *out, const struct odb_
                                          .in = pair.in,
                                          .out = pair.out,
                                          .given = values,
+                                         .own = a->own,
                                          .factor = a->factor,
                                          .seconds = a->seconds,
                                          .hooks = &a->prober->hooks,
@@ -221,6 +271,7 @@ enum odb_status odb_explain_node(struct odb_explanations *out, const struct odb_
                                          .payload = &e};
         status = odb_explain(out, &q, err);
     }
+    out->recorded = a->prober->recorded;
     odb_explain_pair_dispose(&pair, e.node);
     if (asked)
         explaining_drop(&e, asked);

@@ -19,8 +19,9 @@ struct odb_explain_asking {
      * NULL: these alone, beside the model's outputs. */
     const int *read;
     size_t n_read;
-    bool once;              /* nothing is asked on other inputs */
-    double factor, seconds; /* as in struct odb_explain_question */
+    const struct odb_own_rows *own; /* the user's; NULL: none */
+    bool once;                      /* nothing is asked on other inputs */
+    double factor, seconds;         /* as in struct odb_explain_question */
 };
 
 /* Nothing is run for a node whose values are too large to be replayed (memory_budget.h): out says

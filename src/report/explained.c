@@ -24,6 +24,7 @@ void odb_explained_json(const struct odb_explanations *all, json_t *object)
         json_array_append_new(list, explained_one(&all->items.items[i]));
     json_object_set_new(object, "wrong_where", odb_json_text(all->where));
     json_object_set_new(object, "explanations", list);
+    json_object_set_new(object, "recording", json_boolean(all->recorded));
 }
 
 static double explained_real(const json_t *object, const char *key)
@@ -51,6 +52,7 @@ void odb_explained_read(struct odb_explanations *out, const json_t *object)
     size_t i, m;
     out->tried = json_is_array(list);
     out->where = explained_text(object, "wrong_where");
+    out->recorded = json_is_true(json_object_get(object, "recording"));
     json_array_foreach(list, i, item) {
         struct odb_explanation one = {.variant = explained_text(item, "variant"),
                                       .text = explained_text(item, "text"),

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "encodings/encodings.h"
+#include "explain/own/own_rows.h"
 #include "session/identity.h"
 #include "model/read/load.h"
 
@@ -141,6 +142,9 @@ void odb_session_close(struct odb_session *session)
     for (size_t i = 0; i < session->encodings.n; i++)
         odb_encodings_free(session->encodings.items[i]);
     free(session->encodings.items);
+    for (size_t i = 0; i < session->own_rows.n; i++)
+        odb_own_rows_free(session->own_rows.items[i]);
+    free(session->own_rows.items);
     odb_session__forget_learnt(session);
     odb_feeds_free(session->feeds);
     odb_resumed_dispose(&session->resumed);
@@ -293,6 +297,16 @@ enum odb_status odb_session_encodings(struct odb_session *session, const char *p
         return ODB_OK;
     }
     odb_push(&session->encodings, made);
+    *out = made;
+    return ODB_OK;
+}
+
+enum odb_status odb_session_own_rows(struct odb_session *session, const char *path,
+                                     const struct odb_own_rows **out, struct odb_error *err)
+{
+    struct odb_own_rows *made;
+    ODB_TRY(odb_own_rows_read(&made, path, err));
+    odb_push(&session->own_rows, made);
     *out = made;
     return ODB_OK;
 }

@@ -49,6 +49,7 @@ struct odb_search_progress {
 };
 
 struct odb_encodings;
+struct odb_own_rows;
 struct odb_session; /* session_state.h has its members, for files that work on it */
 
 /* What the screen and others that only look may see. The model and which of its nodes the reference
@@ -154,6 +155,10 @@ void odb_session_feed_take(struct odb_session *session, struct odb_feeds *feeds)
 enum odb_status odb_session_encodings(struct odb_session *session, const char *path,
                                       const struct odb_encodings **out,
                                       struct odb_error *err) ODB_MUST_USE;
+/* Rows of variants in a file, kept as long. Borrowed. */
+enum odb_status odb_session_own_rows(struct odb_session *session, const char *path,
+                                     const struct odb_own_rows **out,
+                                     struct odb_error *err) ODB_MUST_USE;
 /* The reference's values for these options, kept for the next time. Borrowed. Needs feeds. */
 enum odb_status odb_session_trace(struct odb_session *session, struct odb_trace **out,
                                   const struct odb_bisect_options *options,

@@ -53,7 +53,8 @@ struct odb_session {
     struct odb_walk *walk;             /* owned; NULL: not walking */
     struct odb_inside *inside;         /* owned: the innermost body that the walk is in, or NULL */
     ODB_VEC(struct odb_encodings *)
-    encodings;                /* owned: all that were read; traces need them */
+    encodings;                               /* owned: all that were read; traces need them */
+    ODB_VEC(struct odb_own_rows *) own_rows; /* owned: all that were read */
     int resume;               /* [lock] before this node the walk goes on with another
                                  trace, and the one there is has nothing to say of it and
                                  what follows; ODB_NO_NODE: there is no other */

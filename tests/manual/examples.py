@@ -137,6 +137,11 @@ def prepare(page, folder, environ):
                  f"onnxdbg print model.onnx image --save {side}/image.npy")
         make(f"{sys.executable} -c 'import numpy, glob; numpy.savez(\"torch.npz\", **{{"
              "f[10:-4]: numpy.load(f) for f in glob.glob(\"fp32_dump/*.npy\")})'")
+    elif name == "onnxdbg-explain.7":
+        for value, file in (("/attn/score/Mul_output_0", "s"), ("/attn/Softmax_output_0", "p"),
+                            ("/block/act1/Relu_output_0", "x"), ("block.conv2.weight", "w"),
+                            ("/block/conv2/Conv_output_0", "y")):
+            make(f"onnxdbg print model.onnx {value} --save {file}.npy")
     elif name == "onnxdbg-inputs.7":
         make("(printf 'P6\\n48 40\\n255\\n'; head -c 5760 model.onnx) >cat.jpg")
     elif name == "onnxdbg-dump-tools.7":

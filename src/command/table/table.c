@@ -25,6 +25,8 @@ static const struct odb_arg args_about[] = {
     MODEL, TAKES("TOPIC", CHOICE, .range = ODB_INFO_TOPICS), {0}};
 static const struct odb_arg args_model_text[] = {MODEL, TAKES("TEXT", TEXT), {0}};
 static const struct odb_arg args_node[] = {MODEL, NEEDS("NODE", NODE, .bodies = true), {0}};
+static const struct odb_arg args_explained[] = {
+    TAKES("MODEL|FILE", SOURCE), TAKES("NODE|FILE", NODE, .repeated = true, .bodies = true), {0}};
 static const struct odb_arg args_source[] = {
     NEEDS("MODEL|FILE", SOURCE), TAKES("VALUE", VALUE), {0}};
 static const struct odb_arg args_lint[] = {NEEDS("MODEL", SOURCE), {0}};
@@ -126,7 +128,8 @@ static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
     ODB_OPTION_TOL, ODB_OPTION_CHECK, ODB_OPTION_TOLERANCES, ODB_OPTION_COLUMNS, ODB_OPTION_TOP_K, \
         ODB_OPTION_AXIS, ODB_OPTION_JSON
 #define OPTS_STRATEGY                                                                              \
-    ODB_OPTION_STRATEGY, ODB_OPTION_STEP, ODB_OPTION_REPEAT, ODB_OPTION_EXPLAIN_BUDGET
+    ODB_OPTION_STRATEGY, ODB_OPTION_STEP, ODB_OPTION_REPEAT, ODB_OPTION_EXPLAIN_BUDGET,            \
+        ODB_OPTION_VARIANTS
 
 #define OPTS_DUMP                                                                                  \
     OPTS_FEEDS, ODB_OPTION_FRAME_TYPE, ODB_OPTION_ONNX_DIR, ODB_OPTION_MODEL_TYPE,                 \
@@ -206,9 +209,10 @@ static const struct odb_command command_table[] = {
     {
         .name = "explain",
         .group = "find the fault",
-        .args = args_node,
-        .options =
-            OPTIONS(OPTS_FEEDS, ODB_OPTION_TARGET, ODB_OPTION_EXPLAIN_BUDGET, ODB_OPTION_JSON),
+        .args = args_explained,
+        .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_TARGET, ODB_OPTION_EXPLAIN_BUDGET,
+                           ODB_OPTION_VARIANTS, ODB_OPTION_OP, ODB_OPTION_DOMAIN, ODB_OPTION_OPSET,
+                           ODB_OPTION_ATTR, ODB_OPTION_OUT, ODB_OPTION_JSON),
         .help = "what a node of the target computed instead of its operator",
         .text =
             "Runs the whole model on --target and reads what NODE was fed and what it made. Then "
@@ -218,8 +222,11 @@ static const struct odb_command command_table[] = {
             "that gives what the target gave, within noise, is put to the test on other inputs "
             "of the model (the same numbers in another order), in place. It is exact when it "
             "holds there and no other variant does; several that hold are one class; "
-            "partly takes away 99 % of the error. Of a recording nothing is asked again: its "
-            "explanations fit these inputs. A search explains its culprits by itself.",
+            "partly takes away 99 % of the error. Of a recording nothing is asked again: what "
+            "would be exact fits this recording. With --op neither model nor target is needed: "
+            "the arguments are the files of the operator's inputs, in order, - for one that is "
+            "omitted, and last that of its output, or --out names the outputs. "
+            "A search explains its culprits by itself.",
         .example = "onnxdbg explain model.onnx '#7' --target ort",
         .flags = ODB_COMMAND_LONG | BOTH,
         .exec = odb_command__explain,

@@ -15,6 +15,7 @@
 #include "command/call/call_spec.h"
 #include "command/call/input_settings.h"
 #include "command/table/command.h"
+#include "executor/executor.h"
 #include "inputs/inputs.h"
 #include "run/feeds.h"
 #include "session/session_state.h"
@@ -35,6 +36,31 @@ static void call_say_recorded(struct odb_command_call *call, const struct odb_fe
     if (source) {
         fprintf(call->log, "onnxdbg: inputs as recorded, from %s: %s\n", source,
                 odb_buf_text(&names));
+    }
+    odb_buf_dispose(&names);
+}
+
+/* An input that is generated here need not be the one that a recording was made with. */
+static void call_warn_unrecorded(struct odb_command_call *call, const struct odb_feeds *feeds)
+{
+    const char *specs[ODB_CALL_RECORDINGS];
+    struct odb_buf names = ODB_BUF_INIT;
+    size_t n = odb_call__recordings(call, specs);
+    bool recorded = false;
+    for (size_t i = 0; i < n; i++)
+        recorded = recorded || odb_executor_recorded(specs[i]);
+    for (size_t i = 0; i < feeds->n && recorded; i++) {
+        if (!feeds->items[i].generated)
+            continue;
+        odb_buf_puts(&names, names.len ? ", " : "");
+        odb_buf_puts(&names, call->model->graph->values[feeds->items[i].value].name);
+    }
+    if (names.len) {
+        char *line = odb_xasprintf("not recorded, and generated here: %s; where the recording was "
+                                   "made with other inputs, give them by --input",
+                                   odb_buf_text(&names));
+        odb_call__warn(call, line);
+        free(line);
     }
     odb_buf_dispose(&names);
 }
@@ -79,6 +105,7 @@ enum odb_status odb_call__make_feeds(struct odb_command_call *call, const char *
 void odb_call__feed_tell(struct odb_command_call *call, const struct odb_feeds *feeds)
 {
     call_say_recorded(call, feeds);
+    call_warn_unrecorded(call, feeds);
     call_warn_lines(call, feeds->warnings);
 }
 

@@ -86,6 +86,16 @@ static enum odb_status search_encodings(struct odb_command_call *call,
     return odb_session_encodings(call->session, path, &out->encodings, err);
 }
 
+enum odb_status odb_call__own_rows(struct odb_command_call *call, const struct odb_own_rows **out,
+                                   struct odb_error *err)
+{
+    const char *path = odb_command_takes(call->command, ODB_OPTION_VARIANTS)
+                           ? odb_call_option(call, ODB_OPTION_VARIANTS)
+                           : NULL;
+    *out = NULL;
+    return path ? odb_session_own_rows(call->session, path, out, err) : ODB_OK;
+}
+
 enum odb_status odb_call__search_options(struct odb_command_call *call,
                                          struct odb_bisect_options *out, struct odb_error *err)
 {
@@ -109,5 +119,6 @@ enum odb_status odb_call__search_options(struct odb_command_call *call,
         odb_strategy_parse(&out->strategy, strategy);
     out->step = (size_t)odb_call_int(call, ODB_OPTION_STEP, 0);
     ODB_TRY(search_encodings(call, out, err));
+    ODB_TRY(odb_call__own_rows(call, &out->own_rows, err));
     return odb_call__tolerance(call, &out->tolerance, err);
 }

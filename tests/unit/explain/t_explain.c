@@ -196,6 +196,32 @@ static void test_explain__another_axis(void **state)
     scene_close(&s);
 }
 
+static struct odb_builder *quantise(void)
+{
+    struct odb_builder *b = odb_build_new("quantise", 17);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){200});
+    odb_build_input(b, "scale", ODB_F32, 0, NULL);
+    odb_build_node(b, "QuantizeLinear", "node", "x scale", "y");
+    odb_build_output(b, "y");
+    return b;
+}
+
+/* Quotients that are ties in float are none in double. */
+static void test_explain__what_float_decides_is_right(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_open(&s, quantise());
+    odb_store_f64(ODB_F32, s.in[1]->data, 0, 0.1);
+    for (size_t i = 0; i < s.in[0]->count; i++)
+        odb_store_f64(ODB_F32, s.in[0]->data, i, ((double)i + 0.5) * (double)0.1f);
+    s.out[0] = made_by(quantise(), s.in);
+    scene_explain(&s, NULL, NULL);
+    assert_true(s.found.right);
+    assert_int_equal(s.found.items.n, 0);
+    scene_close(&s);
+}
+
 static void test_explain__a_missing_bias(void **state)
 {
     struct scene s;
@@ -463,6 +489,7 @@ int main(void)
         cmocka_unit_test(test_explain__ignored_dilations),
         cmocka_unit_test(test_explain__pads_of_the_other_end),
         cmocka_unit_test(test_explain__another_axis),
+        cmocka_unit_test(test_explain__what_float_decides_is_right),
         cmocka_unit_test(test_explain__a_missing_bias),
         cmocka_unit_test(test_explain__a_factor_is_no_factor_by_channel),
         cmocka_unit_test(test_explain__noise_is_nothing_known),

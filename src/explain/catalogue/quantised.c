@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "explain/dots.h"
+#include "explain/catalogue/dots.h"
 #include "explain/accused_group.h"
 #include "explain/variant.h"
 
@@ -622,21 +622,20 @@ static enum odb_status quantised_result_cast(const struct variant *v, const stru
 }
 
 const struct variant_row variants_quantised[] = {
-    {"Cast", "group/left out", quantised_choose_cast, NULL, quantised_result_cast, true, 0, false},
-    {PRODUCTS, "quantised/sums=", quantised_choose_sum, NULL, quantised_result_sum, true, 0, false},
+    {"Cast", "group/left out", quantised_choose_cast, NULL, quantised_result_cast, true, 0},
+    {PRODUCTS, "quantised/sums=", quantised_choose_sum, NULL, quantised_result_sum, true, 0},
     {"DequantizeLinear", "quantised/bias scale=", quantised_choose_bias, quantised_change_bias,
-     NULL, false, 0, false},
-    {QUANTISERS, "quantised/", quantised_choose_other, quantised_change_other, NULL, false, 0,
-     false},
+     NULL, false, 0},
+    {QUANTISERS, "quantised/", quantised_choose_other, quantised_change_other, NULL, false, 0},
     {QUANTISERS, "quantised/per channel=", quantised_choose_tensor, quantised_change_tensor, NULL,
-     false, 0, false},
+     false, 0},
     {"QuantizeLinear", "quantised/scale fitted", quantised_choose_fitted, quantised_change_fitted,
-     NULL, false, 1, false},
+     NULL, false, 1},
     {PRODUCTS, "quantised/multiplier=", quantised_choose_multiplier, NULL,
-     quantised_result_multiplier, false, 0, false},
+     quantised_result_multiplier, false, 0},
     {"Relu", "quantised/activation=", quantised_choose_activation, NULL,
-     quantised_result_activation, true, 0, false},
+     quantised_result_activation, true, 0},
     {"QuantizeLinear", "quantised/range=", quantised_choose_range, NULL, quantised_result_range,
-     false, 0, false},
-    {NULL, NULL, NULL, NULL, NULL, false, 0, false},
+     false, 0},
+    {NULL, NULL, NULL, NULL, NULL, false, 0},
 };

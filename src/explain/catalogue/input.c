@@ -62,12 +62,9 @@ static const struct input_map {
     double times, plus;
     bool integers; /* for those as well */
 } input_maps[] = {
-    {"0", "were 0", 0, 0, true},
-    {"1", "were 1", 0, 1, false},
-    {"doubled", "counted twice", 2, 0, false},
-    {"negated", "were negated", -1, 0, false},
-    {"+1", "were one more", 1, 1, true},
-    {"-1", "were one less", 1, -1, true},
+    {"0", "were 0", 0, 0, true},         {"1", "were 1", 0, 1},
+    {"doubled", "counted twice", 2, 0},  {"negated", "were negated", -1, 0},
+    {"+1", "were one more", 1, 1, true}, {"-1", "were one less", 1, -1, true},
 };
 
 static enum choice input_choose_map(const struct accused *s, size_t k, struct variant *v)
@@ -140,6 +137,75 @@ static enum odb_status input_change_first(const struct variant *v, const struct 
     struct odb_tensor *t = NULL;
     (void)s;
     ODB_TRY(tensor_gather(&t, c->in[v->at], input_at_first, NULL, err));
+    change_input(c, v->at, t);
+    return ODB_OK;
+}
+
+/* --- broadcast otherwise ---------------------------------------------------------------------- */
+
+/* A vector, which is broadcast along the axis that it stands on, lies along another one. Choice k:
+ * input k / ODB_MAX_RANK, axis k % ODB_MAX_RANK of the output. */
+static enum choice input_choose_broadcast(const struct accused *s, size_t k, struct variant *v)
+{
+    int i = (int)(k / ODB_MAX_RANK), axis = (int)(k % ODB_MAX_RANK);
+    const struct odb_tensor *y = s->y[0];
+    if (i >= ODB_MIN(s->node->n_in, 2) || !y)
+        return CHOICE_END;
+    const struct odb_tensor *t = accused_in(s, i);
+    if (!input_is_data(s, i) || axis >= y->rank || t->rank > y->rank || t->count < 2 ||
+        input_longest(t) != t->count || y->dims[axis] != (int64_t)t->count)
+        return CHOICE_SKIP;
+    int own = axis - (y->rank - t->rank);
+    if (own >= 0 && t->dims[own] == (int64_t)t->count)
+        return CHOICE_SKIP;
+    v->other = axis;
+    v->n = (size_t)y->rank;
+    input_say(s, i, "along axis", "lay along axis", v);
+    odb_buf_printf(&v->name, " %d", axis);
+    odb_buf_printf(&v->text, " %d", axis);
+    return CHOICE_MADE;
+}
+
+static enum odb_status input_change_broadcast(const struct variant *v, const struct accused *s,
+                                              struct change *c, struct odb_error *err)
+{
+    const struct odb_tensor *t = c->in[v->at];
+    int64_t dims[ODB_MAX_RANK];
+    struct odb_tensor *shaped = NULL;
+    (void)s;
+    for (size_t k = 0; k < v->n; k++)
+        dims[k] = (int)k == v->other ? (int64_t)t->count : 1;
+    ODB_TRY(odb_tensor_reshape(&shaped, t, (int)v->n, dims, err));
+    change_input(c, v->at, shaped);
+    return ODB_OK;
+}
+
+/* Matrices of all batches are those of the first. */
+static enum choice input_choose_batch(const struct accused *s, size_t k, struct variant *v)
+{
+    if (k >= (size_t)ODB_MIN(s->node->n_in, 2))
+        return CHOICE_END;
+    const struct odb_tensor *t = accused_in(s, (int)k);
+    if (!input_is_data(s, (int)k) || t->rank < 3 ||
+        t->dims[t->rank - 1] * t->dims[t->rank - 2] < 1 ||
+        t->count == (size_t)(t->dims[t->rank - 1] * t->dims[t->rank - 2]))
+        return CHOICE_SKIP;
+    input_say(s, (int)k, "first of batch", "had its first matrix in all of the batch", v);
+    return CHOICE_MADE;
+}
+
+static int64_t input_of_first_matrix(const void *payload, size_t i)
+{
+    const struct odb_tensor *t = payload;
+    return (int64_t)(i % (size_t)(t->dims[t->rank - 1] * t->dims[t->rank - 2]));
+}
+
+static enum odb_status input_change_batch(const struct variant *v, const struct accused *s,
+                                          struct change *c, struct odb_error *err)
+{
+    struct odb_tensor *t = NULL;
+    (void)s;
+    ODB_TRY(tensor_gather(&t, c->in[v->at], input_of_first_matrix, c->in[v->at], err));
     change_input(c, v->at, t);
     return ODB_OK;
 }
@@ -555,7 +621,7 @@ static const struct input_off {
      true},
     {"Gather", "indices=-1 around", "as if all indices were one less, round the end", 1, 2, -1,
      true},
-    {"Slice", "starts, ends=+1", "as if it began and ended one further", 1, 3, 1, false},
+    {"Slice", "starts, ends=+1", "as if it began and ended one further", 1, 3, 1},
     {"Slice", "starts, ends=-1", "as if it began and ended one earlier", 1, 3, -1, false},
 };
 
@@ -705,6 +771,51 @@ static enum odb_status input_change_signs(const struct variant *v, const struct 
     return ODB_OK;
 }
 
+/* --- halves of bytes -------------------------------------------------------------------------- */
+
+static double input_exchange_nibbles(const void *payload, size_t i, double x)
+{
+    unsigned byte = (unsigned)x;
+    (void)payload;
+    (void)i;
+    return (byte << 4 | byte >> 4) & 0xff;
+}
+
+static double input_sign_nibbles(const void *payload, size_t i, double x)
+{
+    (void)payload;
+    (void)i;
+    return (unsigned)x ^ 0x88u;
+}
+
+static const struct input_nibbles {
+    const char *name, *text;
+    double (*fn)(const void *payload, size_t i, double x);
+} input_nibbles[] = {
+    {"nibbles exchanged", "had the two halves of each byte exchanged", input_exchange_nibbles},
+    {"nibbles signed", "had halves of bytes in two's complement", input_sign_nibbles},
+};
+
+static enum choice input_choose_nibbles(const struct accused *s, size_t k, struct variant *v)
+{
+    const struct odb_tensor *t = accused_in(s, 1);
+    if (k >= ODB_COUNT(input_nibbles) || !t || t->dtype != ODB_U8 || accused_int(s, "bits", 4) != 4)
+        return CHOICE_END;
+    input_say(s, 1, input_nibbles[k].name, input_nibbles[k].text, v);
+    v->other = (int)k;
+    return CHOICE_MADE;
+}
+
+static enum odb_status input_change_nibbles(const struct variant *v, const struct accused *s,
+                                            struct change *c, struct odb_error *err)
+{
+    struct odb_tensor *t = NULL;
+    (void)s;
+    ODB_TRY(tensor_map(&t, c->in[v->at], input_nibbles[v->other].fn, NULL, err));
+    change_input(c, v->at, t);
+    return ODB_OK;
+}
+
 /* --- another weight --------------------------------------------------------------------------- */
 
 /* Value number k, counted over the weights of the model that look like one of the node's. */
@@ -738,27 +849,33 @@ static enum odb_status input_change_weight(const struct variant *v, const struct
     return ODB_OK;
 }
 
+#define BROADCASTS                                                                                 \
+    "Add|Sub|Mul|Div|Pow|Mod|PRelu|Max|Min|Less|Greater|LessOrEqual|GreaterOrEqual|Equal|And|Or|"  \
+    "Xor"
 #define ARITHMETIC                                                                                 \
     "Sub|Div|Mod|Pow|MatMul|Gemm|BatchNormalization|Where|Less|Greater|BitShift|"                  \
     "LessOrEqual|GreaterOrEqual|Attention|MultiHeadAttention|GridSample|PRelu|"                    \
     "GroupQueryAttention|FusedMatMul|LSTM|InstanceNormalization|LayerNormalization|Concat"
 
 const struct variant_row variants_input[] = {
-    {"", "input/", input_choose_missing, input_change_missing, NULL, false, 0, false},
-    {"LSTM|GRU", "input/gates=", input_choose_gates, input_change_gates, NULL, false, 0, false},
-    {"RNN|LSTM|GRU", "input/", input_choose_cell, input_change_cell, NULL, false, 0, false},
+    {"", "input/", input_choose_missing, input_change_missing, NULL, false, 0},
+    {"LSTM|GRU", "input/gates=", input_choose_gates, input_change_gates, NULL, false, 0},
+    {"RNN|LSTM|GRU", "input/", input_choose_cell, input_change_cell, NULL, false, 0},
     {"BatchNormalization", "input/statistics=", input_choose_statistics, input_change_statistics,
-     NULL, false, 0, false},
-    {"", "input/", input_choose_first, input_change_first, NULL, false, 0, false},
-    {ARITHMETIC, "input/", input_choose_exchanged, input_change_exchanged, NULL, false, 0, false},
+     NULL, false, 0},
+    {"", "input/", input_choose_first, input_change_first, NULL, false, 0},
+    {BROADCASTS, "input/", input_choose_broadcast, input_change_broadcast, NULL, false, 0},
+    {"MatMul|FusedMatMul|MatMulInteger|QLinearMatMul", "input/", input_choose_batch,
+     input_change_batch, NULL, false, 0},
+    {ARITHMETIC, "input/", input_choose_exchanged, input_change_exchanged, NULL, false, 0},
     {"Gather|GatherElements|GatherND|ScatterElements|ScatterND|OneHot", "input/",
-     input_choose_indices, input_change_indices, NULL, false, 0, false},
-    {"Gather|Slice", "input/", input_choose_off, input_change_off, NULL, false, 0, false},
-    {"Conv|ConvTranspose", "input/X=tail of ", input_choose_tail, input_change_tail, NULL, false, 0,
-     false},
-    {"", "input/", input_choose_signs, input_change_signs, NULL, false, 0, false},
-    {"Conv|ConvTranspose", "input/", input_choose_flipped, input_change_flipped, NULL, false, 0,
-     false},
+     input_choose_indices, input_change_indices, NULL, false, 0},
+    {"Gather|Slice", "input/", input_choose_off, input_change_off, NULL, false, 0},
+    {"Conv|ConvTranspose", "input/X=tail of ", input_choose_tail, input_change_tail, NULL, false,
+     0},
+    {"", "input/", input_choose_signs, input_change_signs, NULL, false, 0},
+    {"MatMulNBits", "input/", input_choose_nibbles, input_change_nibbles, NULL, false, 0},
+    {"Conv|ConvTranspose", "input/", input_choose_flipped, input_change_flipped, NULL, false, 0},
     {.ops = "",
      .name = "input/",
      .choose = input_choose_transposed,
@@ -769,7 +886,7 @@ const struct variant_row variants_input[] = {
      .choose = input_choose_order,
      .change = input_change_order,
      .order = true},
-    {"", "input/", input_choose_map, input_change_map, NULL, false, 0, false},
+    {"", "input/", input_choose_map, input_change_map, NULL, false, 0},
     {.ops = "",
      .name = "input/",
      .choose = input_choose_along,
@@ -780,5 +897,5 @@ const struct variant_row variants_input[] = {
      .choose = input_choose_weight,
      .change = input_change_weight,
      .order = true},
-    {NULL, NULL, NULL, NULL, NULL, false, 0, false},
+    {NULL, NULL, NULL, NULL, NULL, false, 0},
 };

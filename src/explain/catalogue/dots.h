@@ -3,8 +3,8 @@
  * Products of matrices and convolutions as what they are: one sum of products for each element. For
  * variants that add in another way, which no kernel does.
  */
-#ifndef ODB_EXPLAIN_DOTS_H
-#define ODB_EXPLAIN_DOTS_H
+#ifndef ODB_EXPLAIN_CATALOGUE_DOTS_H
+#define ODB_EXPLAIN_CATALOGUE_DOTS_H
 
 #include "explain/variant.h"
 

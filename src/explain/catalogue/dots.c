@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "explain/dots.h"
+#include "explain/catalogue/dots.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "explain/catalogue/attribute.h"
 #include "explain/variant.h"
 
 #define POOLS "MaxPool|AveragePool|LpPool"
@@ -45,6 +46,7 @@ static const struct attribute_values {
     {"LpPool|LpNormalization", "p", "1|2"},
     {EPSILONS, "epsilon", "0|1e-05|0.001|1e-06|1e-12|1e-13"},
     {"BatchNormalization", "training_mode", "0|1"},
+    {"GroupNormalization", "num_groups", "1|2|4|8|16|32"},
     {"LRN", "alpha", "0.0001|0.001"},
     {"LRN", "bias", "1|2"},
     {"LRN", "beta", "0.75|0.5|1"},
@@ -342,6 +344,27 @@ LIST_MOVE(end)
 LIST_MOVE(first_axis)
 #undef LIST_MOVE
 
+/* Both ends of an axis have the larger pad, or half of both. */
+static bool list_larger(const int64_t *from, size_t n, int64_t *to)
+{
+    bool changes = false;
+    for (size_t i = 0; i < n && n % 2 == 0; i++) {
+        to[i] = ODB_MAX(from[i % (n / 2)], from[n / 2 + i % (n / 2)]);
+        changes |= to[i] != from[i];
+    }
+    return changes;
+}
+
+static bool list_half(const int64_t *from, size_t n, int64_t *to)
+{
+    bool changes = false;
+    for (size_t i = 0; i < n && n % 2 == 0; i++) {
+        to[i] = (from[i % (n / 2)] + from[n / 2 + i % (n / 2)]) / 2;
+        changes |= to[i] != from[i];
+    }
+    return changes;
+}
+
 static bool list_inverse(const int64_t *from, size_t n, int64_t *to)
 {
     bool changes = false;
@@ -382,6 +405,8 @@ static const struct attribute_list {
     {WINDOWS "|ConvTranspose", "pads", "begin for end", list_begin},
     {WINDOWS "|ConvTranspose", "pads", "end for begin", list_end},
     {WINDOWS "|ConvTranspose", "pads", "first axis for all", list_first_axis},
+    {WINDOWS "|ConvTranspose", "pads", "larger for both", list_larger},
+    {WINDOWS "|ConvTranspose", "pads", "half of both", list_half},
     {WINDOWS "|ConvTranspose", "pads", "default", list_zeros},
     {"ConvTranspose", "output_padding", "default", list_zeros},
     {"Transpose", "perm", "inverse", list_inverse},
@@ -482,6 +507,13 @@ static bool attribute_keep_shape(const struct accused *s, struct change *c, int6
     return true;
 }
 
+void attribute_settle(const struct accused *s, struct change *c)
+{
+    size_t n;
+    if (variant_is_for(WINDOWS, s->node->op_type) && attribute_keep_shape(s, c, BEGIN_AS_IT_IS, &n))
+        change_ints(c, "pads", c->ints, n);
+}
+
 static enum odb_status attribute_change_list(const struct variant *v, const struct accused *s,
                                              struct change *c, struct odb_error *err)
 {
@@ -514,8 +546,8 @@ static int64_t attribute_cut(const void *payload, size_t i)
     return at;
 }
 
-static enum odb_status attribute_cut_off(const struct variant *v, const struct accused *s,
-                                         struct odb_tensor **out, struct odb_error *err)
+enum odb_status attribute_cut_off(const struct variant *v, const struct accused *s,
+                                  struct odb_tensor **out, struct odb_error *err)
 {
     const struct odb_tensor *y = s->y[0], *made = out[0];
     struct odb_tensor *t = NULL;
@@ -765,19 +797,18 @@ static enum odb_status attribute_change_opset_axis(const struct variant *v, cons
 }
 
 const struct variant_row variants_attribute[] = {
-    {"", "attribute/", attribute_choose_default, attribute_drop, NULL, false, 0, false},
-    {"", "attribute/", attribute_choose_value, attribute_change, NULL, false, 0, false},
-    {"", "attribute/", attribute_choose_list, attribute_change_list, attribute_cut_off, false, 0,
-     false},
+    {"", "attribute/", attribute_choose_default, attribute_drop, NULL, false, 0},
+    {"", "attribute/", attribute_choose_value, attribute_change, NULL, false, 0},
+    {"", "attribute/", attribute_choose_list, attribute_change_list, attribute_cut_off, false, 0},
     {WINDOWS, "attribute/pads=", attribute_choose_begin, attribute_change_begin, attribute_cut_off,
-     false, 0, false},
+     false, 0},
     {"MaxPool|QLinearConv|ConvInteger", "attribute/pads=", attribute_choose_zeros,
-     attribute_change_zeros, NULL, false, 0, false},
-    {"", "attribute/", attribute_choose_formula, attribute_change, NULL, false, 0, false},
+     attribute_change_zeros, NULL, false, 0},
+    {"", "attribute/", attribute_choose_formula, attribute_change, NULL, false, 0},
     {REDUCES, "attribute/axes=", attribute_choose_all_axes, attribute_change_all_axes,
-     attribute_spread, false, 0, false},
-    {"", "attribute/opset=", attribute_choose_opset, attribute_change_opset, NULL, false, 0, false},
+     attribute_spread, false, 0},
+    {"", "attribute/opset=", attribute_choose_opset, attribute_change_opset, NULL, false, 0},
     {SOFTMAXES, "attribute/opset=", attribute_choose_opset_axis, attribute_change_opset_axis, NULL,
-     false, 0, false},
-    {NULL, NULL, NULL, NULL, NULL, false, 0, false},
+     false, 0},
+    {NULL, NULL, NULL, NULL, NULL, false, 0},
 };

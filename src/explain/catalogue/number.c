@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "explain/dots.h"
+#include "explain/catalogue/dots.h"
+#include "explain/catalogue/number.h"
 #include "explain/variant.h"
 
 /* --- types ------------------------------------------------------------------------------------ */
@@ -38,8 +39,21 @@ static const struct number_type {
     {"float of int64", "float", NUMBER_CAST, ODB_F32, ODB_CLASS_INT, false},
 };
 
-/* Whether the type can change a tensor at all. */
-static bool number_fits(const struct number_type *type, const struct odb_tensor *t)
+const struct number_type *number_type_named(const char *name)
+{
+    for (size_t k = 0; k < ODB_COUNT(number_types); k++) {
+        const char *a = number_types[k].name, *b = name;
+        while (*a && (*a == *b || (*a == ' ' && *b == '-'))) {
+            a++;
+            b++;
+        }
+        if (!*a && !*b)
+            return &number_types[k];
+    }
+    return NULL;
+}
+
+bool number_fits(const struct number_type *type, const struct odb_tensor *t)
 {
     const struct odb_dtype_info *info = t ? odb_dtype_info(t->dtype) : NULL;
     if (!t || t->kind != ODB_TENSOR || !t->data || info->class_ != type->of)
@@ -85,9 +99,8 @@ static double number_grid(const void *payload, size_t i, double x)
     return isfinite(x) && step > 0 ? step * nearbyint(x / step) : x;
 }
 
-/* t through the type and back into its own. */
-static enum odb_status number_through(const struct number_type *type, const struct odb_tensor *t,
-                                      struct odb_tensor **out, struct odb_error *err)
+enum odb_status number_through(const struct number_type *type, const struct odb_tensor *t,
+                               struct odb_tensor **out, struct odb_error *err)
 {
     struct odb_tensor *narrow = NULL;
     double step = 0;
@@ -110,7 +123,7 @@ static enum odb_status number_through(const struct number_type *type, const stru
 
 /* --- operands --------------------------------------------------------------------------------- */
 
-static bool number_steers(const struct accused *s, int i)
+bool number_steers(const struct accused *s, int i)
 {
     const struct odb_facts *facts = odb_facts_of(s->node->domain, s->node->op_type);
     return i < 32 && ((facts->steering | facts->parameters) >> i & 1);
@@ -466,6 +479,52 @@ static enum odb_status number_result_rounding(const struct variant *v, const str
     return ODB_OK;
 }
 
+/* Times the reciprocal of the scale, which is rounded, in place of a quotient. */
+static enum choice number_choose_reciprocal(const struct accused *s, size_t k, struct variant *v)
+{
+    const struct odb_tensor *x = accused_in(s, 0), *scale = accused_in(s, 1);
+    if (k || !x || !scale || x->dtype != ODB_F32 || scale->dtype != ODB_F32 || scale->rank > 1 ||
+        accused_int(s, "block_size", 0))
+        return CHOICE_END;
+    odb_buf_puts(&v->text, "as if it multiplied by 1 / scale, rounded to float");
+    return CHOICE_MADE;
+}
+
+struct number_scaled {
+    const struct odb_tensor *scale, *x;
+    int axis;
+};
+
+static double number_times_reciprocal(const void *payload, size_t i, double v)
+{
+    const struct number_scaled *by = payload;
+    float reciprocal = 1 / (float)number_parameter(by->scale, by->x, by->axis, i);
+    return (double)((float)v * reciprocal);
+}
+
+static double number_one(const void *payload, size_t i, double v)
+{
+    (void)payload;
+    (void)i;
+    (void)v;
+    return 1;
+}
+
+static enum odb_status number_change_reciprocal(const struct variant *v, const struct accused *s,
+                                                struct change *c, struct odb_error *err)
+{
+    struct odb_tensor *x = NULL, *scale = NULL;
+    int64_t axis = accused_int(s, "axis", 1);
+    (void)v;
+    struct number_scaled by = {c->in[1], c->in[0], (int)axis};
+    by.axis += axis < 0 ? c->in[0]->rank : 0;
+    ODB_TRY(tensor_map(&x, c->in[0], number_times_reciprocal, &by, err));
+    change_input(c, 0, x);
+    ODB_TRY(tensor_map(&scale, c->in[1], number_one, NULL, err));
+    change_input(c, 1, scale);
+    return ODB_OK;
+}
+
 /* How a product is quantised again. */
 static enum choice number_choose_requantised(const struct accused *s, size_t k, struct variant *v)
 {
@@ -702,23 +761,25 @@ static enum odb_status number_result_division(const struct variant *v, const str
 }
 
 const struct variant_row variants_number[] = {
-    {"", "number/operands=", number_choose_operands, number_change_operands, NULL, false, 0, false},
-    {"", "number/results=", number_choose_results, NULL, number_result, false, 0, false},
-    {"", "number/all=", number_choose_both, number_change_operands, number_result, false, 0, false},
+    {"", "number/operands=", number_choose_operands, number_change_operands, NULL, false, 0},
+    {"", "number/results=", number_choose_results, NULL, number_result, false, 0},
+    {"", "number/all=", number_choose_both, number_change_operands, number_result, false, 0},
     {"QuantizeLinear|Round|Cast", "number/rounding=", number_choose_rounding, NULL,
-     number_result_rounding, true, 0, false},
-    {"", "number/function=", number_choose_function, NULL, number_result_function, true, 0, false},
+     number_result_rounding, true, 0},
+    {"QuantizeLinear", "number/reciprocal", number_choose_reciprocal, number_change_reciprocal,
+     NULL, false, 0},
+    {"", "number/function=", number_choose_function, NULL, number_result_function, true, 0},
     {"Sigmoid|Tanh|Exp|Erf|Softplus|Gelu|Swish|Mish|Elu|Softmax|LogSoftmax",
-     "number/clamp=", number_choose_clamp, number_change_clamp, NULL, false, 0, false},
+     "number/clamp=", number_choose_clamp, number_change_clamp, NULL, false, 0},
     {"MatMulInteger|ConvInteger|QLinearMatMul|QLinearConv", "number/pairs=", number_choose_pairs,
-     NULL, number_result_pairs, true, 0, false},
-    {"MatMul|Gemm|Conv|ConvTranspose|Mul|Add|Sub|Div", "number/operand=", number_choose_operand,
-     number_change_operand, NULL, false, 0, false},
-    {"MatMul|Gemm|Conv", "number/sum=", number_choose_sum, NULL, number_result_sum, true, 0, false},
-    {DOTS_OPS, "number/tiles=", number_choose_tail, NULL, number_result_tail, true, 0, false},
+     NULL, number_result_pairs, true, 0},
+    {"MatMul|Gemm|Conv|ConvTranspose|Mul|Add|Sub|Div|MatMulNBits",
+     "number/operand=", number_choose_operand, number_change_operand, NULL, false, 0},
+    {"MatMul|Gemm|Conv", "number/sum=", number_choose_sum, NULL, number_result_sum, true, 0},
+    {DOTS_OPS, "number/tiles=", number_choose_tail, NULL, number_result_tail, true, 0},
     {"QLinearMatMul|QLinearConv", "number/requantised=", number_choose_requantised, NULL,
-     number_result_requantised, true, 0, false},
+     number_result_requantised, true, 0},
     {"Div", "number/quotients=", number_choose_division, number_change_division,
-     number_result_division, false, 0, false},
-    {NULL, NULL, NULL, NULL, NULL, false, 0, false},
+     number_result_division, false, 0},
+    {NULL, NULL, NULL, NULL, NULL, false, 0},
 };

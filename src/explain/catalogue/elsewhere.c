@@ -160,6 +160,54 @@ static enum odb_status elsewhere_change_previous(const struct variant *v, const 
     return ODB_OK;
 }
 
+/* --- repeated --------------------------------------------------------------------------------- */
+
+/* Elements follow themselves, a a b b, where the whole ought to follow itself, a b a b. */
+static enum choice elsewhere_choose_repeated(const struct accused *s, size_t k, struct variant *v)
+{
+    const struct odb_tensor *x = accused_in(s, 0), *y = s->y[0];
+    if (k || !x || !y || x->rank != y->rank || x->dtype != y->dtype || !x->count)
+        return CHOICE_END;
+    for (int axis = 0; axis < x->rank; axis++)
+        if (y->dims[axis] % x->dims[axis])
+            return CHOICE_END;
+    odb_buf_puts(&v->text, "as if elements were repeated, a a b b, and not the whole, a b a b");
+    return CHOICE_MADE;
+}
+
+struct elsewhere_tensors {
+    const struct odb_tensor *x, *y;
+};
+
+static int64_t elsewhere_from_repeated(const void *payload, size_t i)
+{
+    const struct elsewhere_tensors *p = payload;
+    int64_t at = 0, step = 1;
+    for (int axis = p->x->rank; axis-- > 0;) {
+        int64_t n = p->y->dims[axis], here = (int64_t)(i % (size_t)n);
+        at += here / (n / p->x->dims[axis]) * step;
+        step *= p->x->dims[axis];
+        i /= (size_t)n;
+    }
+    return at;
+}
+
+static enum odb_status elsewhere_repeated(const struct variant *v, const struct accused *s,
+                                          struct odb_tensor **out, struct odb_error *err)
+{
+    const struct odb_tensor *x = accused_in(s, 0), *y = s->y[0];
+    size_t size = odb_dtype_info(x->dtype)->bits / 8;
+    (void)v;
+    if (!size || x->dtype == ODB_STRING || x->rank != y->rank)
+        return ODB_SKIPPED;
+    const struct elsewhere_tensors both = {x, y};
+    ODB_TRY(odb_tensor_new(&out[0], x->dtype, y->rank, y->dims, err));
+    for (size_t i = 0; i < y->count; i++)
+        memcpy((char *)out[0]->data + i * size,
+               (const char *)x->data + (size_t)elsewhere_from_repeated(&both, i) * size, size);
+    return ODB_OK;
+}
+
 /* --- what a fused node applies ---------------------------------------------------------------- */
 
 static double elsewhere_relu(double x)
@@ -455,17 +503,18 @@ static enum odb_status elsewhere_outputs(const struct variant *v, const struct a
 }
 
 const struct variant_row variants_elsewhere[] = {
-    {"", "elsewhere/skipped=", elsewhere_choose_skipped, NULL, elsewhere_skipped, true, 0, false},
-    {"", "elsewhere/next=", elsewhere_choose_next, NULL, elsewhere_next, true, 0, false},
+    {"", "elsewhere/skipped=", elsewhere_choose_skipped, NULL, elsewhere_skipped, true, 0},
+    {"", "elsewhere/next=", elsewhere_choose_next, NULL, elsewhere_next, true, 0},
     {"", "elsewhere/previous=", elsewhere_choose_previous, elsewhere_change_previous, NULL, false,
-     0, false},
-    {"", "elsewhere/value=", elsewhere_choose_value, NULL, elsewhere_other_value, true, 0, false},
-    {"", "elsewhere/part=", elsewhere_choose_part, NULL, elsewhere_part, false, 1, false},
+     0},
+    {"Tile|Expand", "elsewhere/repeated", elsewhere_choose_repeated, NULL, elsewhere_repeated, true,
+     0},
+    {"", "elsewhere/value=", elsewhere_choose_value, NULL, elsewhere_other_value, true, 0},
+    {"", "elsewhere/part=", elsewhere_choose_part, NULL, elsewhere_part, false, 1},
     {"", "elsewhere/operator=", elsewhere_choose_operator, elsewhere_change_operator, NULL, false,
      0, false},
-    {"", "elsewhere/zero", elsewhere_choose_zero, NULL, elsewhere_zero, true, 0, false},
-    {"", "elsewhere/applied=", elsewhere_choose_function, NULL, elsewhere_function, false, 0,
-     false},
-    {"", "elsewhere/outputs=", elsewhere_choose_outputs, NULL, elsewhere_outputs, false, 0, false},
-    {NULL, NULL, NULL, NULL, NULL, false, 0, false},
+    {"", "elsewhere/zero", elsewhere_choose_zero, NULL, elsewhere_zero, true, 0},
+    {"", "elsewhere/applied=", elsewhere_choose_function, NULL, elsewhere_function, false, 0},
+    {"", "elsewhere/outputs=", elsewhere_choose_outputs, NULL, elsewhere_outputs, false, 0},
+    {NULL, NULL, NULL, NULL, NULL, false, 0},
 };

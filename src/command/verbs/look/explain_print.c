@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/verbs/look/explain_print.h"
+
+#include <string.h>
+
+#include "command/table/help.h"
+#include "model/model.h"
+#include "report/explained.h"
+#include "report/json.h"
+
+#define EXPLAIN_RECORDING "fits this recording:" /* what exact is where nothing is asked again */
+
+static void explain_put_one(const struct odb_explanations *all, const struct odb_explanation *one,
+                            struct odb_buf *out)
+{
+    bool recording = all->recorded && one->fit == ODB_FIT_EXACT;
+    if (recording)
+        odb_buf_puts(out, "  " EXPLAIN_RECORDING);
+    else
+        odb_buf_printf(out, "  %-7s ", odb_fit_name(one->fit));
+    odb_help_wrap(out, one->text, 10, recording ? strlen("  " EXPLAIN_RECORDING) : 10);
+    odb_buf_printf(out, "          %s: residual %.3g, noise %.3g, of %.3g", one->variant,
+                   one->residual, one->noise, one->of);
+    if (one->fit == ODB_FIT_PARTLY)
+        odb_buf_printf(out, ", %.2f %% of the error's energy", 100 * (1 - one->left));
+    else if (!all->recorded)
+        odb_buf_printf(out, ", holds on %zu other input%s", one->confirmed,
+                       odb_plural(one->confirmed));
+    if (one->refuted)
+        odb_buf_puts(out, ", and not on others");
+    odb_buf_putc(out, '\n');
+    if (odb_explanation_doubt(all, one))
+        odb_buf_printf(out, "          %s\n", odb_explanation_doubt(all, one));
+    for (size_t m = 0; m < one->members.n; m++)
+        odb_buf_printf(out, "            %s\n", one->members.items[m]);
+}
+
+void explain_put_text(const struct explain_of *of, const struct odb_explanations *all,
+                      struct odb_buf *out)
+{
+    if (of->title) {
+        odb_buf_put_shown(out, of->title);
+    } else {
+        odb_node_put(of->graph, of->node, out);
+        odb_buf_puts(out, " on ");
+        odb_buf_put_shown(out, of->made_by);
+    }
+    odb_buf_putc(out, '\n');
+    if (!all->tried) {
+        odb_buf_printf(out, "  not explained: %s\n", all->why_not ? all->why_not : "");
+        return;
+    }
+    odb_buf_printf(out, "  wrong: %s\n", all->where && all->where[0] ? all->where : "not known");
+    if (all->right)
+        odb_buf_puts(out, "  it makes what its operator says, within noise\n");
+    else if (!all->items.n)
+        odb_buf_puts(out, "  no variant gives what the target gave\n");
+    for (size_t i = 0; i < all->items.n; i++)
+        explain_put_one(all, &all->items.items[i], out);
+    odb_buf_printf(out, "  %zu variant%s in %.3g s", all->variants, odb_plural(all->variants),
+                   all->seconds);
+    if (all->recorded)
+        odb_buf_puts(out, "; a recording cannot be asked again\n");
+    else
+        odb_buf_printf(out, ", %zu other input%s\n", all->asked, odb_plural(all->asked));
+    if (all->why_not)
+        odb_buf_printf(out, "  %s\n", all->why_not);
+}
+
+void explain_put_json(const struct explain_of *of, const struct odb_explanations *all,
+                      struct odb_buf *out)
+{
+    const struct odb_node *n = &of->graph->nodes[of->node];
+    json_t *json = odb_json_node(of->node, n->name, n->op_type, n->domain);
+    json_object_set_new(json, "schema", json_integer(1));
+    json_object_set_new(json, "target", odb_json_text(of->made_by));
+    odb_explained_json(all, json);
+    json_object_set_new(json, "right", json_boolean(all->right));
+    json_object_set_new(json, "why_not", odb_json_text(all->why_not));
+    json_object_set_new(json, "variants", json_integer((json_int_t)all->variants));
+    json_object_set_new(json, "asked", json_integer((json_int_t)all->asked));
+    json_object_set_new(json, "seconds", odb_json_real(all->seconds));
+    odb_json_put(json, out);
+}
