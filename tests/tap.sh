@@ -11,6 +11,7 @@ export ONNXDBG_SERVE
 scratch=$(mktemp -d)
 export XDG_STATE_HOME="$scratch/state" # nobody's own
 export ONNXDBG_CACHE="$scratch/cache"  # the same
+export ONNXDBG_FROZEN_CLOCK=1 # explanations take the time that they need, on a busy machine too
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
 tap_n=0

@@ -13,7 +13,7 @@ def text_of(pattern):
     return "\n".join(open(path, encoding="utf-8").read() for path in sorted(glob.glob(pattern, recursive=True)))
 
 
-CATALOGUE = text_of("src/explain/*.c")
+CATALOGUE = text_of("src/explain/catalogue/*.c")
 KERNELS = text_of("kernels/**/*.c")
 PREFIXES = set(re.findall(r'"((?:attribute|input|number|elsewhere|output)/[^"]*)"', CATALOGUE))
 
