@@ -19,6 +19,7 @@ void odb_call_dispose(struct odb_command_call *call)
     for (size_t i = 0; i < call->texts.n; i++)
         free(call->texts.items[i]);
     free(call->texts.items);
+    free(call->chosen);
     free(call->args);
     free(call->options.items);
     *call = (struct odb_command_call){0};

@@ -28,6 +28,8 @@ struct odb_command_call {
     })
     options;
     ODB_VEC(char *) texts;         /* owned: values that are no words of the command line */
+    char *chosen;                  /* owned: what was chosen for the inputs, and is among options;
+                                      "": nothing; NULL: that was not asked yet */
     struct odb_session *session;   /* borrowed from the console, else owned; where the first
                                       argument is a model */
     const struct odb_model *model; /* borrowed: session */

@@ -19,8 +19,8 @@
 #include "session/session_state.h"
 #include "session/store.h"
 
-static const enum odb_option_id setting_ids[] = {ODB_OPTION_INPUT, ODB_OPTION_INPUTS_FROM,
-                                                 ODB_OPTION_DIM, ODB_OPTION_SEED};
+static const enum odb_option_id setting_ids[] = {
+    ODB_OPTION_INPUT, ODB_OPTION_INPUTS_FROM, ODB_OPTION_DIM, ODB_OPTION_SEED, ODB_OPTION_INPUTS};
 
 /* The text with the paths in it whole, where there are such files: of an input, behind one of the
  * `=` and `:`, which its name may hold as well. The caller's. */
@@ -47,7 +47,7 @@ enum odb_status odb_call__input_settings_keep(const struct odb_command_call *cal
     for (size_t i = 0; i < ODB_COUNT(setting_ids) && one; i++) {
         size_t n;
         const char **list = odb_call_list(call, setting_ids[i], &n);
-        bool last = setting_ids[i] == ODB_OPTION_SEED || setting_ids[i] == ODB_OPTION_INPUTS_FROM;
+        bool last = setting_ids[i] != ODB_OPTION_INPUT && setting_ids[i] != ODB_OPTION_DIM;
         for (size_t k = last && n ? n - 1 : 0; k < n; k++) {
             char *whole = setting_whole(setting_ids[i], list[k]);
             odb_trust_keep(setting_ids[i], whole);
