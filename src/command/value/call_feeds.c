@@ -60,27 +60,24 @@ static enum odb_status call_feeds_remedy(const struct odb_command_call *call, st
     return err->code;
 }
 
-/* Becomes an option of the call, as if the user had given it. */
-static void call_take_option(struct odb_command_call *call, enum odb_option_id id, const char *text)
-{
-    odb_push(&call->texts, odb_xstrdup(text));
-    odb_push(&call->options, (struct odb_call_option){id, call->texts.items[call->texts.n - 1]});
-}
-
 /* Once for a call: what its options leave open becomes options. */
 static enum odb_status call_choose(struct odb_command_call *call,
                                    const struct odb_input_options *options, struct odb_error *err)
 {
     struct odb_input_choice choice;
     bool beside = !odb_call_has(call, ODB_OPTION_SEED) && !odb_call_has(call, ODB_OPTION_SAMPLES);
+    if (beside && !options->n_inputs && !options->n_dims && !options->inputs_from)
+        ODB_TRY(odb_call__input_settings_chosen(call, err));
+    if (call->chosen)
+        return ODB_OK;
     enum odb_status status = odb_inputs_choose(&choice, call->model, options, beside, err);
     if (status == ODB_OK) {
         if (choice.from)
-            call_take_option(call, ODB_OPTION_INPUTS_FROM, choice.from);
+            odb_call__take_option(call, ODB_OPTION_INPUTS_FROM, choice.from);
         for (size_t i = 0; i < choice.dims.n; i++)
-            call_take_option(call, ODB_OPTION_DIM, choice.dims.items[i]);
+            odb_call__take_option(call, ODB_OPTION_DIM, choice.dims.items[i]);
         for (size_t i = 0; i < choice.inputs.n; i++)
-            call_take_option(call, ODB_OPTION_INPUT, choice.inputs.items[i]);
+            odb_call__take_option(call, ODB_OPTION_INPUT, choice.inputs.items[i]);
         call->chosen = choice.text;
         choice.text = NULL;
     }
