@@ -75,8 +75,10 @@ struct choice {
 void choice_put(const struct choice *choice, const int64_t *sizes, struct odb_input_words *dims,
                 struct odb_input_words *inputs);
 void choice_words_dispose(struct odb_input_words *words);
-/* Changes sizes until the reference runs, as far as it has kernels. False: none was found in time,
- * and why says what the reference said of the best. */
-bool choice_try(struct choice *choice, char *why, size_t size);
+/* Changes sizes until the reference runs, as far as it has kernels; lenient: and as far as these
+ * support what they are asked. ODB_OK, or what the node's status was that refused the best, of
+ * which why says more, or that none was found in time. */
+enum odb_status choice_try(struct choice *choice, bool lenient, char *why,
+                           size_t size) ODB_MUST_USE;
 
 #endif

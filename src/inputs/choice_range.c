@@ -88,6 +88,25 @@ static int64_t choice_follow(const struct odb_graph *graph, int value, int depth
     return least;
 }
 
+/* Whether the sum of a mask is the length that GroupQueryAttention takes of each row: it holds for
+ * nothing but ones where every token counts. */
+static bool choice_is_length(const struct odb_graph *graph, int value, bool summed, int depth)
+{
+    const struct odb_value *v = &graph->values[value];
+    for (size_t i = 0; i < v->n_consumers && depth < 8; i++) {
+        const struct odb_node *node = &graph->nodes[v->consumers[i]];
+        bool sum = !strcmp(node->op_type, "ReduceSum");
+        if (summed && !strcmp(node->op_type, "GroupQueryAttention") && node->n_in > 5 &&
+            node->in[5] == value)
+            return true;
+        if ((sum || choice_is_pass(node) || !strcmp(node->op_type, "Sub")) && node->n_in &&
+            node->in[0] == value && node->n_out && node->out[0] >= 0 &&
+            choice_is_length(graph, node->out[0], summed || sum, depth + 1))
+            return true;
+    }
+    return false;
+}
+
 /* Numbers of which an operator takes few, whatever the model. */
 static const struct {
     const char *op_type; /* of com.microsoft */
@@ -126,6 +145,9 @@ bool choice_range_of(const struct odb_model *model, int value, int64_t *lo, int6
     if (choice_number_of(model->graph, value, lo, hi))
         return true;
     bool whole = type->dtype == ODB_I32 || type->dtype == ODB_I64;
+    *lo = *hi = 1;
+    if (whole && choice_is_length(model->graph, value, false, 0))
+        return true;
     *lo = 0;
     *hi = whole ? choice_follow(model->graph, value, 0) - 1 : -1;
     return *hi >= 0;

@@ -118,7 +118,7 @@ enum choice_kind choice_size_kind(const struct odb_input_known *input, int axis,
 {
     enum choice_kind kind = param ? choice_by_name(param) : CHOICE_UNKNOWN;
     bool letter = param && param[0] && !param[1];
-    if (letter && strchr("NBnb", *param) && axis == 0 && input->rank > 1)
+    if (letter && (strchr("Bb", *param) || (strchr("Nn", *param) && axis == 0 && input->rank > 1)))
         return CHOICE_BATCH;
     if (letter && strchr("Cc", *param) && input->rank > 2)
         return CHOICE_CHANNELS;

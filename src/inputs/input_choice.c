@@ -93,6 +93,8 @@ static bool choice_is_number(const struct choice *c, const struct odb_input_know
 /* All that is generated and not fixed. */
 static void choice_find_open(struct choice *c)
 {
+    c->open.n = 0;
+    free(c->sizes);
     for (size_t i = 0; i < c->n_known; i++) {
         const struct odb_input_known *input = &c->known[i];
         if (input->given || input->value->type.kind != ODB_TENSOR)
@@ -199,7 +201,44 @@ static enum odb_status choice_refuse(const struct choice *c, const char *why, st
     return odb_error_remedy(err, "%s", lacks.remedy);
 }
 
+/* With inputs of unknown rank as if they had this one. */
+static enum odb_status choice_of_rank(struct choice *c, struct odb_input_known *known,
+                                      const bool *unknown, int rank, bool lenient, char *why,
+                                      size_t size)
+{
+    for (size_t i = 0; i < c->n_known; i++) {
+        if (!unknown[i])
+            continue;
+        known[i].rank = rank;
+        for (int k = 0; k < rank; k++)
+            known[i].dims[k] = -1;
+    }
+    choice_find_open(c);
+    return c->open.n ? choice_try(c, lenient, why, size) : ODB_OK;
+}
+
+/* What a kernel does not support is refused, before it is said to have nothing to do with sizes. */
+static bool choice_search(struct choice *c, struct odb_input_known *known, char *why, size_t size)
+{
+    static const int ranks[] = {2, 4, 3, 1, 5};
+    bool *unknown = odb_new_n(bool, c->n_known + 1), any = false, runs = false, unsupported = true;
+    for (size_t i = 0; i < c->n_known; i++)
+        any |= unknown[i] = !known[i].given && known[i].rank < 0;
+    for (int lenient = 0; lenient < 2 && !runs && unsupported; lenient++) {
+        unsupported = false;
+        for (size_t r = 0; r < (any ? ODB_COUNT(ranks) : 1) && !runs; r++) {
+            enum odb_status status =
+                choice_of_rank(c, known, unknown, ranks[r], lenient, why, size);
+            runs = status == ODB_OK;
+            unsupported |= status == ODB_UNSUPPORTED;
+        }
+    }
+    free(unknown);
+    return runs;
+}
+
 static enum odb_status choice_make(struct odb_input_choice *out, struct choice *c,
+                                   struct odb_input_known *known,
                                    const struct odb_input_options *options, struct odb_error *err)
 {
     struct odb_input_options ranged = *options;
@@ -214,8 +253,7 @@ static enum odb_status choice_make(struct odb_input_choice *out, struct choice *
     ranged.inputs = (const char *const *)out->inputs.items;
     ranged.n_inputs = out->inputs.n;
     c->options = &ranged;
-    choice_find_open(c);
-    bool runs = !c->open.n || choice_try(c, why, sizeof why);
+    bool runs = choice_search(c, known, why, sizeof why);
     if (!runs)
         status = choice_refuse(c, why, err);
     struct odb_input_words dims = {0};
@@ -240,7 +278,7 @@ enum odb_status odb_inputs_choose(struct odb_input_choice *out, const struct odb
     if (beside && !choice_given(options, &c))
         out->from = choice_beside(model, options);
     if (!out->from)
-        status = choice_make(out, &c, options, err);
+        status = choice_make(out, &c, known, options, err);
     out->text = choice_say(out);
     free(known);
     free(c.open.items);
