@@ -15,7 +15,7 @@
 #include "model/read/load.h"
 
 #define TRIAL_SECONDS 2.0
-#define TRIAL_ELEMENTS (1 << 24) /* of all inputs together */
+#define TRIAL_ELEMENTS (1 << 22) /* of all inputs together */
 #define TRIAL_SWEEP 1024
 #define TRIAL_DIMS 24
 #define TRIAL_FIT 16  /* more than fit */
@@ -255,7 +255,8 @@ static bool trial_run(struct trial *t, int64_t *sizes)
         status = odb_cpu_execute(t->cpu, &run, &err);
     bool through = status == ODB_OK;
     bool result = through && trial_has_result(t);
-    size_t reached = (t->ran + through) * TRIAL_FIT + (through ? result : ODB_MIN(t->end.fit, 15u));
+    size_t reached = 1 + (t->ran + through) * TRIAL_FIT +
+                     (through ? result : ODB_MIN(t->end.fit, TRIAL_FIT - 2u));
     trial_clear(t);
     if (reached <= t->best)
         return false;
