@@ -79,7 +79,7 @@ static bool choice_is_number(const struct choice *c, const struct odb_input_know
     const struct odb_type *type = &input->value->type;
     int64_t n = 1, lo, hi;
     if (input->given || input->ranged || type->kind != ODB_TENSOR || input->rank < 0 ||
-        !odb_dtype_is_integer(type->dtype) ||
+        (type->dtype != ODB_I32 && type->dtype != ODB_I64) ||
         choice_range_of(c->model, input->value->index, &lo, &hi))
         return false;
     for (int k = 0; k < input->rank; k++) {
@@ -256,6 +256,9 @@ static enum odb_status choice_make(struct odb_input_choice *out, struct choice *
     bool runs = choice_search(c, known, why, sizeof why);
     if (!runs)
         status = choice_refuse(c, why, err);
+    for (size_t i = 0; i < c->open.n && !runs; i++)
+        if (c->open.items[i].kind == CHOICE_NUMBER)
+            c->sizes[i] = CHOICE_PLAIN;
     struct odb_input_words dims = {0};
     if (status == ODB_OK)
         choice_put(c, c->sizes, &dims, &proved);
