@@ -42,8 +42,7 @@ struct choice_list {
 /* Puts n in where it is new, in range and there is room. */
 void choice_list_add(struct choice_list *list, int64_t n);
 
-/* --- choice_size.c: by name and place ----------------------------------------------------------
- */
+/* --- choice_size.c: by name and place --------------------------------------------------------- */
 
 enum choice_kind choice_size_kind(const struct odb_input_known *input, int axis, const char *param);
 /* What it may be, the likeliest first. */
@@ -52,15 +51,13 @@ void choice_size_list(struct choice_list *out, enum choice_kind kind);
 bool choice_size_sum(const char *param, const struct choice_open *open, size_t n_open,
                      const int64_t *sizes, int64_t *n);
 
-/* --- choice_range.c: by who reads it ------------------------------------------------------------
- */
+/* --- choice_range.c: by who reads it ---------------------------------------------------------- */
 
 /* The numbers that an input takes, both ends included: of those that index a table, all entries of
  * the smallest. False: no reader proves anything. */
 bool choice_range_of(const struct odb_model *model, int value, int64_t *lo, int64_t *hi);
 
-/* --- choice_trial.c: by trial --------------------------------------------------------------------
- */
+/* --- choice_trial.c: by trial ----------------------------------------------------------------- */
 
 struct choice {
     const struct odb_model *model;

@@ -18,8 +18,7 @@ void choice_list_add(struct choice_list *list, int64_t n)
         list->items[list->n++] = n;
 }
 
-/* --- names -------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 /* How a word of a name begins, between spaces; "$" ends one that is all of the word. The first row
  * that has any of a name's words counts. */
@@ -80,8 +79,7 @@ static enum choice_kind choice_by_name(const char *name)
     return CHOICE_UNKNOWN;
 }
 
-/* --- places ------------------------------------------------------------------------------------
- */
+/* --- places ----------------------------------------------------------------------------------- */
 
 static bool choice_whole(const struct odb_input_known *input)
 {
@@ -125,8 +123,7 @@ enum choice_kind choice_size_kind(const struct odb_input_known *input, int axis,
     return kind == CHOICE_UNKNOWN ? choice_by_place(input, axis) : kind;
 }
 
-/* --- sizes -------------------------------------------------------------------------------------
- */
+/* --- sizes ------------------------------------------------------------------------------------ */
 
 static const int64_t choice_sizes[CHOICE_KINDS][20] = {
     [CHOICE_BATCH] = {1, 2, 4, 8, 3},
@@ -150,8 +147,7 @@ void choice_size_list(struct choice_list *out, enum choice_kind kind)
             choice_list_add(out, sizes[i]);
 }
 
-/* --- sums --------------------------------------------------------------------------------------
- */
+/* --- sums ------------------------------------------------------------------------------------- */
 
 /* One name or number of len bytes. */
 static bool choice_term(const char *text, size_t len, const struct choice_open *open, size_t n_open,

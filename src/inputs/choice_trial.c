@@ -52,8 +52,7 @@ static bool trial_late(void *payload)
     return odb_clock() > t->until;
 }
 
-/* --- one run ------------------------------------------------------------------------------------
- */
+/* --- one run ---------------------------------------------------------------------------------- */
 
 static const struct odb_tensor *trial_operand(const struct trial *t, const struct odb_node *node,
                                               int i)
@@ -272,8 +271,7 @@ static bool trial_run(struct trial *t, int64_t *sizes)
     return true;
 }
 
-/* --- what to try next --------------------------------------------------------------------------
- */
+/* --- what to try next ------------------------------------------------------------------------- */
 
 /* What grows with a square is not tried as large as what does not. */
 static int64_t trial_most(enum choice_kind kind)

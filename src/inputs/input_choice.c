@@ -33,8 +33,7 @@ void odb_input_choice_dispose(struct odb_input_choice *choice)
     *choice = (struct odb_input_choice){0};
 }
 
-/* --- a set beside the model --------------------------------------------------------------------
- */
+/* --- a set beside the model ------------------------------------------------------------------- */
 
 /* The caller's; NULL: there is none, or it does not fit. */
 static char *choice_beside(const struct odb_model *model, const struct odb_input_options *options)
@@ -56,8 +55,7 @@ static char *choice_beside(const struct odb_model *model, const struct odb_input
     return NULL;
 }
 
-/* --- what is open ------------------------------------------------------------------------------
- */
+/* --- what is open ----------------------------------------------------------------------------- */
 
 static void choice_open_dim(struct choice *c, int input, int axis)
 {
@@ -118,8 +116,7 @@ static void choice_find_open(struct choice *c)
     }
 }
 
-/* --- as options --------------------------------------------------------------------------------
- */
+/* --- as options ------------------------------------------------------------------------------- */
 
 void choice_put(const struct choice *c, const int64_t *sizes, struct odb_input_words *dims,
                 struct odb_input_words *inputs)
@@ -176,8 +173,7 @@ static char *choice_say(const struct odb_input_choice *choice)
     return odb_buf_take(&out);
 }
 
-/* --- all of it ---------------------------------------------------------------------------------
- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static bool choice_given(const struct odb_input_options *options, const struct choice *c)
 {
