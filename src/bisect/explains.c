@@ -7,37 +7,56 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "bisect/reading.h"
+#include "probe/explain_group.h"
 #include "probe/explain_node.h"
-#include "run/budget.h"
 
 #define EXPLAINS_MOST 4    /* culprits that are explained */
 #define EXPLAINS_SECONDS 2 /* at least, for all of them, unless the user says */
 #define EXPLAINS_SHARE 0.2 /* of the search so far */
 #define EXPLAINS_DEAR 2.0  /* seconds of a load and a run from which nothing is asked again */
-#define EXPLAINS_ROOM 64   /* of the memory budget that a node's values may take */
 #define EXPLAINS_FACTOR 10 /* times the noise is agreement, where the tolerance is another kind */
-
-/* Whether there is room for what replaying a node takes: its operands and results in double,
- * several times over. */
-static bool explains_fits(const struct search_case *c, const struct odb_culprit *culprit)
-{
-    const struct odb_budget *budget = c->options->hooks.budget;
-    const struct odb_node *node = &c->graph->nodes[culprit->node];
-    size_t bytes = 0;
-    for (int i = 0; i < node->n_in; i++)
-        if (node->in[i] >= 0)
-            bytes += odb_tensor_size(odb_trace_value(c->trace, node->in[i]));
-    for (int o = 0; o < node->n_out; o++)
-        if (node->out[o] >= 0)
-            bytes += odb_tensor_size(odb_trace_value(c->trace, node->out[o]));
-    return !budget || !budget->memory || bytes < budget->memory / EXPLAINS_ROOM;
-}
 
 static bool explains_wants(const struct search_case *c, const struct odb_culprit *culprit)
 {
-    return odb_diagnosis_accuses(culprit->kind) && !odb_culprit_is_region(culprit) &&
-           !culprit->of_reference && !odb_probe_in_pieces(c->prober) && explains_fits(c, culprit) &&
+    bool known = culprit->cut.n
+                     ? !c->prober->recorded
+                     : odb_diagnosis_accuses(culprit->kind) && !odb_culprit_is_region(culprit);
+    return known && !culprit->of_reference && !odb_probe_in_pieces(c->prober) &&
            culprit->value != ODB_NO_VALUE && !c->trace->why[culprit->node];
+}
+
+static bool explains_once(const struct search_case *c, const struct findings *f)
+{
+    return c->prober->recorded || f->kept->load + f->kept->run > EXPLAINS_DEAR ||
+           c->options->no_checks || !odb_probe_refeeds(c->prober);
+}
+
+static double explains_factor(const struct search_case *c)
+{
+    bool noise = c->options->tolerance.kind == ODB_CRITERION_NOISE;
+    return noise ? c->options->tolerance.v[0] : EXPLAINS_FACTOR;
+}
+
+/* Nodes that are wrong together, run apart as they were. */
+static enum odb_status explains_group(const struct search_case *c, struct findings *f,
+                                      struct odb_culprit *culprit, double seconds,
+                                      struct odb_error *err)
+{
+    bool *nodes = odb_new_n(bool, c->graph->n_nodes + 1);
+    for (size_t i = 0; i < culprit->cut.n; i++)
+        nodes[culprit->cut.items[i]] = true;
+    const struct odb_explain_group asking = {
+        .prober = c->prober,
+        .cpu = c->trace->cpu,
+        .node = culprit->node,
+        .value = culprit->group.n ? culprit->value : case_output_of(c, culprit->segment[1]),
+        .nodes = nodes,
+        .once = explains_once(c, f),
+        .factor = explains_factor(c),
+        .seconds = seconds};
+    enum odb_status status = odb_explain_group(&culprit->explained, &asking, err);
+    free(nodes);
+    return status;
 }
 
 /* Whether what the target fed the node and made of it was had in one run. */
@@ -46,26 +65,32 @@ static bool explains_knows(const struct search_case *c, const struct findings *f
     return f->probed || c->prober->recorded;
 }
 
+static enum odb_status explains_node(const struct search_case *c, struct findings *f,
+                                     struct odb_culprit *culprit, double seconds,
+                                     struct odb_error *err)
+{
+    struct odb_explain_asking asking = {.prober = c->prober,
+                                        .cpu = c->trace->cpu,
+                                        .node = culprit->node,
+                                        .given = explains_knows(c, f) ? f->given : NULL,
+                                        .once = explains_once(c, f),
+                                        .factor = explains_factor(c),
+                                        .seconds = seconds};
+    int *list = odb_new_n(int, c->graph->n_values);
+    asking.read = list;
+    asking.n_read = f->probed ? reading_list(c, list) : 0;
+    enum odb_status status = odb_explain_node(&culprit->explained, &asking, err);
+    free(list);
+    return status;
+}
+
 static enum odb_status explains_one(const struct search_case *c, struct findings *f,
                                     struct odb_culprit *culprit, double seconds,
                                     struct odb_error *err)
 {
-    bool noise = c->options->tolerance.kind == ODB_CRITERION_NOISE;
-    struct odb_explain_asking asking = {
-        .prober = c->prober,
-        .cpu = c->trace->cpu,
-        .node = culprit->node,
-        .given = explains_knows(c, f) ? f->given : NULL,
-        .once = c->prober->recorded || f->kept->load + f->kept->run > EXPLAINS_DEAR ||
-                c->options->no_checks || !odb_probe_refeeds(c->prober),
-        .factor = noise ? c->options->tolerance.v[0] : EXPLAINS_FACTOR,
-        .seconds = seconds};
     struct odb_error why = ODB_ERROR_INIT;
-    int *list = odb_new_n(int, c->graph->n_values);
-    asking.read = list;
-    asking.n_read = f->probed ? reading_list(c, list) : 0;
-    enum odb_status status = odb_explain_node(&culprit->explained, &asking, &why);
-    free(list);
+    enum odb_status status = culprit->cut.n ? explains_group(c, f, culprit, seconds, &why)
+                                            : explains_node(c, f, culprit, seconds, &why);
     if (status != ODB_OK && !culprit->explained.why_not)
         culprit->explained.why_not = odb_xstrdup(why.what);
     if (status == ODB_CANCELLED)

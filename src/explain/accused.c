@@ -109,9 +109,19 @@ static size_t accused_count(const struct accused *s)
     return n;
 }
 
-enum odb_status accused_make(struct accused *s, const struct odb_explain_question *q,
-                             struct odb_tensor *const *in, struct odb_tensor *const *out,
-                             struct odb_error *err)
+/* What the reference makes of the node. */
+static enum odb_status accused_replay(struct accused *s, struct odb_error *err)
+{
+    s->r = accused_outputs(s);
+    s->native = accused_outputs(s);
+    if (!s->op || odb_cpu_random(s->q->cpu, s->q->node))
+        return odb_fail(err, ODB_UNSUPPORTED, "no kernel of its own replays it");
+    ODB_TRY(accused_run(s, ODB_PREC_F64, 0, NULL, NULL, s->r, err));
+    return accused_run(s, ODB_PREC_NATIVE, 0, NULL, NULL, s->native, err);
+}
+
+void accused_init(struct accused *s, const struct odb_explain_question *q,
+                  struct odb_tensor *const *in, struct odb_tensor *const *out)
 {
     const struct odb_graph *graph = q->model->graph;
     const struct odb_node *node = &graph->nodes[q->node];
@@ -121,19 +131,26 @@ enum odb_status accused_make(struct accused *s, const struct odb_explain_questio
                           .op = odb_cpu_op(q->cpu, q->node),
                           .in = in,
                           .y = out};
-    s->r = accused_outputs(s);
-    s->native = accused_outputs(s);
-    if (!s->op || odb_cpu_random(q->cpu, q->node))
-        return odb_fail(err, ODB_UNSUPPORTED, "no kernel of its own replays it");
-    ODB_TRY(accused_run(s, ODB_PREC_F64, 0, NULL, NULL, s->r, err));
-    ODB_TRY(accused_run(s, ODB_PREC_NATIVE, 0, NULL, NULL, s->native, err));
+}
+
+enum odb_status accused_measure(struct accused *s, struct odb_error *err)
+{
     accused_codes(s);
-    ODB_TRY(measured_make(&s->target, s->y, s->r, node->n_out, err));
+    ODB_TRY(measured_make(&s->target, s->y, s->r, s->node->n_out, err));
     s->floor = accused_floor(s);
     residual_measure(&s->base, &s->target, s->r);
     s->shown = accused_shown(s);
     s->n_wrong = accused_count(s);
     return ODB_OK;
+}
+
+enum odb_status accused_make(struct accused *s, const struct odb_explain_question *q,
+                             struct odb_tensor *const *in, struct odb_tensor *const *out,
+                             struct odb_error *err)
+{
+    accused_init(s, q, in, out);
+    ODB_TRY(accused_replay(s, err));
+    return accused_measure(s, err);
 }
 
 void accused_dispose(struct accused *s)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The call that is to be explained: what a target fed a node and what it made of that, beside what
- * the reference operator makes of the same inputs.
+ * the reference operator makes of the same inputs. Or a group of nodes: what it was fed, and what
+ * came out of its last node; then rows of the catalogue see each node of it as such a call, in
+ * which all but the last output is the reference's.
  */
 #ifndef ODB_EXPLAIN_ACCUSED_H
 #define ODB_EXPLAIN_ACCUSED_H
@@ -14,7 +16,7 @@ struct accused {
     const struct odb_graph *graph;        /* borrowed */
     const struct odb_node *node;          /* borrowed */
     const struct odb_op *op;              /* borrowed; never NULL */
-    struct odb_tensor *const *in;         /* borrowed; [n_in] */
+    struct odb_tensor *const *in;         /* borrowed; [n_in]; of a group, the last node's */
     struct odb_tensor *const *y;          /* borrowed; [n_out] the target's */
     struct odb_tensor **r;                /* owned refs; [n_out] the reference's, in y's types */
     struct odb_tensor **native;           /* owned refs; the same in the model's own types */
@@ -24,6 +26,8 @@ struct accused {
     int shown;            /* the output that shows the error most, of those that are tensors of
                              numbers; -1: there is none */
     size_t n_wrong;       /* elements of it that are off by more than the floor of noise */
+    struct accused_group *group; /* borrowed; NULL: a node alone */
+    size_t place;                /* of the node in it */
 };
 
 /* ODB_UNSUPPORTED: no kernel replays the node on these inputs. */
@@ -31,6 +35,12 @@ enum odb_status accused_make(struct accused *s, const struct odb_explain_questio
                              struct odb_tensor *const *in, struct odb_tensor *const *out,
                              struct odb_error *err) ODB_MUST_USE;
 void accused_dispose(struct accused *s);
+
+/* Its parts: what was asked; and, once the outputs of the reference are there, how far the target's
+ * are from them. */
+void accused_init(struct accused *s, const struct odb_explain_question *q,
+                  struct odb_tensor *const *in, struct odb_tensor *const *out);
+enum odb_status accused_measure(struct accused *s, struct odb_error *err) ODB_MUST_USE;
 
 /* Whether an element of output o is off by more than the floor of noise: y where the reference has
  * r. */

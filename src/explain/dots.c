@@ -27,19 +27,22 @@ struct dots {
     const struct dots_op *op;
     struct odb_tensor *a, *b; /* refs, in double */
     double zero_a, zero_b;    /* zero points of operands of integers */
+    double pad;               /* what a's padding holds */
     double *x, *y;            /* owned: the terms of one element */
     odb_f64 *to;              /* output, in double */
 };
 
 /* Sum of (a - zero_a) * (b - zero_b), of which the sum of a * b alone is the caller's. */
-static double dots_one(const struct dots *d, size_t k)
+static double dots_one(const struct dots *d, size_t k, size_t channel)
 {
+    const struct dots_codes *codes = d->how->codes;
+    double factor = codes ? codes->factor[codes->n_factor > 1 ? channel % codes->n_factor : 0] : 1;
     double sum = d->how->sum(d->how->payload, d->x, d->y, k), a = 0, b = 0;
     for (size_t i = 0; i < k && (d->zero_a != 0 || d->zero_b != 0); i++) {
         a += d->x[i];
         b += d->y[i];
     }
-    return sum - d->zero_b * a - d->zero_a * b + (double)k * d->zero_a * d->zero_b;
+    return factor * (sum - d->zero_b * a - d->zero_a * b + (double)k * d->zero_a * d->zero_b);
 }
 
 static const odb_f64 *dots_data(const struct odb_tensor *t)
@@ -93,7 +96,7 @@ static enum odb_status dots_matmul(struct dots *d, bool trans_a, bool trans_b)
             d->x[i] = pa[row * a.row_step + i * a.column_step];
             d->y[i] = pb[i * b.row_step + column * b.column_step];
         }
-        d->to[e] = dots_one(d, k);
+        d->to[e] = dots_one(d, k, column);
     }
     return ODB_OK;
 }
@@ -189,11 +192,11 @@ static enum odb_status dots_conv(struct dots *d)
             int64_t in = dots_tap(&window, x, w, at, tap);
             for (size_t c = 0; c < channels; c++, n++) {
                 size_t to = d->how->order == DOTS_CHANNELS ? c * taps + tap : n;
-                d->x[to] = in < 0 ? d->zero_a : dots_data(x)[first + c * plane + (size_t)in];
+                d->x[to] = in < 0 ? d->pad : dots_data(x)[first + c * plane + (size_t)in];
                 d->y[to] = dots_data(w)[(out * channels + c) * taps + tap];
             }
         }
-        d->to[e] = dots_one(d, n) + (bias ? odb_tensor_f64(bias, out) : 0);
+        d->to[e] = dots_one(d, n, out) + (bias ? odb_tensor_f64(bias, out) : 0);
     }
     return ODB_OK;
 }
@@ -258,6 +261,29 @@ static bool dots_zero_point(const struct accused *s, int i, double *out)
     return true;
 }
 
+static enum odb_status dots_cast(struct dots *d, const struct odb_tensor *a,
+                                 const struct odb_tensor *b, struct odb_error *err)
+{
+    ODB_TRY(odb_tensor_cast(&d->a, a, ODB_F64, err));
+    return odb_tensor_cast(&d->b, b, ODB_F64, err);
+}
+
+/* The operands are stored integers. */
+static enum odb_status dots_stored(struct dots *d, const struct odb_tensor *a,
+                                   const struct odb_tensor *b, struct odb_error *err)
+{
+    const struct dots_codes *codes = d->how->codes;
+    if (!odb_tensor_same_shape(codes->a, a) || !odb_tensor_same_shape(codes->b, b))
+        return ODB_SKIPPED;
+    ODB_TRY(dots_cast(d, codes->a, codes->b, err));
+    for (size_t i = 0; i < d->a->count; i++)
+        ((odb_f64 *)d->a->data)[i] += codes->plus_a;
+    d->zero_a = codes->zero_a + codes->plus_a;
+    d->zero_b = codes->zero_b;
+    d->pad = codes->pad + codes->plus_a;
+    return ODB_OK;
+}
+
 static enum odb_status dots_any(struct dots *d, struct odb_error *err)
 {
     const char *op = d->s->node->op_type;
@@ -269,8 +295,11 @@ static enum odb_status dots_any(struct dots *d, struct odb_error *err)
     if (!a || !b || !d->s->y[0] || !dots_zero_point(d->s, d->op->zero_a, &d->zero_a) ||
         !dots_zero_point(d->s, d->op->zero_b, &d->zero_b))
         return ODB_SKIPPED;
-    ODB_TRY(odb_tensor_cast(&d->a, a, ODB_F64, err));
-    ODB_TRY(odb_tensor_cast(&d->b, b, ODB_F64, err));
+    d->pad = d->zero_a;
+    if (d->how->codes)
+        ODB_TRY(dots_stored(d, a, b, err));
+    else
+        ODB_TRY(dots_cast(d, a, b, err));
     if (!strcmp(op, "Gemm"))
         return dots_gemm(d);
     ODB_TRY(strstr(op, "Conv") ? dots_conv(d) : dots_matmul(d, false, false));

@@ -21,11 +21,23 @@ typedef double dots_sum(const void *payload, const double *a, const double *b, s
 enum dots_order { DOTS_TAPS, DOTS_CHANNELS };
 bool dots_have_orders(const struct accused *s);
 
+/* Operands as they are stored, of a product whose node reads what DequantizeLinear makes of them.
+ */
+struct dots_codes {
+    const struct odb_tensor *a, *b; /* borrowed; in the shapes of the node's operands */
+    double zero_a, zero_b;          /* what they stand for 0 with */
+    double plus_a;                  /* added to a and its zero point */
+    double pad;                     /* what a convolution's padding holds, as a is stored */
+    const double *factor;           /* borrowed; [n_factor] of a sum, by output channel, or one */
+    size_t n_factor;
+};
+
 struct dots_how {
     dots_sum *sum;
     const void *payload; /* of sum */
     enum dots_order order;
-    double (*round)(double x); /* of a result that is quantised again; NULL: half to even */
+    double (*round)(double x);      /* of a result that is quantised again; NULL: half to even */
+    const struct dots_codes *codes; /* NULL: operands are the node's */
 };
 
 /* Computes output 0 with sums of the caller's; everything else (bias, zero points, alpha, scales)

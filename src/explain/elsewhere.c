@@ -455,16 +455,17 @@ static enum odb_status elsewhere_outputs(const struct variant *v, const struct a
 }
 
 const struct variant_row variants_elsewhere[] = {
-    {"", "elsewhere/skipped=", elsewhere_choose_skipped, NULL, elsewhere_skipped, true, 0},
-    {"", "elsewhere/next=", elsewhere_choose_next, NULL, elsewhere_next, true, 0},
+    {"", "elsewhere/skipped=", elsewhere_choose_skipped, NULL, elsewhere_skipped, true, 0, false},
+    {"", "elsewhere/next=", elsewhere_choose_next, NULL, elsewhere_next, true, 0, false},
     {"", "elsewhere/previous=", elsewhere_choose_previous, elsewhere_change_previous, NULL, false,
-     0},
-    {"", "elsewhere/value=", elsewhere_choose_value, NULL, elsewhere_other_value, true, 0},
-    {"", "elsewhere/part=", elsewhere_choose_part, NULL, elsewhere_part, false, 1},
+     0, false},
+    {"", "elsewhere/value=", elsewhere_choose_value, NULL, elsewhere_other_value, true, 0, false},
+    {"", "elsewhere/part=", elsewhere_choose_part, NULL, elsewhere_part, false, 1, false},
     {"", "elsewhere/operator=", elsewhere_choose_operator, elsewhere_change_operator, NULL, false,
-     0},
-    {"", "elsewhere/zero", elsewhere_choose_zero, NULL, elsewhere_zero, true, 0},
-    {"", "elsewhere/applied=", elsewhere_choose_function, NULL, elsewhere_function, false, 0},
-    {"", "elsewhere/outputs=", elsewhere_choose_outputs, NULL, elsewhere_outputs, false, 0},
-    {NULL, NULL, NULL, NULL, NULL, false, 0},
+     0, false},
+    {"", "elsewhere/zero", elsewhere_choose_zero, NULL, elsewhere_zero, true, 0, false},
+    {"", "elsewhere/applied=", elsewhere_choose_function, NULL, elsewhere_function, false, 0,
+     false},
+    {"", "elsewhere/outputs=", elsewhere_choose_outputs, NULL, elsewhere_outputs, false, 0, false},
+    {NULL, NULL, NULL, NULL, NULL, false, 0, false},
 };

@@ -12,6 +12,8 @@
  *   4. Several that hold are a class, told as one: these inputs do not tell them apart. So is one
  *      that holds alone before all were tried, or on a few elements. A variant whose numbers were
  *      fitted is left out where one without holds.
+ *   5. Where none agrees, two at once are tried (variant_pairs.h), and must hold on other inputs
+ * too.
  */
 #include "explain/explain.h"
 
@@ -22,6 +24,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "explain/accused_group.h"
+#include "explain/variant_pairs.h"
 #include "explain/variant.h"
 #include "explain/wrong_elements.h"
 #include "reference/trace.h"
@@ -41,6 +45,7 @@ struct explain_hit {
     bool agrees;       /* with the target, within noise, whatever the reference makes */
     bool exact;        /* and that explains an error */
     double residual, noise, left;
+    double first;              /* what its first run leaves */
     size_t confirmed, refuted; /* other inputs on which it holds, and does not */
     bool varies;               /* it holds there with other fitted numbers */
 };
@@ -53,7 +58,16 @@ struct explain {
     enum odb_status status; /* of what ended the loop early */
     struct odb_error *err;
     ODB_VEC(struct explain_hit) hits;
+    struct pairs pairs; /* what two faults may be made of */
+    bool singles;       /* all variants were tried by themselves */
 };
+
+static enum odb_status explain_make(struct accused *s, const struct odb_explain_question *q,
+                                    struct odb_tensor *const *in, struct odb_tensor *const *out,
+                                    struct odb_error *err)
+{
+    return q->group ? group_make(s, q, out, err) : accused_make(s, q, in, out, err);
+}
 
 /* --- one choice ------------------------------------------------------------------------------- */
 
@@ -81,7 +95,7 @@ static void explain_noise(const struct variant *v, const struct accused *s, expl
 {
     struct measured by;
     bool measures = measured_make(&by, exact, s->r, s->node->n_out, NULL) == ODB_OK;
-    for (uint64_t run = 0; run <= EXPLAIN_NOISY_RUNS && measures && !v->row->makes; run++) {
+    for (uint64_t run = 0; run <= EXPLAIN_NOISY_RUNS && measures && !variant_makes(v); run++) {
         struct odb_tensor **made = accused_outputs(s);
         if (fn(v, s, run ? ODB_PREC_NOISY : ODB_PREC_NATIVE, EXPLAIN_NOISY_SEED + run, made,
                NULL) == ODB_OK)
@@ -104,6 +118,8 @@ static bool explain_agrees(const struct variant *v, const struct accused *s,
         return false;
     if (left->max <= factor * s->floor)
         return true;
+    if (group_decides(s))
+        return false; /* but for steps, which explain_between() knows */
     explain_noise(v, s, variant_run, exact, by);
     return left->max <= factor * by->max && left->energy <= factor * factor * by->energy;
 }
@@ -137,58 +153,92 @@ static enum odb_status explain_moved(const struct variant *v, const struct accus
     return variant_finish(v, s, out, NULL);
 }
 
-/* Whether every element of the target lies between two outputs of a variant; energy: of how far
- * they are apart. */
+/* How far two outputs of a variant are apart. */
+struct explain_apart {
+    double energy;
+    size_t n;       /* elements that are */
+    size_t outside; /* elements of the target that lie elsewhere */
+};
+
+/* Whether every element of the target lies between two outputs of a variant. */
 static bool explain_lies_between(const struct accused *s, struct odb_tensor *const *low,
-                                 struct odb_tensor *const *high, double *energy)
+                                 struct odb_tensor *const *high, struct explain_apart *apart)
 {
-    *energy = 0;
+    *apart = (struct explain_apart){0};
     for (int o = 0; o < s->node->n_out; o++) {
         if (!s->target.wide[o])
             continue;
+        if (!low[o] || !high[o] || !odb_tensor_same_shape(low[o], s->y[o]) ||
+            !odb_tensor_same_shape(high[o], s->y[o]))
+            return false;
         const odb_f64 *y = s->target.wide[o]->data;
         double slack = s->q->factor * s->floor * s->target.rms[o];
         for (size_t i = 0; i < s->y[o]->count; i++) {
             double a = odb_tensor_f64(low[o], i), b = odb_tensor_f64(high[o], i);
             double d = (b - a) / s->target.rms[o];
-            *energy += d * d;
-            if (!(y[i] >= fmin(a, b) - slack && y[i] <= fmax(a, b) + slack) && y[i] != a)
-                return false;
+            apart->energy += d * d;
+            apart->n += d != 0;
+            apart->outside +=
+                !(y[i] >= fmin(a, b) - slack && y[i] <= fmax(a, b) + slack) && y[i] != a;
         }
     }
-    return true;
+    return apart->outside == 0;
+}
+
+/* The outputs of a variant where what decides is as far down, and up, as noise goes. */
+static bool explain_band(const struct variant *v, const struct accused *s, struct odb_tensor **low,
+                         struct odb_tensor **high, double *noise)
+{
+    struct residual by = {.comparable = true, .max = s->floor};
+    if (s->group)
+        return group_band(s, v, low, high, noise, NULL) == ODB_OK;
+    struct odb_tensor **exact = accused_outputs(s);
+    bool had = variant_replay(v, s, ODB_PREC_F64, 0, exact, NULL) == ODB_OK;
+    if (had)
+        explain_noise(v, s, variant_replay, exact, &by);
+    had = had && explain_moved(v, s, exact, -s->q->factor * by.max, low) == ODB_OK &&
+          explain_moved(v, s, exact, s->q->factor * by.max, high) == ODB_OK;
+    *noise = by.max;
+    accused_drop(s, exact);
+    free(exact);
+    return had;
 }
 
 /* A result that is rounded to a grid is a step off where honest sums fall on either side of a
  * border: then the target lies between what comes of sums that are as far down, and up, as noise
  * goes. */
-static bool explain_between(const struct variant *v, const struct accused *s,
-                            const struct residual *left, double *noise)
+static bool explain_between(const struct variant *v, const struct accused *s, double *noise,
+                            struct explain_apart *apart)
 {
-    struct residual by = {.comparable = true, .max = s->floor};
-    struct odb_tensor **exact = accused_outputs(s), **low = accused_outputs(s),
-                      **high = accused_outputs(s);
-    double energy = 0;
-    bool grid = v->row->result && !v->row->makes && !v->fitted && left->comparable && !left->odd &&
-                !left->differ && s->base.comparable &&
-                residual_left(left, &s->base, 0) <= EXPLAIN_PARTLY;
-    bool holds = grid && variant_replay(v, s, ODB_PREC_F64, 0, exact, NULL) == ODB_OK;
-    if (holds)
-        explain_noise(v, s, variant_replay, exact, &by);
-    double shift = s->q->factor * by.max;
-    holds = holds && explain_moved(v, s, exact, -shift, low) == ODB_OK &&
-            explain_moved(v, s, exact, shift, high) == ODB_OK &&
-            explain_lies_between(s, low, high, &energy) &&
-            energy <= EXPLAIN_PROMISING * s->base.energy;
-    if (holds)
-        *noise = by.max;
-    accused_drop(s, exact);
+    struct odb_tensor **low = accused_outputs(s), **high = accused_outputs(s);
+    double by = 0;
+    *apart = (struct explain_apart){0};
+    bool lies = explain_band(v, s, low, high, &by) && explain_lies_between(s, low, high, apart);
+    if (lies)
+        *noise = by;
     accused_drop(s, low);
     accused_drop(s, high);
-    free(exact);
     free(low);
     free(high);
-    return holds;
+    return lies;
+}
+
+/* Whether lying between them says something: the error is far more than they are apart. */
+static bool explain_narrow(const struct accused *s, const struct explain_apart *apart)
+{
+    if (s->group && s->base.differ)
+        return (double)apart->n <= EXPLAIN_PROMISING * (double)s->base.differ;
+    return apart->energy <= EXPLAIN_PROMISING * s->base.energy;
+}
+
+/* Whether that is to be asked: something decides, and hardly any of the error is left. */
+static bool explain_decides(const struct variant *v, const struct accused *s,
+                            const struct residual *left)
+{
+    bool grid = s->group ? group_decides(s) : variant_results(v) && !variant_makes(v) && !v->fitted;
+    bool odd = left->odd || (left->differ && !s->group);
+    return grid && left->comparable && !odd && s->base.comparable &&
+           residual_left(left, &s->base, 0) <= EXPLAIN_PARTLY;
 }
 
 /* Judges a choice on a call: false when it explains nothing there. */
@@ -196,12 +246,14 @@ static bool explain_judge(const struct variant *v, const struct accused *s, stru
 {
     struct odb_tensor **native = accused_outputs(s), **exact = accused_outputs(s);
     struct residual first = {0}, best = {0}, by;
+    struct explain_apart apart;
     bool useful = false;
     enum odb_status status = variant_run(v, s, ODB_PREC_NATIVE, 0, native, NULL);
     if (status == ODB_OK)
         residual_measure(&first, &s->target, native);
     double left = residual_left(&first, &s->base, s->q->factor * s->floor);
     left = s->base.comparable || !first.comparable ? left : 0;
+    hit->first = status == ODB_OK && first.comparable ? pairs_left(s, native, left) : INFINITY;
     if (left > EXPLAIN_PROMISING)
         goto out;
     status = variant_run(v, s, ODB_PREC_F64, 0, exact, NULL);
@@ -213,8 +265,11 @@ static bool explain_judge(const struct variant *v, const struct accused *s, stru
     hit->residual = best.max;
     hit->agrees = explain_agrees(v, s, exact, &best, &by);
     hit->noise = by.max;
-    hit->exact =
-        (hit->agrees && explain_tells(s, &best, &by)) || explain_between(v, s, &best, &hit->noise);
+    hit->exact = hit->agrees && explain_tells(s, &best, &by);
+    if (!hit->exact && explain_decides(v, s, &best) && explain_between(v, s, &hit->noise, &apart)) {
+        hit->agrees = true;
+        hit->exact = explain_narrow(s, &apart);
+    }
     useful = hit->exact || (s->base.comparable && hit->left <= EXPLAIN_PARTLY);
 out:
     accused_drop(s, native);
@@ -224,14 +279,21 @@ out:
     return useful;
 }
 
-/* Whether the target made what the operator says: then there is nothing to explain. */
-static bool explain_right(const struct accused *s)
+/* Whether the target made what the operator says: then there is nothing to explain. Where a
+ * quantiser decides, the wrong elements are those that are no rounding of it. */
+static bool explain_right(struct accused *s)
 {
-    static const struct variant_row as_it_is = {"", "", NULL, NULL, NULL, false, 0};
+    static const struct variant_row as_it_is = {"", "", NULL, NULL, NULL, false, 0, false};
     const struct variant v = {.row = &as_it_is};
     struct residual noise = {.comparable = true, .max = s->floor};
-    if (!s->base.comparable || s->base.odd || s->base.differ)
+    if (!s->base.comparable || s->base.odd || (s->base.differ && !group_decides(s)))
         return false;
+    if (group_decides(s)) {
+        struct explain_apart apart;
+        bool right = explain_between(NULL, s, &noise.max, &apart);
+        s->n_wrong = apart.outside;
+        return right;
+    }
     if (s->base.max > s->q->factor * s->floor)
         explain_noise(&v, s, variant_run, s->r, &noise);
     return s->base.max <= s->q->factor * noise.max;
@@ -242,13 +304,27 @@ static bool explain_over(struct explain *e)
 {
     if (e->q->seconds > 0 && odb_clock() - e->began > e->q->seconds) {
         e->out->unfinished = true;
-        e->out->why_not = odb_xasprintf("its %.3g s were over after %zu variants", e->q->seconds,
-                                        e->out->variants);
+        e->out->why_not = odb_xasprintf("its %.3g s were over after %zu variant%s%s", e->q->seconds,
+                                        e->out->variants, odb_plural(e->out->variants),
+                                        e->singles ? ", of which the last were two at once" : "");
         return true;
     }
     if (e->q->hooks)
         e->status = odb_hooks_cancelled(e->q->hooks, e->err);
     return e->status != ODB_OK;
+}
+
+/* Keeps a choice for pairs: itself, or another like it where it is kept as a hit. */
+static void explain_keep(struct explain *e, const struct explain_hit *hit, bool *take)
+{
+    bool kept = false;
+    struct variant *v = hit->v->under ? NULL : *take ? variant_again(&e->accused, hit->v) : hit->v;
+    if (!v)
+        return;
+    pairs_keep(&e->pairs, v, hit->first, &kept);
+    if (*take && !kept)
+        variant_free(v);
+    *take |= kept;
 }
 
 static bool explain_choice(void *payload, struct variant *v, bool *take)
@@ -258,10 +334,11 @@ static bool explain_choice(void *payload, struct variant *v, bool *take)
     if (explain_over(e))
         return false;
     e->out->variants++;
-    if (explain_judge(v, &e->accused, &hit)) {
+    if (explain_judge(v, &e->accused, &hit) && (hit.exact || !v->under)) {
         odb_push(&e->hits, hit);
         *take = true;
     }
+    explain_keep(e, &hit, take);
     if (e->q->hooks && e->out->variants % 16 == 0)
         odb_hooks_progress(e->q->hooks, "explain", e->q->node, e->out->variants, 0);
     return true;
@@ -272,7 +349,7 @@ static bool explain_choice(void *payload, struct variant *v, bool *take)
 /* Whether the same choice holds on these inputs, with numbers that are fitted to them. */
 static bool explain_refit(const struct explain_hit *hit, const struct accused *s)
 {
-    struct variant *v = variant_choice(s, hit->v->row, hit->v->choice);
+    struct variant *v = variant_again(s, hit->v);
     struct explain_hit here = {.v = v};
     bool holds = v && explain_judge(v, s, &here) && here.exact;
     variant_free(v);
@@ -286,19 +363,23 @@ static void explain_try(struct explain *e, const struct odb_explain_pair *pair)
     struct accused s;
     struct odb_explain_question there = *e->q;
     there.given = pair->given;
-    bool usable = accused_make(&s, &there, pair->in, pair->out, NULL) == ODB_OK;
+    struct explain_apart apart;
+    bool usable = explain_make(&s, &there, pair->in, pair->out, NULL) == ODB_OK;
     bool right = usable && explain_right(&s);
     for (size_t i = 0; i < e->hits.n && usable; i++) {
         struct explain_hit *hit = &e->hits.items[i], here = {.v = hit->v};
         if (!hit->exact || hit->refuted)
             continue;
         explain_judge(hit->v, &s, &here);
-        bool holds = right ? here.agrees : here.exact;
+        bool holds = !right              ? here.exact
+                     : group_decides(&s) ? explain_between(hit->v, &s, &here.noise, &apart)
+                                         : here.agrees;
         hit->confirmed += holds && !right;
         hit->refuted += !holds;
-        hit->varies = !holds && !right && hit->v->fitted && explain_refit(hit, &s);
+        hit->varies =
+            !holds && !right && hit->v->fitted && !hit->v->under && explain_refit(hit, &s);
     }
-    accused_dispose(&s);
+    group_dispose(&s);
 }
 
 static size_t explain_exact(const struct explain *e)
@@ -317,7 +398,7 @@ static void explain_ask(struct explain *e)
             break;
         e->out->asked++;
         explain_try(e, &pair);
-        odb_explain_pair_dispose(&pair, e->accused.node);
+        odb_explain_pair_dispose(&pair, &e->accused.graph->nodes[e->q->node]);
     }
     for (size_t i = 0; i < e->hits.n; i++)
         if (e->hits.items[i].refuted)
@@ -366,7 +447,7 @@ static struct odb_explanation explain_told(const struct explain *e, const struct
     if (hit->varies)
         odb_buf_puts(&hit->v->text, ", with other numbers on other inputs");
     return (struct odb_explanation){.variant = variant_name(hit->v),
-                                    .text = odb_xstrdup(odb_buf_text(&hit->v->text)),
+                                    .text = variant_text(hit->v, e->accused.graph),
                                     .fit = hit->exact ? ODB_FIT_EXACT : ODB_FIT_PARTLY,
                                     .residual = hit->residual,
                                     .noise = hit->noise,
@@ -378,11 +459,11 @@ static struct odb_explanation explain_told(const struct explain *e, const struct
 }
 
 /* Whether one that holds alone may be called exact: all were tried, and more than a few elements,
- * which anything may hit by luck, or other inputs speak for it. */
+ * which anything may hit by luck, or other inputs speak for it; these must for a pair. */
 static bool explain_sure(const struct explain *e, const struct explain_hit *hit)
 {
     bool few = e->accused.base.comparable && e->accused.n_wrong < EXPLAIN_FEW;
-    return !e->out->unfinished && (!few || hit->confirmed);
+    return !e->out->unfinished && ((!few && !hit->v->under) || hit->confirmed);
 }
 
 /* All that hold alike are one class, under the name of the first. */
@@ -412,7 +493,7 @@ enum odb_status odb_explain(struct odb_explanations *out, const struct odb_expla
     struct explain e = {.q = q, .out = out, .began = odb_clock(), .err = err};
     struct odb_error why = ODB_ERROR_INIT;
     *out = (struct odb_explanations){0};
-    if (accused_make(&e.accused, q, q->in, q->out, &why) != ODB_OK) {
+    if (explain_make(&e.accused, q, q->in, q->out, &why) != ODB_OK) {
         out->why_not = odb_xstrdup(why.what);
     } else {
         out->tried = true;
@@ -421,6 +502,9 @@ enum odb_status odb_explain(struct odb_explanations *out, const struct odb_expla
     }
     if (out->tried && !out->right) {
         variant_each(&e.accused, explain_choice, &e);
+        e.singles = !out->unfinished && e.status == ODB_OK;
+        if (e.singles && !explain_exact(&e))
+            pairs_each(&e.pairs, &e.accused, explain_choice, &e);
         if (e.status == ODB_OK)
             explain_ask(&e);
         explain_tell(&e);
@@ -428,7 +512,8 @@ enum odb_status odb_explain(struct odb_explanations *out, const struct odb_expla
     for (size_t i = 0; i < e.hits.n; i++)
         variant_free(e.hits.items[i].v);
     free(e.hits.items);
-    accused_dispose(&e.accused);
+    pairs_dispose(&e.pairs);
+    group_dispose(&e.accused);
     out->seconds = odb_clock() - e.began;
     return e.status;
 }

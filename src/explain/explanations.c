@@ -44,7 +44,9 @@ const char *odb_explanation_doubt(const struct odb_explanations *all,
     return one->fit != ODB_FIT_CLASS ? NULL
            : one->members.n          ? "these inputs do not tell it from"
            : all->unfinished         ? "not all variants were tried"
-                                     : "so few elements are wrong that this may be luck";
+           : strstr(one->variant, EXPLANATION_PAIR)
+               ? "two faults at once are not sure without other inputs that show both"
+               : "so few elements are wrong that this may be luck";
 }
 
 void odb_explanations_put(const struct odb_explanations *all, struct odb_buf *out)

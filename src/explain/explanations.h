@@ -64,9 +64,12 @@ struct odb_explain_question {
     struct odb_tensor *const *in;    /* [n_in] */
     struct odb_tensor *const *out;   /* [n_out] */
     struct odb_tensor *const *given; /* [n_values] other values of the target; NULL: none */
-    double factor;                   /* of the tolerance: so many times the noise is agreement */
-    double seconds;                  /* at most; 0: no limit */
-    size_t most;                     /* explanations that are wanted; 0: five */
+    bool group; /* of nodes that are wrong together: all that they were fed is in given, node is the
+                   one of them that computes, and in is not looked at */
+    int exit;   /* of a group: the value that comes out, which is out[0] */
+    double factor;  /* of the tolerance: so many times the noise is agreement */
+    double seconds; /* at most; 0: no limit */
+    size_t most;    /* explanations that are wanted; 0: five */
     const struct odb_search_hooks *hooks; /* NULL: none */
     /* The same node in the same compiled model on other inputs, number k of them; false: there are
      * no more. NULL: nothing can be asked again. */
@@ -78,6 +81,9 @@ struct odb_explain_question {
  * NULL: it is none. */
 const char *odb_explanation_doubt(const struct odb_explanations *all,
                                   const struct odb_explanation *one);
+
+/* Stands between the names of two variants that hold together. */
+#define EXPLANATION_PAIR " + "
 
 void odb_explanations_dispose(struct odb_explanations *all);
 

@@ -264,7 +264,8 @@ static enum dots_order number_order(const struct variant *v)
 
 static enum choice number_choose_sum(const struct accused *s, size_t k, struct variant *v)
 {
-    if (k / 2 >= ODB_COUNT(number_sums) || !s->y[0] || !odb_dtype_is_float(s->y[0]->dtype))
+    if (k / 2 >= ODB_COUNT(number_sums) || !s->y[0] || !odb_dtype_is_float(s->y[0]->dtype) ||
+        quantised_is_product(s))
         return CHOICE_END;
     v->at = (int)(k / 2);
     odb_buf_puts(&v->name, number_sums[k / 2].name);
@@ -304,8 +305,9 @@ static double number_sum(const void *payload, const double *a, const double *b, 
 static enum odb_status number_result_sum(const struct variant *v, const struct accused *s,
                                          struct odb_tensor **out, struct odb_error *err)
 {
-    return dots_make(s, &(struct dots_how){number_sum, &number_sums[v->at], number_order(v), NULL},
-                     out, err);
+    return dots_make(
+        s, &(struct dots_how){number_sum, &number_sums[v->at], number_order(v), NULL, NULL}, out,
+        err);
 }
 
 /* Terms at the end that do not fill a tile are left out. */
@@ -333,8 +335,8 @@ static double number_sum_tiles(const void *payload, const double *a, const doubl
 static enum odb_status number_result_tail(const struct variant *v, const struct accused *s,
                                           struct odb_tensor **out, struct odb_error *err)
 {
-    return dots_make(s, &(struct dots_how){number_sum_tiles, &v->n, number_order(v), NULL}, out,
-                     err);
+    return dots_make(s, &(struct dots_how){number_sum_tiles, &v->n, number_order(v), NULL, NULL},
+                     out, err);
 }
 
 /* --- integers --------------------------------------------------------------------------------- */
@@ -363,8 +365,8 @@ static double number_sum_pairs(const void *payload, const double *a, const doubl
 static enum odb_status number_result_pairs(const struct variant *v, const struct accused *s,
                                            struct odb_tensor **out, struct odb_error *err)
 {
-    return dots_make(s, &(struct dots_how){number_sum_pairs, NULL, number_order(v), NULL}, out,
-                     err);
+    return dots_make(s, &(struct dots_how){number_sum_pairs, NULL, number_order(v), NULL, NULL},
+                     out, err);
 }
 
 /* --- rounding --------------------------------------------------------------------------------- */
@@ -490,7 +492,8 @@ static double number_sum_exact(const void *payload, const double *a, const doubl
 static enum odb_status number_result_requantised(const struct variant *v, const struct accused *s,
                                                  struct odb_tensor **out, struct odb_error *err)
 {
-    const struct dots_how how = {number_sum_exact, NULL, DOTS_TAPS, number_roundings[v->at].round};
+    const struct dots_how how = {number_sum_exact, NULL, DOTS_TAPS, number_roundings[v->at].round,
+                                 NULL};
     return dots_make(s, &how, out, err);
 }
 
@@ -699,23 +702,23 @@ static enum odb_status number_result_division(const struct variant *v, const str
 }
 
 const struct variant_row variants_number[] = {
-    {"", "number/operands=", number_choose_operands, number_change_operands, NULL, false, 0},
-    {"", "number/results=", number_choose_results, NULL, number_result, false, 0},
-    {"", "number/all=", number_choose_both, number_change_operands, number_result, false, 0},
+    {"", "number/operands=", number_choose_operands, number_change_operands, NULL, false, 0, false},
+    {"", "number/results=", number_choose_results, NULL, number_result, false, 0, false},
+    {"", "number/all=", number_choose_both, number_change_operands, number_result, false, 0, false},
     {"QuantizeLinear|Round|Cast", "number/rounding=", number_choose_rounding, NULL,
-     number_result_rounding, true, 0},
-    {"", "number/function=", number_choose_function, NULL, number_result_function, true, 0},
+     number_result_rounding, true, 0, false},
+    {"", "number/function=", number_choose_function, NULL, number_result_function, true, 0, false},
     {"Sigmoid|Tanh|Exp|Erf|Softplus|Gelu|Swish|Mish|Elu|Softmax|LogSoftmax",
-     "number/clamp=", number_choose_clamp, number_change_clamp, NULL, false, 0},
+     "number/clamp=", number_choose_clamp, number_change_clamp, NULL, false, 0, false},
     {"MatMulInteger|ConvInteger|QLinearMatMul|QLinearConv", "number/pairs=", number_choose_pairs,
-     NULL, number_result_pairs, true, 0},
+     NULL, number_result_pairs, true, 0, false},
     {"MatMul|Gemm|Conv|ConvTranspose|Mul|Add|Sub|Div", "number/operand=", number_choose_operand,
-     number_change_operand, NULL, false, 0},
-    {"MatMul|Gemm|Conv", "number/sum=", number_choose_sum, NULL, number_result_sum, true, 0},
-    {DOTS_OPS, "number/tiles=", number_choose_tail, NULL, number_result_tail, true, 0},
+     number_change_operand, NULL, false, 0, false},
+    {"MatMul|Gemm|Conv", "number/sum=", number_choose_sum, NULL, number_result_sum, true, 0, false},
+    {DOTS_OPS, "number/tiles=", number_choose_tail, NULL, number_result_tail, true, 0, false},
     {"QLinearMatMul|QLinearConv", "number/requantised=", number_choose_requantised, NULL,
-     number_result_requantised, true, 0},
+     number_result_requantised, true, 0, false},
     {"Div", "number/quotients=", number_choose_division, number_change_division,
-     number_result_division, false, 0},
-    {NULL, NULL, NULL, NULL, NULL, false, 0},
+     number_result_division, false, 0, false},
+    {NULL, NULL, NULL, NULL, NULL, false, 0, false},
 };

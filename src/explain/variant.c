@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "explain/accused_group.h"
 #include "model/formal.h"
 
 /* The families in the order in which they are tried. */
-static const struct variant_row *const variant_families[] = {
-    variants_attribute, variants_input, variants_number, variants_elsewhere, variants_output};
+static const struct variant_row *const variant_families[] = {variants_quantised, variants_attribute,
+                                                             variants_input,     variants_number,
+                                                             variants_elsewhere, variants_output};
 
 bool variant_is_for(const char *ops, const char *op_type)
 {
@@ -30,21 +32,61 @@ void variant_free(struct variant *v)
         return;
     odb_buf_dispose(&v->name);
     odb_buf_dispose(&v->text);
+    variant_free(v->under);
     free(v->list);
     free(v);
 }
 
 char *variant_name(const struct variant *v)
 {
-    return odb_xasprintf("%s%s", v->row->name, odb_buf_text(&v->name));
+    struct odb_buf name = ODB_BUF_INIT;
+    if (v->under) {
+        char *first = variant_name(v->under);
+        odb_buf_printf(&name, "%s" EXPLANATION_PAIR, first);
+        free(first);
+    }
+    odb_buf_printf(&name, "%s%s", v->row->name, odb_buf_text(&v->name));
+    if (v->node != ODB_NO_NODE)
+        odb_buf_printf(&name, " of #%d", v->node);
+    char *out = odb_xstrdup(odb_buf_text(&name));
+    odb_buf_dispose(&name);
+    return out;
 }
 
-static struct variant *variant_new(const struct accused *s, const struct variant_row *row, size_t k,
-                                   enum choice *choice)
+char *variant_text(const struct variant *v, const struct odb_graph *graph)
+{
+    static const char whole[] = "the reference";
+    struct odb_buf text = ODB_BUF_INIT;
+    const char *own = odb_buf_text(&v->text), *at = v->under ? strstr(own, whole) : NULL;
+    if (v->under) {
+        char *first = variant_text(v->under, graph);
+        odb_buf_printf(&text, "%s, and %s", first, strncmp(own, "as if", 5) ? "then " : "");
+        free(first);
+    }
+    if (at) /* of what the first makes */
+        odb_buf_printf(&text, "%.*sthat%s", (int)(at - own), own, at + strlen(whole));
+    else
+        odb_buf_puts(&text, own);
+    if (v->node != ODB_NO_NODE) {
+        odb_buf_puts(&text, ", in ");
+        odb_node_put(graph, v->node, &text);
+    }
+    char *out = odb_xstrdup(odb_buf_text(&text));
+    odb_buf_dispose(&text);
+    return out;
+}
+
+struct variant *variant_choice(const struct accused *s, const struct variant_row *row, size_t k,
+                               enum choice *choice)
 {
     struct variant *v = odb_new(struct variant);
-    *v = (struct variant){
-        .row = row, .choice = k, .fitted = row->fitted, .name = ODB_BUF_INIT, .text = ODB_BUF_INIT};
+    *v = (struct variant){.row = row,
+                          .choice = k,
+                          .place = s->place,
+                          .node = s->group ? s->node->index : ODB_NO_NODE,
+                          .fitted = row->fitted,
+                          .name = ODB_BUF_INIT,
+                          .text = ODB_BUF_INIT};
     *choice = row->choose(s, k, v);
     if (*choice == CHOICE_MADE)
         return v;
@@ -52,10 +94,12 @@ static struct variant *variant_new(const struct accused *s, const struct variant
     return NULL;
 }
 
-struct variant *variant_choice(const struct accused *s, const struct variant_row *row, size_t k)
+struct variant *variant_again(const struct accused *s, const struct variant *of)
 {
     enum choice choice;
-    return variant_new(s, row, k, &choice);
+    bool own = !s->group || of->place == s->place, fits = own || of->place < s->group->n;
+    const struct accused *one = own ? s : fits ? &s->group->inner[of->place] : NULL;
+    return one ? variant_choice(one, of->row, of->choice, &choice) : NULL;
 }
 
 /* The choices of one row; false: fn says stop. */
@@ -65,7 +109,7 @@ static bool variant_choices(const struct accused *s, const struct variant_row *r
     enum choice choice = CHOICE_SKIP;
     bool go_on = true;
     for (size_t k = 0; choice != CHOICE_END && go_on; k++) {
-        struct variant *v = variant_new(s, row, k, &choice);
+        struct variant *v = variant_choice(s, row, k, &choice);
         bool take = false;
         if (v)
             go_on = fn(payload, v, &take);
@@ -75,18 +119,89 @@ static bool variant_choices(const struct accused *s, const struct variant_row *r
     return go_on;
 }
 
+#define VARIANT_MOVES                                                                              \
+    "QuantizeLinear|DequantizeLinear|Cast|Identity|Reshape|Transpose|Flatten|Squeeze|Unsqueeze|"   \
+    "Expand|Concat|Split|Slice|Gather"
+
+/* Whether a row is for one of a group. Only what came out is there to be in another order, or
+ * fitted; quantisers and what only moves have no arithmetic but what is for them by name. */
+static bool variant_suits(const struct accused *s, const struct variant_row *family,
+                          const struct variant_row *row)
+{
+    bool moves = variant_is_for(VARIANT_MOVES, s->node->op_type);
+    bool arithmetic = family == variants_number || family == variants_elsewhere;
+    if (family == variants_output)
+        return s->place + 1 == s->group->n;
+    return !(moves && arithmetic && !row->ops[0]) && !(row->order && s->place != s->group->main);
+}
+
+/* The rows of a family for one call; false: fn says stop. */
+static bool variant_rows(const struct accused *s, const struct variant_row *family,
+                         variant_each_fn *fn, void *payload)
+{
+    for (const struct variant_row *row = family; row->name; row++) {
+        bool fits = variant_is_for(row->ops, s->node->op_type) &&
+                    (!s->group || variant_suits(s, family, row));
+        if (fits && !variant_choices(s, row, fn, payload))
+            return false;
+    }
+    return true;
+}
+
+/* The node of a group that is tried k-th: the one that computes is the first. */
+static size_t variant_place(const struct accused_group *g, size_t k)
+{
+    return !k ? g->main : k <= g->main ? k - 1 : k;
+}
+
 void variant_each(const struct accused *s, variant_each_fn *fn, void *payload)
 {
-    for (size_t f = 0; f < ODB_COUNT(variant_families); f++)
-        for (const struct variant_row *row = variant_families[f]; row->name; row++)
-            if (variant_is_for(row->ops, s->node->op_type) && !variant_choices(s, row, fn, payload))
+    for (size_t f = 0; f < ODB_COUNT(variant_families); f++) {
+        size_t n = s->group ? s->group->n : 1;
+        for (size_t k = 0; k < n; k++) {
+            const struct accused *one = s->group ? &s->group->inner[variant_place(s->group, k)] : s;
+            if (!variant_rows(one, variant_families[f], fn, payload))
                 return;
+        }
+    }
 }
 
 /* --- running ---------------------------------------------------------------------------------- */
 
+/* What of a variant is done to a node: both of a pair, unless they are of other nodes of a group.
+ */
+struct variant_steps {
+    const struct variant *v[2]; /* borrowed */
+    size_t n;
+    bool change, makes;
+};
+
+static struct variant_steps variant_steps(const struct variant *v, const struct accused *s)
+{
+    const struct variant *both[] = {v->under, v};
+    struct variant_steps steps = {.n = 0};
+    for (size_t i = 0; i < ODB_COUNT(both); i++) {
+        if (!both[i] || (s->group && both[i]->place != s->place))
+            continue;
+        steps.v[steps.n++] = both[i];
+        steps.change |= both[i]->row->change != NULL;
+        steps.makes |= both[i]->row->makes;
+    }
+    return steps;
+}
+
+bool variant_makes(const struct variant *v)
+{
+    return v->row->makes || (v->under && v->under->row->makes);
+}
+
+bool variant_results(const struct variant *v)
+{
+    return v->row->result || (v->under && v->under->row->result);
+}
+
 struct variant_run {
-    const struct variant *v;
+    struct variant_steps steps;
     const struct accused *s;
     struct change change;
 };
@@ -94,7 +209,8 @@ struct variant_run {
 void change_begin(struct change *c, const struct accused *s, struct odb_call *call)
 {
     *c = (struct change){.call = call};
-    c->attrs = odb_new_n(struct odb_attr, call->attrs.n + 4);
+    c->ints = c->room[0];
+    c->attrs = odb_new_n(struct odb_attr, call->attrs.n + 8);
     c->in = odb_new_n(const struct odb_tensor *, s->node->n_in + 1);
     if (call->attrs.n)
         memcpy(c->attrs, call->attrs.items, call->attrs.n * sizeof *c->attrs);
@@ -105,11 +221,29 @@ void change_begin(struct change *c, const struct accused *s, struct odb_call *ca
     call->memo = NULL;
 }
 
+/* Whether an operand that the node has is gone: rows that look at operands expect it. */
+static bool variant_lacks(const struct variant_run *run)
+{
+    bool lacks = false;
+    for (int i = 0; i < run->s->node->n_in; i++)
+        lacks |= run->s->in[i] && !run->change.in[i];
+    return lacks;
+}
+
 static enum odb_status variant_change(void *payload, struct odb_call *call, struct odb_error *err)
 {
     struct variant_run *run = payload;
+    enum odb_status status = ODB_OK;
     change_begin(&run->change, run->s, call);
-    return run->v->row->change(run->v, run->s, &run->change, err);
+    for (size_t i = 0; i < run->steps.n && status == ODB_OK; i++) {
+        const struct variant *v = run->steps.v[i];
+        run->change.ints = run->change.room[i];
+        if (!v->row->change)
+            continue;
+        status =
+            i && variant_lacks(run) ? ODB_SKIPPED : v->row->change(v, run->s, &run->change, err);
+    }
+    return status;
 }
 
 void change_end(struct change *c)
@@ -125,15 +259,14 @@ enum odb_status variant_replay(const struct variant *v, const struct accused *s,
                                enum odb_precision precision, uint64_t seed, struct odb_tensor **out,
                                struct odb_error *err)
 {
-    struct variant_run run = {v, s, {0}};
-    bool replays = v->row->change || precision == ODB_PREC_NOISY;
+    struct variant_run run = {.steps = variant_steps(v, s), .s = s};
+    bool change = run.steps.change, replays = change || precision == ODB_PREC_NOISY || s->group;
     enum odb_status status = ODB_OK;
     memset(out, 0, (size_t)s->node->n_out * sizeof *out);
-    if (v->row->makes)
+    if (run.steps.makes)
         return ODB_OK;
     if (replays)
-        status =
-            accused_run(s, precision, seed, v->row->change ? variant_change : NULL, &run, out, err);
+        status = accused_run(s, precision, seed, change ? variant_change : NULL, &run, out, err);
     for (int o = 0; o < s->node->n_out && !replays; o++)
         out[o] = odb_tensor_ref(precision == ODB_PREC_NATIVE ? s->native[o] : s->r[o]);
     change_end(&run.change);
@@ -143,7 +276,11 @@ enum odb_status variant_replay(const struct variant *v, const struct accused *s,
 enum odb_status variant_finish(const struct variant *v, const struct accused *s,
                                struct odb_tensor **out, struct odb_error *err)
 {
-    enum odb_status status = v->row->result ? v->row->result(v, s, out, err) : ODB_OK;
+    struct variant_steps steps = variant_steps(v, s);
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < steps.n && status == ODB_OK; i++)
+        if (steps.v[i]->row->result)
+            status = steps.v[i]->row->result(steps.v[i], s, out, err);
     if (status != ODB_OK)
         accused_drop(s, out);
     return status;
@@ -153,6 +290,8 @@ enum odb_status variant_run(const struct variant *v, const struct accused *s,
                             enum odb_precision precision, uint64_t seed, struct odb_tensor **out,
                             struct odb_error *err)
 {
+    if (s->group)
+        return group_run(s, v, precision, seed, out, err);
     ODB_TRY(variant_replay(v, s, precision, seed, out, err));
     return variant_finish(v, s, out, err);
 }

@@ -20,8 +20,12 @@ struct variant_row;
 struct variant {
     const struct variant_row *row; /* static */
     size_t choice;                 /* of the row */
+    size_t place;                  /* of a group: the node whose call is changed */
+    int node;                      /* that is; ODB_NO_NODE: there is no group */
     struct odb_buf name, text;     /* "dilations=default" behind the row's name; "as if …" */
-    int fitted;                    /* row->fitted, unless a choice has fitted more or less */
+    struct variant *under;         /* owned: of a pair, what is changed before; NULL: it is none */
+    int fitted;                    /* row->fitted, unless a choice has fitted more or less; of a
+                                      pair, of both */
     int at, other;                 /* an input, output, axis or value, as the row says */
     int64_t ints[VARIANT_LIST];
     size_t n;
@@ -39,7 +43,8 @@ struct change {
     struct odb_attr *attrs;            /* owned */
     const struct odb_tensor **in;      /* owned array; what was put in is held in made */
     ODB_VEC(struct odb_tensor *) made; /* owned refs */
-    int64_t ints[2 * VARIANT_LIST];    /* room for a list that is worked out from the call */
+    int64_t *ints; /* [2 * VARIANT_LIST] room for a list that is worked out from the call */
+    int64_t room[2][2 * VARIANT_LIST]; /* of both of a pair */
 };
 
 enum choice { CHOICE_END, CHOICE_SKIP, CHOICE_MADE };
@@ -58,11 +63,15 @@ struct variant_row {
     bool makes; /* result() computes the outputs from the inputs: nothing is replayed */
     int fitted; /* how much was fitted to the target's outputs: of two that hold, the one with more
                    says no more. 0: nothing */
+    bool order; /* an operand is read in another order: of a group, only what computes has that */
 };
 
 /* Families, ended by a row without a name. */
 extern const struct variant_row variants_attribute[], variants_input[], variants_number[],
-    variants_output[], variants_elsewhere[];
+    variants_output[], variants_elsewhere[], variants_quantised[];
+
+/* Whether the node, in a group, multiplies what is dequantised: its sums are those of integers. */
+bool quantised_is_product(const struct accused *s);
 
 /* Whether an operator is one of "A|B"; "" has all. */
 bool variant_is_for(const char *ops, const char *op_type);
@@ -71,11 +80,21 @@ bool variant_is_for(const char *ops, const char *op_type);
  * the catalogue ends. A choice is the callee's when take says so. */
 typedef bool variant_each_fn(void *payload, struct variant *v, bool *take);
 void variant_each(const struct accused *s, variant_each_fn *fn, void *payload);
+/* Whether a variant, or one of a pair, computes outputs without a kernel; changes what was made. */
+bool variant_makes(const struct variant *v);
+bool variant_results(const struct variant *v);
 /* Choice k of a row for this call; NULL: it makes none. The caller's. */
-struct variant *variant_choice(const struct accused *s, const struct variant_row *row, size_t k);
+struct variant *variant_choice(const struct accused *s, const struct variant_row *row, size_t k,
+                               enum choice *choice);
+/* The same choice for this call; NULL: it makes none. The caller's. */
+struct variant *variant_again(const struct accused *s, const struct variant *of);
 void variant_free(struct variant *v);
-/* "attribute/dilations=default". Owned by the caller. */
+/* "attribute/dilations=default"; of a group, "attribute/dilations=default of #12". Owned by the
+ * caller. */
 char *variant_name(const struct variant *v);
+/* "as if dilations were [1, 1]"; of a group, ", in #12 conv1 (Conv)" behind it. Owned by the
+ * caller. */
+char *variant_text(const struct variant *v, const struct odb_graph *graph);
 
 /* Runs a variant on a subject in a precision; out: [n_out], the caller's. ODB_SKIPPED: it says
  * nothing of such inputs. */
@@ -83,7 +102,8 @@ enum odb_status variant_run(const struct variant *v, const struct accused *s,
                             enum odb_precision precision, uint64_t seed, struct odb_tensor **out,
                             struct odb_error *err) ODB_MUST_USE;
 
-/* Its two halves: the call, changed; and what then becomes of its outputs. */
+/* Its two halves, for a node alone or one of a group: the call, changed; and what then becomes of
+ * its outputs. */
 enum odb_status variant_replay(const struct variant *v, const struct accused *s,
                                enum odb_precision precision, uint64_t seed, struct odb_tensor **out,
                                struct odb_error *err) ODB_MUST_USE;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "run/memory_budget.h"
 
 struct explaining {
     const struct odb_explain_asking *a;
@@ -50,10 +51,37 @@ static bool explaining_may(const struct explaining *e)
     return may;
 }
 
+uint64_t odb_explain_bytes(const struct odb_prober *prober, int node)
+{
+    const struct odb_node *n = &prober->model->graph->nodes[node];
+    uint64_t bytes = 0;
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] >= 0)
+            bytes += odb_tensor_size(odb_trace_value(prober->trace, n->in[i]));
+    for (int o = 0; o < n->n_out; o++)
+        if (n->out[o] >= 0)
+            bytes += odb_tensor_size(odb_trace_value(prober->trace, n->out[o]));
+    return bytes;
+}
+
+bool odb_explain_fits(const struct odb_prober *prober, uint64_t bytes, char **why_not)
+{
+    const struct odb_memory_budget memory = odb_memory_budget(prober->hooks.budget);
+    struct odb_buf text = ODB_BUF_INIT;
+    if (bytes < memory.replayed)
+        return true;
+    odb_buf_puts(&text, "its operands and results take ");
+    odb_buf_put_bytes(&text, bytes);
+    odb_buf_puts(&text, ", and ");
+    odb_buf_put_bytes(&text, memory.replayed);
+    odb_buf_puts(&text, memory.capped ? " is the most by --mem" : " is the most by free memory");
+    *why_not = odb_buf_take(&text);
+    return false;
+}
+
 /* --- other inputs ----------------------------------------------------------------------------- */
 
-/* The same numbers in another order: what a model is fed stays what it may be fed. */
-static struct odb_tensor *explaining_shuffle(const struct odb_tensor *t, uint64_t seed)
+struct odb_tensor *odb_explain_other_order(const struct odb_tensor *t, uint64_t seed)
 {
     struct odb_tensor *out = NULL;
     size_t size = odb_dtype_info(t->dtype)->bits / 8;
@@ -80,7 +108,7 @@ static struct odb_feeds *explaining_feeds(const struct odb_prober *prober, size_
     bool other = false;
     for (size_t f = 0; f < prober->feeds->n; f++) {
         const struct odb_feed *feed = &prober->feeds->items[f];
-        struct odb_tensor *t = explaining_shuffle(feed->tensor, 1000 * k + f + 1);
+        struct odb_tensor *t = odb_explain_other_order(feed->tensor, 1000 * k + f + 1);
         other |= t != feed->tensor;
         odb_feeds_add(feeds, feed->value, t, "the same numbers in another order");
         odb_tensor_unref(t);
@@ -169,6 +197,10 @@ enum odb_status odb_explain_node(struct odb_explanations *out, const struct odb_
     struct odb_explain_pair pair = {0};
     enum odb_status status = ODB_OK;
     *out = (struct odb_explanations){0};
+    if (!odb_explain_fits(a->prober, odb_explain_bytes(a->prober, a->node), &out->why_not)) {
+        free(asked);
+        return ODB_OK;
+    }
     explaining_list(&e);
     bool may = explaining_may(&e);
     if (asked && may)

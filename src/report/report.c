@@ -359,6 +359,7 @@ void odb_culprit_dispose(struct odb_culprit *culprit)
     free(inside);
     odb_kernel_free(culprit->kernel);
     free(culprit->group.items);
+    free(culprit->cut.items);
     free(culprit->read_as);
     free(culprit->histograms);
     free(culprit->together.items);

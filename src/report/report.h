@@ -162,6 +162,8 @@ struct odb_culprit {
     struct odb_node_list group; /* that are wrong together: node is the one of them that computes,
                                    and the segment has what must be there for them to be made one
                                    kernel. Empty: they are not known */
+    struct odb_node_list cut;   /* that were run together when the group, or the region, was wrong,
+                                   weights included; empty: not known. In no file */
     int pin;                   /* of a group: the value that is made the reference's in its place */
     struct odb_held held;      /* kinds exchanged and overwritten: whose values these are */
     struct odb_stretch passes; /* kind whole: the largest part that was asked and is right */

@@ -560,6 +560,7 @@ static enum odb_status repro_rerun(struct repro *r, struct odb_error *err)
                                          .expect = r->options->expect,
                                          .encodings = r->options->encodings,
                                          .no_opinion = r->options->encodings != NULL,
+                                         .part = true,
                                          .hooks = r->options->hooks};
     enum odb_status status = ODB_OK;
     inputs.inputs_from = data;

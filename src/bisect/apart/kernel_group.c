@@ -85,6 +85,15 @@ static void group_trim(const struct search_case *c, bool *inner)
     free(before);
 }
 
+static void group_keep_cut(const struct search_case *c, struct odb_culprit *culprit,
+                           const bool *nodes)
+{
+    culprit->cut.n = 0;
+    for (int n = 0; n < (int)c->graph->n_nodes; n++)
+        if (nodes[n])
+            odb_push(&culprit->cut, n);
+}
+
 /* Makes the culprit the group of these nodes. False: it is one node, or none. */
 static bool group_fill(const struct search_case *c, struct odb_culprit *culprit, const bool *nodes)
 {
@@ -103,6 +112,8 @@ static bool group_fill(const struct search_case *c, struct odb_culprit *culprit,
     culprit->node = main < 0 ? culprit->node : main;
     if (main < 0 || culprit->group.n == 1)
         culprit->group.n = 0;
+    else
+        group_keep_cut(c, culprit, nodes);
     free(inner);
     return culprit->group.n > 0;
 }
@@ -143,13 +154,15 @@ enum odb_status group_verify(const struct search_case *c, struct findings *f, si
     return status;
 }
 
-/* Marks what leads from the region's first node to its last; false: nothing does, or it is wide. */
+/* Marks what leads from the region's first node to its last; false: nothing does, or it is wide.
+ * quantises: there are quantisers. */
 static bool group_between(const struct search_case *c, const struct odb_culprit *culprit,
-                          bool *nodes)
+                          bool *nodes, bool *quantises)
 {
     const struct odb_node *last = &c->graph->nodes[culprit->segment[1]];
-    bool *behind = odb_new_n(bool, c->graph->n_values + 1), quantises = false;
+    bool *behind = odb_new_n(bool, c->graph->n_values + 1);
     size_t n_nodes = 0;
+    *quantises = false;
     odb_graph_ancestors(c->graph, last->out, last->n_out > 0, c->drawn, nodes);
     for (int n = 0; n < (int)c->graph->n_nodes; n++) {
         const struct odb_node *node = &c->graph->nodes[n];
@@ -161,11 +174,11 @@ static bool group_between(const struct search_case *c, const struct odb_culprit 
                 behind[node->out[o]] = true;
         nodes[n] &= from;
         n_nodes += nodes[n];
-        quantises |=
+        *quantises |=
             nodes[n] && (group_is(c, n, "QuantizeLinear") || group_is(c, n, "DequantizeLinear"));
     }
     free(behind);
-    bool all = nodes[culprit->segment[0]] && quantises && n_nodes <= GROUP_WIDE;
+    bool all = nodes[culprit->segment[0]] && n_nodes <= GROUP_WIDE;
     for (int n = 0; n < (int)c->graph->n_nodes && all; n++) /* with the weights that they read */
         nodes[n] |= group_is_weight(c, n);
     return all;
@@ -177,11 +190,14 @@ void group_name_all(const struct search_case *c, struct findings *f)
     for (size_t i = 0; i < f->report->culprits.n; i++) {
         struct odb_culprit *culprit = findings_culprit(f, i);
         bool fused = culprit->kind == ODB_KIND_FUSION || culprit->kind == ODB_KIND_PROBE_EFFECT;
+        bool quantises;
         if (!fused || culprit->group.n || !odb_culprit_is_region(culprit) || !culprit->verified ||
-            !group_between(c, culprit, nodes))
+            !group_between(c, culprit, nodes, &quantises))
             continue;
         int end = case_output_of(c, culprit->segment[1]);
-        if (!group_fill(c, culprit, nodes))
+        if (!quantises)
+            group_keep_cut(c, culprit, nodes);
+        if (!quantises || !group_fill(c, culprit, nodes))
             continue;
         culprit->kind = ODB_KIND_FUSION;
         culprit->pin = culprit->value; /* it was pinned as the region that it is */

@@ -17,7 +17,8 @@ struct odb_culprit *group_accuse(const struct search_case *c, struct findings *f
 /* Runs the node that computes alone: where it fails by itself, it is accused alone. */
 enum odb_status group_verify(const struct search_case *c, struct findings *f, size_t index,
                              struct odb_error *err) ODB_MUST_USE;
-/* Regions with quantisers, which some search came to, are told as groups as well. */
+/* Regions with quantisers, which some search came to, are told as groups as well; of others it is
+ * kept what ran together. */
 void group_name_all(const struct search_case *c, struct findings *f);
 
 #endif

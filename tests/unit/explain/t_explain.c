@@ -375,6 +375,87 @@ static void test_explain__a_target_that_is_right_elsewhere_refutes(void **state)
     scene_close(&s);
 }
 
+/* --- two at once ------------------------------------------------------------------------------ */
+
+/* Other inputs of conv(2, padded), of which fn makes the target's output. */
+static bool again_conv(struct odb_explain_pair *out, size_t k,
+                       struct odb_tensor *(*fn)(struct odb_tensor *const *in))
+{
+    if (k > 1)
+        return false;
+    out->in = odb_new_n(struct odb_tensor *, 3);
+    out->out = odb_new_n(struct odb_tensor *, 1);
+    out->in[0] = numbers(70 + k, 4, (int64_t[]){1, 4, 11, 9});
+    out->in[1] = numbers(80 + k, 4, (int64_t[]){6, 4, 3, 3});
+    out->in[2] = numbers(90 + k, 1, (int64_t[]){6});
+    out->out[0] = fn(out->in);
+    return true;
+}
+
+/* Dilations are ignored, and the bias. */
+static struct odb_tensor *two_changes(struct odb_tensor *const *in)
+{
+    struct odb_tensor *without[MOST] = {in[0], in[1]};
+    return made_by(conv(0, (int64_t[]){1, 1, 1, 1}), without);
+}
+
+/* Dilations are ignored, and all is one percent too large. */
+static struct odb_tensor *change_and_scale(struct odb_tensor *const *in)
+{
+    return spoilt(made_by(conv(0, (int64_t[]){1, 1, 1, 1}), in), one_percent);
+}
+
+static bool again_two_changes(void *payload, size_t k, struct odb_explain_pair *out)
+{
+    (void)payload;
+    return again_conv(out, k, two_changes);
+}
+
+static bool again_change_and_scale(void *payload, size_t k, struct odb_explain_pair *out)
+{
+    (void)payload;
+    return again_conv(out, k, change_and_scale);
+}
+
+static void test_explain__two_changes_of_a_call(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_open(&s, conv(2, padded));
+    s.out[0] = two_changes(s.in);
+    scene_explain(&s, again_two_changes, NULL);
+    assert_best(&s, "attribute/dilations=default, centred + input/B=missing",
+                ODB_FIT_CLASS); /* a bias of 0 is the same */
+    assert_int_equal(s.found.items.items[0].confirmed, 2);
+    assert_non_null(strstr(s.found.items.items[0].text, ", and as if input B"));
+    scene_close(&s);
+}
+
+static void test_explain__a_change_of_a_call_and_a_factor(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_open(&s, conv(2, padded));
+    s.out[0] = change_and_scale(s.in);
+    scene_explain(&s, again_change_and_scale, NULL);
+    assert_best(&s, "attribute/dilations=default, centred + output/scale", ODB_FIT_EXACT);
+    assert_int_equal(s.found.items.items[0].confirmed, 2);
+    assert_non_null(strstr(s.found.items.items[0].text, "1.01 times"));
+    scene_close(&s);
+}
+
+/* Where nothing else is asked, two at once may be luck. */
+static void test_explain__two_at_once_are_not_sure_by_themselves(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_open(&s, conv(2, padded));
+    s.out[0] = change_and_scale(s.in);
+    scene_explain(&s, NULL, NULL);
+    assert_best(&s, "attribute/dilations=default, centred + output/scale", ODB_FIT_CLASS);
+    scene_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,6 +472,9 @@ int main(void)
         cmocka_unit_test(test_explain__what_holds_elsewhere_is_confirmed),
         cmocka_unit_test(test_explain__what_does_not_hold_elsewhere_is_not_exact),
         cmocka_unit_test(test_explain__a_target_that_is_right_elsewhere_refutes),
+        cmocka_unit_test(test_explain__two_changes_of_a_call),
+        cmocka_unit_test(test_explain__a_change_of_a_call_and_a_factor),
+        cmocka_unit_test(test_explain__two_at_once_are_not_sure_by_themselves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
