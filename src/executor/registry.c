@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "executor/likely.h"
 #include "executor/executor.h"
 
 #define ODB_EXECUTOR(kind) extern const struct odb_executor_ops odb_executor_##kind;
@@ -240,12 +241,13 @@ bool odb_executor_accounts(const char *text)
 static enum odb_status executor_unknown(const struct odb_spec *spec, struct odb_error *err)
 {
     struct odb_buf kinds = ODB_BUF_INIT;
+    odb_buf_puts(&kinds, "there are ");
     for (size_t i = 0; i < ODB_COUNT(registry); i++)
         odb_buf_printf(&kinds, "%s%s", i ? ", " : "", registry[i]->kind);
     odb_fail(err, ODB_E_USAGE, "there is no executor '%s'", spec->kind);
-    odb_error_remedy(err, "there are %s", odb_buf_text(&kinds));
+    enum odb_status status = odb_executor_likely(err, spec->kind, odb_buf_text(&kinds));
     odb_buf_dispose(&kinds);
-    return ODB_E_USAGE;
+    return status;
 }
 
 /* A library that a spec names has to be there. */

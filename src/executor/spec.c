@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "executor/likely.h"
 #include "executor/spec.h"
 
 #include <math.h>
@@ -67,6 +68,11 @@ enum odb_status odb_spec_parse(struct odb_spec **out, const char *text, struct o
     if (*p == ':') {
         p = spec_word(p + 1, transport ? "," : ",@", &word);
         spec->arg = spec_take(&word);
+        if (!strcmp(spec->kind, "cpu")) { /* `fp16` is `f16` */
+            char *own = odb_xstrdup(odb_precision_word(spec->arg));
+            free(spec->arg);
+            spec->arg = own;
+        }
     }
     if (!transport)
         ODB_TRY_OUT(spec_options(spec, &p, err));
@@ -383,8 +389,11 @@ static enum odb_status spec_check(const struct odb_spec *spec,
         odb_error_remedy(err, "write \\@ for an @ that belongs to an argument");
         return ODB_E_USAGE;
     }
-    if (spec->arg && spec->arg[0] && !arg)
-        return odb_fail(err, ODB_E_USAGE, "'%s' takes no argument", spec->kind);
+    if (spec->arg && spec->arg[0] && !arg) {
+        odb_fail(err, ODB_E_USAGE, "'%s' takes no argument", spec->kind);
+        return odb_error_remedy(err, "an option stands behind a comma: %s,%.200s", spec->kind,
+                                strchr(spec->arg, '=') ? spec->arg : "KEY=VALUE");
+    }
     if (spec->arg && spec->arg[0])
         ODB_TRY(spec_choose(spec, arg, spec->arg, err));
     for (size_t i = 0; i < spec->n_options; i++) {

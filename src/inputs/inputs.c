@@ -110,6 +110,15 @@ static const char *inputs_symbol(const struct odb_dim *dim)
     return dim->param && strcmp(dim->param, "?") != 0 ? dim->param : NULL;
 }
 
+const char *odb_input_dim_name(const struct odb_dim *dim)
+{
+    static const char *const none[] = {"", "?", "None", "none", "-1", "*"};
+    for (size_t i = 0; i < ODB_COUNT(none) && dim->param; i++)
+        if (!strcmp(dim->param, none[i]))
+            return NULL;
+    return dim->param;
+}
+
 static enum odb_status inputs_bind(struct inputs_work *work, const char *param, int64_t n,
                                    const char *from, struct odb_error *err)
 {
@@ -192,8 +201,8 @@ static enum odb_status inputs_bind_axis(struct inputs_work *work, struct inputs_
     if (type->rank >= 0 && axis >= type->rank)
         return odb_fail(err, ODB_E_USAGE, "'%s' has only %d dimensions", port->value->name,
                         type->rank);
-    if (type->rank >= 0 && inputs_symbol(&type->dims[axis]))
-        ODB_TRY(inputs_bind(work, inputs_symbol(&type->dims[axis]), n, from, err));
+    if (type->rank >= 0 && odb_input_dim_name(&type->dims[axis]))
+        ODB_TRY(inputs_bind(work, type->dims[axis].param, n, from, err));
     if (type->rank < 0 && axis >= port->rank) {
         for (int k = ODB_MAX(port->rank, 0); k <= axis; k++)
             port->dims[k] = -1;
@@ -262,8 +271,8 @@ static enum odb_status inputs_accept(struct inputs_work *work, struct inputs_por
                         type->shown);
     snprintf(from, sizeof from, "input '%.200s' of shape %.300s", port->value->name, shape);
     for (int k = 0; k < type->rank; k++)
-        if (inputs_symbol(&type->dims[k]))
-            ODB_TRY(inputs_bind(work, inputs_symbol(&type->dims[k]), t->dims[k], from, err));
+        if (odb_input_dim_name(&type->dims[k]))
+            ODB_TRY(inputs_bind(work, type->dims[k].param, t->dims[k], from, err));
     port->rank = t->rank;
     memcpy(port->dims, t->dims, sizeof port->dims);
     return ODB_OK;
@@ -576,7 +585,8 @@ static enum odb_status inputs_generate(struct inputs_work *work, struct odb_erro
     struct odb_mt19937 stream;
     bool any_given = false;
     for (size_t i = 0; i < work->n; i++)
-        any_given |= work->ports[i].tensor || work->ports[i].range;
+        any_given |=
+            work->ports[i].tensor || (work->ports[i].range && !work->options->ranges_chosen);
     odb_mt19937_seed(&stream, work->options->seed);
     for (size_t i = 0; i < work->n; i++) {
         struct inputs_port *port = &work->ports[i];
@@ -748,6 +758,33 @@ enum odb_status odb_feeds_check(const struct odb_model *model,
     struct inputs_work work = {.model = model, .options = options, .warnings = ODB_BUF_INIT};
     inputs_begin(&work);
     enum odb_status status = inputs_read(&work, err);
+    inputs_end(&work);
+    return status;
+}
+
+enum odb_status odb_inputs_known(struct odb_input_known **out, size_t *n,
+                                 const struct odb_model *model,
+                                 const struct odb_input_options *options, struct odb_error *err)
+{
+    struct inputs_work work = {.model = model, .options = options, .warnings = ODB_BUF_INIT};
+    inputs_begin(&work);
+    enum odb_status status = inputs_read(&work, err);
+    if (status == ODB_OK)
+        status = inputs_recall(&work, err);
+    if (status == ODB_OK) {
+        inputs_apply_bindings(&work);
+        *out = odb_new_n(struct odb_input_known, work.n + 1);
+        *n = work.n;
+        for (size_t i = 0; i < work.n; i++) {
+            const struct inputs_port *port = &work.ports[i];
+            struct odb_input_known *known = &(*out)[i];
+            known->value = port->value;
+            known->given = port->tensor != NULL;
+            known->ranged = port->range;
+            known->rank = port->rank;
+            memcpy(known->dims, port->dims, sizeof known->dims);
+        }
+    }
     inputs_end(&work);
     return status;
 }

@@ -18,9 +18,11 @@ struct odb_input_options {
     size_t n_recordings;
     const char *const *dims; /* --dim NAME=N, --dim INPUT[AXIS]=N */
     size_t n_dims;
-    uint32_t seed; /* 42 */
-    bool dumped;   /* what is not given is generated as dump_tools does: a fresh PCG64 for each
-                      input, floats uniform in [0, 1), integers 0 to 100 */
+    bool ranges_chosen; /* the ranges among inputs are no user's, so that nothing is amiss where
+                           another input has none */
+    uint32_t seed;      /* 42 */
+    bool dumped;        /* what is not given is generated as dump_tools does: a fresh PCG64 for each
+                           input, floats uniform in [0, 1), integers 0 to 100 */
 };
 
 #define ODB_INPUT_OPTIONS_INIT                                                                     \
@@ -39,6 +41,23 @@ enum odb_status odb_feeds_make(struct odb_feeds **out, const struct odb_model *m
 enum odb_status odb_feeds_check(const struct odb_model *model,
                                 const struct odb_input_options *options,
                                 struct odb_error *err) ODB_MUST_USE;
+/* The name of a dimension, borrowed; NULL: it has none, or a word such as "?" that exporters write
+ * for any that they do not know, so that two of them need not be equal. */
+const char *odb_input_dim_name(const struct odb_dim *dim);
+/* An input, as far as the options say. */
+struct odb_input_known {
+    const struct odb_value *value; /* borrowed: model */
+    bool given;                    /* its value is */
+    bool ranged;                   /* the range of its numbers is */
+    int rank;                      /* -1: not known */
+    int64_t dims[ODB_MAX_RANK];    /* -1: not known */
+};
+/* In the order of odb_graph_feeds(), an array of n, owned by the caller; errors are those of
+ * odb_feeds_make(), but that something is lacking is none. */
+enum odb_status odb_inputs_known(struct odb_input_known **out, size_t *n,
+                                 const struct odb_model *model,
+                                 const struct odb_input_options *options,
+                                 struct odb_error *err) ODB_MUST_USE;
 /* The folders test_data_set_N in dir by number, an array of n, owned by the caller; none where dir
  * is no folder or holds inputs itself. */
 char **odb_input_sets(const char *dir, size_t *n);

@@ -438,6 +438,8 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "tolerance", odb_json_text(report->tolerance));
     report_set(root, "expect", odb_json_text(report->expect));
     report_set(root, "inputs", report_inputs(report));
+    report_set(root, "chosen",
+               odb_json_text(report->feeds && report->feeds->chosen ? report->feeds->chosen : ""));
     report_set(root, "verdict", json_string(odb_outcome_name(odb_report_outcome(report))));
     report_set(root, "complete", json_boolean(report->complete));
     report_set(root, "failure", odb_json_text(report->failure));

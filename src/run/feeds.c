@@ -33,6 +33,7 @@ void odb_feeds_free(struct odb_feeds *feeds)
         odb_tensor_unref(feeds->items[i].tensor);
     free(feeds->items);
     free(feeds->warnings);
+    free(feeds->chosen);
     free(feeds);
 }
 

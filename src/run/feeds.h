@@ -21,6 +21,8 @@ struct odb_feeds {
     struct odb_feed *items; /* owned; in the order of odb_graph_feeds() */
     size_t n;
     char *warnings; /* owned; lines, "" when none (an input generated although others were given) */
+    char *chosen;   /* owned; the options that were chosen where the user left something open, in a
+                       line: "batch=1 sequence=8"; NULL or "": none */
 };
 
 /* None yet, and room for all of the model's. */

@@ -19,9 +19,16 @@ void odb_call_dispose(struct odb_command_call *call)
     for (size_t i = 0; i < call->texts.n; i++)
         free(call->texts.items[i]);
     free(call->texts.items);
+    free(call->chosen);
     free(call->args);
     free(call->options.items);
     *call = (struct odb_command_call){0};
+}
+
+void odb_call__take_option(struct odb_command_call *call, enum odb_option_id id, const char *text)
+{
+    odb_push(&call->texts, odb_xstrdup(text));
+    odb_push(&call->options, (struct odb_call_option){id, call->texts.items[call->texts.n - 1]});
 }
 
 bool odb_call_has(const struct odb_command_call *call, enum odb_option_id id)

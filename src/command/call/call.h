@@ -28,6 +28,8 @@ struct odb_command_call {
     })
     options;
     ODB_VEC(char *) texts;         /* owned: values that are no words of the command line */
+    char *chosen;                  /* owned: what was chosen for the inputs, and is among options;
+                                      "": nothing; NULL: that was not asked yet */
     struct odb_session *session;   /* borrowed from the console, else owned; where the first
                                       argument is a model */
     const struct odb_model *model; /* borrowed: session */
@@ -51,6 +53,8 @@ bool odb_call__replaces(const struct odb_command_call *call, const struct odb_se
 const char **odb_call_list(const struct odb_command_call *call, enum odb_option_id id, size_t *n);
 /* Bytes; 0: the option was not given. */
 uint64_t odb_call_size(const struct odb_command_call *call, enum odb_option_id id);
+/* Becomes an option of the call, as if the user had given it; the text is copied. */
+void odb_call__take_option(struct odb_command_call *call, enum odb_option_id id, const char *text);
 /* The number given last, else the fallback; its range was checked by the parser. */
 int64_t odb_call_int(const struct odb_command_call *call, enum odb_option_id id, int64_t fallback);
 /* Argument i, NULL when left out. */

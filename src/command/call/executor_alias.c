@@ -12,6 +12,7 @@
 #include "command/call/console.h"
 #include "command/table/command.h"
 #include "command/table/word_check.h"
+#include "executor/likely.h"
 #include "executor/executor.h"
 #include "system/file.h"
 
@@ -77,7 +78,7 @@ enum odb_status odb_call__check_setting(const struct odb_console *console,
         return status;
     if (!odb_executor_find(spec->kind)) {
         status = odb_fail(err, ODB_E_USAGE, "there is no executor '%.40s'", spec->kind);
-        odb_error_remedy(err, "the command `executors` lists them");
+        status = odb_executor_likely(err, spec->kind, "the command `executors` lists them");
     }
     odb_spec_free(spec);
     return status;

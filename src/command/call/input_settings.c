@@ -19,8 +19,11 @@
 #include "session/session_state.h"
 #include "session/store.h"
 
-static const enum odb_option_id setting_ids[] = {ODB_OPTION_INPUT, ODB_OPTION_INPUTS_FROM,
-                                                 ODB_OPTION_DIM, ODB_OPTION_SEED};
+static const enum odb_option_id setting_ids[] = {
+    ODB_OPTION_INPUT, ODB_OPTION_INPUTS_FROM, ODB_OPTION_DIM, ODB_OPTION_SEED, ODB_OPTION_INPUTS};
+
+/* What was chosen of them, in a line; there is none where the user gave all. */
+#define SETTING_CHOSEN "chosen"
 
 /* The text with the paths in it whole, where there are such files: of an input, behind one of the
  * `=` and `:`, which its name may hold as well. The caller's. */
@@ -47,7 +50,7 @@ enum odb_status odb_call__input_settings_keep(const struct odb_command_call *cal
     for (size_t i = 0; i < ODB_COUNT(setting_ids) && one; i++) {
         size_t n;
         const char **list = odb_call_list(call, setting_ids[i], &n);
-        bool last = setting_ids[i] == ODB_OPTION_SEED || setting_ids[i] == ODB_OPTION_INPUTS_FROM;
+        bool last = setting_ids[i] != ODB_OPTION_INPUT && setting_ids[i] != ODB_OPTION_DIM;
         for (size_t k = last && n ? n - 1 : 0; k < n; k++) {
             char *whole = setting_whole(setting_ids[i], list[k]);
             odb_trust_keep(setting_ids[i], whole);
@@ -56,6 +59,9 @@ enum odb_status odb_call__input_settings_keep(const struct odb_command_call *cal
         }
         free((void *)list);
     }
+    if (one && call->chosen && *call->chosen)
+        odb_push(&settings.list, (struct odb_store_setting){odb_xstrdup(SETTING_CHOSEN),
+                                                            odb_xstrdup(call->chosen)});
     enum odb_status status = odb_store_put_settings(call->session->store, search, &settings, err);
     odb_store_settings_dispose(&settings);
     return status;
@@ -106,9 +112,7 @@ static enum odb_status setting_take(struct odb_command_call *call,
         return call->command->flags & ODB_COMMAND_BEGINS
                    ? ODB_OK
                    : odb_call__refuse_untrusted(setting->id, setting->value, err);
-    odb_push(&call->texts, odb_xstrdup(setting->value));
-    odb_push(&call->options,
-             (struct odb_call_option){setting->id, call->texts.items[call->texts.n - 1]});
+    odb_call__take_option(call, setting->id, setting->value);
     return ODB_OK;
 }
 
@@ -129,4 +133,30 @@ enum odb_status odb_call__input_settings_restore(struct odb_command_call *call,
     }
     odb_store_settings_dispose(&settings);
     return status;
+}
+
+enum odb_status odb_call__input_settings_chosen(struct odb_command_call *call,
+                                                struct odb_error *err)
+{
+    struct odb_store_settings settings;
+    enum odb_option_id id;
+    const char *chosen = NULL;
+    bool follows = true;
+    if (!call->session->store)
+        return ODB_OK;
+    ODB_TRY(odb_store_read_settings(call->session->store, &settings, err));
+    for (size_t i = 0; i < settings.list.n; i++) {
+        const struct odb_store_setting *one = &settings.list.items[i];
+        if (!strcmp(one->name, SETTING_CHOSEN))
+            chosen = one->value;
+        else if (setting_option(&id, one))
+            follows &= id != ODB_OPTION_SEED && odb_trust_follows(id, one->value);
+    }
+    for (size_t i = 0; i < settings.list.n && chosen && follows; i++)
+        if (setting_option(&id, &settings.list.items[i]))
+            odb_call__take_option(call, id, settings.list.items[i].value);
+    if (chosen && follows)
+        call->chosen = odb_xstrdup(chosen);
+    odb_store_settings_dispose(&settings);
+    return ODB_OK;
 }

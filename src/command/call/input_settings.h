@@ -26,4 +26,9 @@ enum odb_status odb_console_input_settings_restore(struct odb_console *console,
 enum odb_status odb_call__input_settings_restore(struct odb_command_call *call,
                                                  struct odb_error *err) ODB_MUST_USE;
 
+/* Where the session's newest inputs were chosen and not given, that choice is the call's, as if the
+ * user had given it: call->chosen says so. For a call that gives nothing of inputs. */
+enum odb_status odb_call__input_settings_chosen(struct odb_command_call *call,
+                                                struct odb_error *err) ODB_MUST_USE;
+
 #endif

@@ -89,6 +89,7 @@ typedef enum odb_status (*odb_screen_fn)(struct odb_console *console, struct odb
 #define ODB_COMMAND_RECORDS 32u  /* --session may name a file that is not there yet */
 #define ODB_COMMAND_RESUMES 256u /* stopped and given again, it goes on from where it was */
 #define ODB_COMMAND_ASIDE 512u   /* options given to it are its own: a console's stay as they are */
+#define ODB_COMMAND_PLAIN 2048u  /* inputs are chosen only where plain ones cannot be made */
 #define ODB_COMMAND_BEGINS 1024u /* begins a console, which says itself what is not followed */
 
 /* What `view`, `sort`, `mode`, `measure`, `part` and `order` choose from. */

@@ -119,10 +119,10 @@ static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
 #define OPTS_FEEDS                                                                                 \
     ODB_OPTION_INPUT, ODB_OPTION_INPUTS_FROM, ODB_OPTION_DIM, ODB_OPTION_SEED, ODB_OPTION_KERNELS, \
         ODB_OPTION_MEM, ODB_OPTION_FOLLOW_LINKS
-#define OPTS_RUN                                                                                   \
-    OPTS_FEEDS, ODB_OPTION_REFERENCE, ODB_OPTION_TARGET, ODB_OPTION_MAP, ODB_OPTION_TYPES
+#define OPTS_FED OPTS_FEEDS, ODB_OPTION_INPUTS
+#define OPTS_RUN OPTS_FED, ODB_OPTION_REFERENCE, ODB_OPTION_TARGET, ODB_OPTION_MAP, ODB_OPTION_TYPES
 #define OPTS_SEARCH                                                                                \
-    OPTS_FEEDS, ODB_OPTION_REFERENCE, ODB_OPTION_GOLDEN, ODB_OPTION_TARGET, ODB_OPTION_MAP,        \
+    OPTS_FED, ODB_OPTION_REFERENCE, ODB_OPTION_GOLDEN, ODB_OPTION_TARGET, ODB_OPTION_MAP,          \
         ODB_OPTION_TOL, ODB_OPTION_EXPECT, ODB_OPTION_TYPES, ODB_OPTION_ENCODINGS
 #define OPTS_MEASURES                                                                              \
     ODB_OPTION_TOL, ODB_OPTION_CHECK, ODB_OPTION_TOLERANCES, ODB_OPTION_COLUMNS, ODB_OPTION_TOP_K, \
@@ -210,7 +210,7 @@ static const struct odb_command command_table[] = {
         .name = "explain",
         .group = "find the fault",
         .args = args_explained,
-        .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_TARGET, ODB_OPTION_EXPLAIN_BUDGET,
+        .options = OPTIONS(OPTS_FED, ODB_OPTION_TARGET, ODB_OPTION_EXPLAIN_BUDGET,
                            ODB_OPTION_VARIANTS, ODB_OPTION_OP, ODB_OPTION_DOMAIN, ODB_OPTION_OPSET,
                            ODB_OPTION_ATTR, ODB_OPTION_OUT, ODB_OPTION_JSON),
         .help = "what a node of the target computed instead of its operator",
@@ -235,7 +235,7 @@ static const struct odb_command command_table[] = {
         .name = "suspects",
         .group = "find the fault",
         .args = args_model,
-        .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_REFERENCE, ODB_OPTION_GOLDEN, ODB_OPTION_TARGET,
+        .options = OPTIONS(OPTS_FED, ODB_OPTION_REFERENCE, ODB_OPTION_GOLDEN, ODB_OPTION_TARGET,
                            ODB_OPTION_TYPES, ODB_OPTION_TOL, ODB_OPTION_EXPECT, ODB_OPTION_SAMPLES,
                            ODB_OPTION_BUDGET, ODB_OPTION_JSON_FILE),
         .help = "rank nodes by what the outputs alone show",
@@ -322,7 +322,7 @@ static const struct odb_command command_table[] = {
                 "depends on a node that the reference has no kernel for, or that either of them "
                 "refuses, is named and left out; where nothing else differs, the exit status is 4.",
         .example = "onnxdbg verify model.onnx --target onnx-mlir",
-        .flags = ODB_COMMAND_LONG | ODB_COMMAND_SHELL,
+        .flags = ODB_COMMAND_PLAIN | ODB_COMMAND_LONG | ODB_COMMAND_SHELL,
         .exec = odb_command__verify,
     },
     {
@@ -428,7 +428,7 @@ static const struct odb_command command_table[] = {
         .name = "target",
         .group = "run",
         .args = args_model_text,
-        .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_TARGET, ODB_OPTION_OWN_TEXT, ODB_OPTION_JSON),
+        .options = OPTIONS(OPTS_FED, ODB_OPTION_TARGET, ODB_OPTION_OWN_TEXT, ODB_OPTION_JSON),
         .help = "what the target makes of the model, and where nodes run",
         .text = "Loads the whole model on --target, runs it once, and prints what the executor "
                 "says of it: its version, how many nodes run where, and notes, such as that all of "
@@ -442,7 +442,7 @@ static const struct odb_command command_table[] = {
         .name = "groups",
         .group = "run",
         .args = args_model,
-        .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_TARGET, ODB_OPTION_JSON),
+        .options = OPTIONS(OPTS_FED, ODB_OPTION_TARGET, ODB_OPTION_JSON),
         .help = "which kernels the target made of which nodes",
         .text = "Loads the whole model on --target, runs it once, and prints what the target says "
                 "it made of it: each kernel with the nodes that became it, the nodes that are in "
@@ -494,7 +494,7 @@ static const struct odb_command command_table[] = {
         .alias = "i",
         .group = "look",
         .args = args_about,
-        .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_JSON, ODB_OPTION_SESSION, ODB_OPTION_MEASURE),
+        .options = OPTIONS(OPTS_FED, ODB_OPTION_JSON, ODB_OPTION_SESSION, ODB_OPTION_MEASURE),
         .help = "what is in a model: operators, inputs, outputs, weights, work",
         .text = "Prints what the file says about itself, what goes in and comes out, how many "
                 "nodes of which operator there are, which operators the reference cannot run, "
@@ -552,7 +552,7 @@ static const struct odb_command command_table[] = {
         .name = "nodes",
         .group = "look",
         .args = args_model,
-        .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_FILTER, ODB_OPTION_JSON, ODB_OPTION_TSV,
+        .options = OPTIONS(OPTS_FED, ODB_OPTION_FILTER, ODB_OPTION_JSON, ODB_OPTION_TSV,
                            ODB_OPTION_MEASURE, ODB_OPTION_SESSION),
         .help = "list the nodes in topological order",
         .text = "Prints one line per node: index, operator, name, and what it makes with the type "
@@ -572,7 +572,7 @@ static const struct odb_command command_table[] = {
         .name = "lint",
         .group = "look",
         .args = args_lint,
-        .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_MEASURE, ODB_OPTION_JSON),
+        .options = OPTIONS(OPTS_FED, ODB_OPTION_MEASURE, ODB_OPTION_JSON),
         .help = "what is wrong with a model, and what to do about it",
         .text =
             "Looks at the model without running it: operators that are unknown, deprecated or "
@@ -630,7 +630,7 @@ static const struct odb_command command_table[] = {
         .name = "calibrate",
         .group = "write",
         .args = args_model,
-        .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_SAMPLES, ODB_OPTION_METHOD, ODB_OPTION_PERCENTILE,
+        .options = OPTIONS(OPTS_FED, ODB_OPTION_SAMPLES, ODB_OPTION_METHOD, ODB_OPTION_PERCENTILE,
                            ODB_OPTION_BITS, ODB_OPTION_WEIGHT_BITS, ODB_OPTION_SYMMETRIC,
                            ODB_OPTION_PER_TENSOR, ODB_OPTION_OUTPUT),
         .help = "write how each value of a float model may be quantised",
@@ -650,7 +650,7 @@ static const struct odb_command command_table[] = {
         .name = "precision",
         .group = "write",
         .args = args_model,
-        .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_REFERENCE, ODB_OPTION_TARGET, ODB_OPTION_TOL,
+        .options = OPTIONS(OPTS_FED, ODB_OPTION_REFERENCE, ODB_OPTION_TARGET, ODB_OPTION_TOL,
                            ODB_OPTION_TO, ODB_OPTION_BUDGET, ODB_OPTION_PROBES, ODB_OPTION_OUTPUT,
                            ODB_OPTION_JSON_FILE),
         .help = "find the nodes that must stay in float32, and write the mixed model",

@@ -16,6 +16,7 @@
 #include "command/call/input_settings.h"
 #include "command/table/command.h"
 #include "executor/executor.h"
+#include "inputs/input_choice.h"
 #include "inputs/inputs.h"
 #include "run/feeds.h"
 #include "session/session_state.h"
@@ -85,27 +86,107 @@ static enum odb_status call_feeds_remedy(const struct odb_command_call *call, st
     return err->code;
 }
 
-enum odb_status odb_call__make_feeds(struct odb_command_call *call, const char *from,
-                                     uint32_t shift, struct odb_feeds **out, struct odb_error *err)
+/* Once for a call: what its options leave open becomes options. */
+static enum odb_status call_choose(struct odb_command_call *call,
+                                   const struct odb_input_options *options, struct odb_error *err)
+{
+    struct odb_input_choice choice;
+    bool beside = !odb_call_has(call, ODB_OPTION_SEED) && !odb_call_has(call, ODB_OPTION_SAMPLES);
+    if (beside && !options->n_inputs && !options->n_dims && !options->inputs_from)
+        ODB_TRY(odb_call__input_settings_chosen(call, err));
+    if (call->chosen)
+        return ODB_OK;
+    enum odb_status status = odb_inputs_choose(&choice, call->model, options, beside, err);
+    if (status == ODB_OK) {
+        if (choice.from)
+            odb_call__take_option(call, ODB_OPTION_INPUTS_FROM, choice.from);
+        for (size_t i = 0; i < choice.dims.n; i++)
+            odb_call__take_option(call, ODB_OPTION_DIM, choice.dims.items[i]);
+        for (size_t i = 0; i < choice.inputs.n; i++)
+            odb_call__take_option(call, ODB_OPTION_INPUT, choice.inputs.items[i]);
+        call->chosen = choice.text;
+        choice.text = NULL;
+    }
+    odb_input_choice_dispose(&choice);
+    return status;
+}
+
+/* Whether something may be chosen for this call, and is not yet. */
+static bool call_may_choose(const struct odb_command_call *call)
+{
+    const char *how = odb_call_option(call, ODB_OPTION_INPUTS);
+    return !call->chosen && !(how && !strcmp(how, "plain"));
+}
+
+/* Whether the user has said with this call what an input is: what a session or a choice says has
+ * its text in the call. */
+static bool call_says_inputs(const struct odb_command_call *call)
+{
+    bool says = false;
+    for (size_t i = 0; i < call->options.n && !says; i++) {
+        bool own = call->options.items[i].id == ODB_OPTION_INPUT;
+        for (size_t k = 0; k < call->texts.n; k++)
+            own &= call->texts.items[k] != call->options.items[i].value;
+        says = own;
+    }
+    return says;
+}
+
+static enum odb_status call_feeds_make(struct odb_command_call *call, const char *from,
+                                       uint32_t shift, bool choose, struct odb_feeds **out,
+                                       struct odb_error *err)
 {
     struct odb_input_options options = ODB_INPUT_OPTIONS_INIT;
     const char *recordings[ODB_CALL_RECORDINGS];
     options.inputs = odb_call_list(call, ODB_OPTION_INPUT, &options.n_inputs);
     options.dims = odb_call_list(call, ODB_OPTION_DIM, &options.n_dims);
     options.inputs_from = from;
+    options.ranges_chosen = !call_says_inputs(call);
     options.seed = (uint32_t)odb_call_int(call, ODB_OPTION_SEED, options.seed) + shift;
     options.recordings = recordings;
     options.n_recordings = odb_call__recordings(call, recordings);
-    enum odb_status status = odb_feeds_make(out, call->model, &options, err);
+    enum odb_status status =
+        choose ? call_choose(call, &options, err) : odb_feeds_make(out, call->model, &options, err);
     free((void *)options.inputs);
     free((void *)options.dims);
-    return status == ODB_OK ? ODB_OK : call_feeds_remedy(call, err);
+    return status;
+}
+
+enum odb_status odb_call__make_feeds(struct odb_command_call *call, const char *from,
+                                     uint32_t shift, struct odb_feeds **out, struct odb_error *err)
+{
+    bool plain = call->command->flags & ODB_COMMAND_PLAIN, may = call_may_choose(call);
+    enum odb_status status = ODB_E_USAGE;
+    if (plain || !may)
+        status = call_feeds_make(call, from, shift, false, out, err);
+    if (status == ODB_E_USAGE && may) {
+        status = call_feeds_make(call, from, shift, true, NULL, err);
+        const char *set = odb_call_option(call, ODB_OPTION_INPUTS_FROM);
+        if (status == ODB_OK)
+            status = call_feeds_make(call, from ? from : set, shift, false, out, err);
+    }
+    if (status != ODB_OK)
+        return call_feeds_remedy(call, err);
+    (*out)->chosen = odb_xstrdup(call->chosen ? call->chosen : "");
+    return ODB_OK;
+}
+
+/* What stands in for options that were not given. */
+static void call_say_chosen(struct odb_command_call *call, const struct odb_feeds *feeds)
+{
+    const char *chosen = feeds->chosen ? feeds->chosen : "";
+    const char *changes = !strncmp(chosen, "inputs of ", 10) ? "--inputs plain generates others"
+                          : strstr(chosen, "=range(")        ? "--dim and --input change them"
+                                                             : "--dim changes them";
+    if (*chosen)
+        fprintf(call->log, "onnxdbg: %s chosen; %s\n", chosen, changes);
 }
 
 void odb_call__feed_tell(struct odb_command_call *call, const struct odb_feeds *feeds)
 {
     call_say_recorded(call, feeds);
     call_warn_unrecorded(call, feeds);
+    call_say_chosen(call, feeds);
     call_warn_lines(call, feeds->warnings);
 }
 

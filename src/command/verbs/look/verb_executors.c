@@ -9,6 +9,7 @@
 #include "command/table/command.h"
 #include "command/table/help.h"
 #include "command/table/verbs.h"
+#include "executor/likely.h"
 #include "report/json.h"
 
 #define EXECUTORS_WIDTH 80
@@ -214,9 +215,10 @@ static enum odb_status executors_one(struct odb_command_call *call, const char *
     ODB_TRY(odb_spec_parse(&spec, text, err));
     if (!spec->row) {
         odb_fail(err, ODB_E_USAGE, "there is no executor '%s'", text);
-        odb_error_remedy(err, "`onnxdbg executors` lists them");
+        enum odb_status status =
+            odb_executor_likely(err, spec->kind, "`onnxdbg executors` lists them");
         odb_spec_free(spec);
-        return ODB_E_USAGE;
+        return status;
     }
     odb_executor_look(spec->row, spec, &state);
     if (odb_call_has(call, ODB_OPTION_JSON))
