@@ -40,6 +40,11 @@ void odb_buf_printf(struct odb_buf *buf, const char *fmt, ...) ODB_PRINTF(2, 3);
 void odb_buf_put_shown(struct odb_buf *buf, const char *s);
 /* The same for text of several lines, each of which is ended. */
 void odb_buf_put_shown_lines(struct odb_buf *buf, const char *s);
+/* What makes "node" a word for n of them: "" or "s". */
+static inline const char *odb_plural(size_t n)
+{
+    return n == 1 ? "" : "s";
+}
 /* A size: "812 B", "97.4 MiB". */
 void odb_buf_put_bytes(struct odb_buf *buf, size_t bytes);
 /* "50 s", "12 min", "1 h 50". */

@@ -33,6 +33,8 @@ struct odb_bisect_options {
     bool no_explain; /* nor what it computed instead */
     double explain_seconds;  /* for that, at most; 0: a fifth of the search, 2 at least */
     bool no_opinion;         /* no third executor is asked about the first culprit */
+    bool part;               /* the model was cut out of another: with encodings, a target that
+                                computes it in float is wrong there */
     size_t max_outputs;      /* of one model, that the target was found to give in an earlier search
                                 of the session; 0: that is not known */
     enum odb_cuts cuts;      /* the parts of the model that it was found to take then; ANY: the same

@@ -20,18 +20,85 @@
 
 #define DECIDED_RUNS 3
 #define DECIDED_SEED 0x5e93e700u
-#define DECIDED_FACTOR 4 /* decisions saturate: more of them come out little farther off */
+#define DECIDED_FINE 0x1p-20 /* of a value's largest number: such steps are as fine as floats */
+#define DECIDED_COARSER 1.25 /* times the steps of before: the runs are made again */
+#define DECIDED_FACTOR 4     /* decisions saturate: more of them come out little farther off */
 
 /* How far runs come out from golden. */
 struct decided_spread {
     double error, mean;
 };
 
+/* What the search remembers of it. */
+struct decided_state {
+    struct decided_spread *spread; /* owned; [n_values]; NULL: not made */
+    size_t stored;                 /* values that are known to be stored as integers */
+    double coarsest;    /* the largest step that was seen, of the value's largest number */
+    size_t made_stored; /* the same when the runs were made */
+    double made_coarsest;
+};
+
 void decided_dispose(struct findings *f)
 {
+    if (f->kept->decided)
+        free(f->kept->decided->spread);
     free(f->kept->decided);
     f->kept->decided = NULL;
 }
+
+static struct decided_state *decided_state(struct findings *f)
+{
+    if (!f->kept->decided)
+        f->kept->decided = odb_new(struct decided_state);
+    return f->kept->decided;
+}
+
+/* --- values that the target stores as integers ------------------------------------------------ */
+
+static bool decided_is_stored(const struct odb_tensor *had)
+{
+    return had && had->kind == ODB_TENSOR && had->n_steps;
+}
+
+static double decided_largest(const struct odb_tensor *t)
+{
+    double most = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        double v = fabs(odb_tensor_f64(t, i));
+        most = isfinite(v) ? fmax(most, v) : most;
+    }
+    return most;
+}
+
+void decided_see(struct findings *f, const struct odb_tensor *had)
+{
+    double most = decided_is_stored(had) && had->data ? decided_largest(had) : 0, step = 0;
+    for (size_t k = 0; most > 0 && k < had->n_steps; k++)
+        step = fmax(step, had->steps[k]);
+    if (step > DECIDED_FINE * most)
+        decided_state(f)->coarsest = fmax(decided_state(f)->coarsest, fmin(step / most, 1));
+}
+
+/* Looks at what is known of the target, where that is more than before. */
+static void decided_look(const struct search_case *c, struct findings *f)
+{
+    struct decided_state *state = decided_state(f);
+    size_t n = 0;
+    for (size_t v = 0; v < c->graph->n_values; v++)
+        n += decided_is_stored(f->given[v]);
+    for (size_t v = 0; v < c->graph->n_values && n != state->stored; v++)
+        decided_see(f, f->given[v]);
+    for (size_t o = 0; o < c->n_outputs && !state->spread; o++)
+        decided_see(f, f->plain[o]);
+    state->stored = n;
+}
+
+bool decided_stores(const struct findings *f)
+{
+    return f->kept->decided && f->kept->decided->coarsest > 0;
+}
+
+/* --- runs ------------------------------------------------------------------------------------- */
 
 /* One run that goes its own way. */
 struct decided {
@@ -67,6 +134,29 @@ static enum odb_status decided_tip(struct decided *d, const struct odb_node *nod
     return ODB_OK;
 }
 
+/* Goes on with the nearest of the numbers that the target can store. What was not read has steps as
+ * coarse as the coarsest that were seen. */
+static enum odb_status decided_store(struct decided *d, int value, struct odb_error *err)
+{
+    const struct odb_tensor *had = d->f->given[value], *x = d->values[value];
+    double coarsest = d->f->kept->decided->coarsest;
+    struct odb_tensor *stored = NULL;
+    if (!(coarsest > 0) || (had && !decided_is_stored(had)) || x->kind != ODB_TENSOR ||
+        !odb_dtype_is_float(x->dtype) || (had && !odb_tensor_same_shape(x, had)))
+        return ODB_OK;
+    double guess = had ? 0 : coarsest * decided_largest(x);
+    ODB_TRY(odb_tensor_clone(&stored, x, err));
+    for (size_t i = 0; i < x->count; i++) {
+        double v = odb_tensor_f64(x, i), step = had ? odb_tensor_step(had, i) : guess;
+        double to = step > 0 ? nearbyint(v / step) * step : v;
+        if (had || to != 0) /* what a guess makes 0 may be a divisor */
+            odb_store_f64(stored->dtype, stored->data, i, to);
+    }
+    odb_tensor_unref(d->values[value]);
+    d->values[value] = stored;
+    return ODB_OK;
+}
+
 /* What a node gave, against golden. */
 static enum odb_status decided_measure(void *payload, int node, enum odb_status status,
                                        struct odb_error *err)
@@ -84,11 +174,11 @@ static enum odb_status decided_measure(void *payload, int node, enum odb_status 
         golden = golden || v < 0 ? golden : c->trace->ref[v];
         if (!golden || !d->values[v])
             continue;
+        ODB_TRY(decided_store(d, v, err));
         odb_gap_measure(&gap, d->values[v], golden);
-        f->kept->decided[v].error =
-            fmax(f->kept->decided[v].error, gap.comparable ? gap.error : INFINITY);
-        f->kept->decided[v].mean =
-            fmax(f->kept->decided[v].mean, gap.comparable ? gap.mean : INFINITY);
+        struct decided_spread *spread = &f->kept->decided->spread[v];
+        spread->error = fmax(spread->error, gap.comparable ? gap.error : INFINITY);
+        spread->mean = fmax(spread->mean, gap.comparable ? gap.mean : INFINITY);
     }
     return ODB_OK;
 }
@@ -117,8 +207,10 @@ static void decided_run(const struct search_case *c, struct findings *f,
     free(d.values);
 }
 
-static bool decided_possible(const struct search_case *c)
+static bool decided_possible(const struct search_case *c, const struct findings *f)
 {
+    if (decided_stores(f))
+        return true;
     for (size_t n = 0; n < c->graph->n_nodes; n++) {
         const struct odb_op *op = odb_cpu_op(c->trace->cpu, (int)n);
         if (op && (op->flags & ODB_OP_BOUNDARY))
@@ -129,8 +221,12 @@ static bool decided_possible(const struct search_case *c)
 
 static void decided_make(const struct search_case *c, struct findings *f)
 {
-    f->kept->decided = odb_new_n(struct decided_spread, c->graph->n_values);
-    if (!decided_possible(c))
+    struct decided_state *state = decided_state(f);
+    free(state->spread);
+    state->spread = odb_new_n(struct decided_spread, c->graph->n_values);
+    state->made_stored = state->stored;
+    state->made_coarsest = state->coarsest;
+    if (!decided_possible(c, f))
         return;
     for (uint64_t run = 0; run < DECIDED_RUNS; run++)
         decided_run(c, f, ODB_PREC_NOISY, DECIDED_SEED + c->trace->seed + run);
@@ -145,18 +241,42 @@ bool decided_allows(const struct search_case *c, struct findings *f, int value,
     bool fails = report->verdict == ODB_VERDICT_FAIL && report->error.known;
     if (c->options->tolerance.kind != ODB_CRITERION_NOISE || !(fails || shape))
         return false;
-    if (!f->kept->decided)
+    decided_look(c, f);
+    struct decided_state *state = decided_state(f);
+    if (!state->spread || state->coarsest > DECIDED_COARSER * state->made_coarsest)
         decided_make(c, f);
-    const struct decided_spread *spread = &f->kept->decided[value];
+    const struct decided_spread *spread = &state->spread[value];
     if (shape)
         return isinf(spread->error);
     return report->error.v <= DECIDED_FACTOR * spread->error &&
            report->error_mean.v <= DECIDED_FACTOR * spread->mean;
 }
 
+void decided_refresh(const struct search_case *c, struct findings *f)
+{
+    decided_look(c, f);
+    struct decided_state *state = decided_state(f);
+    if (state->spread && (state->stored != state->made_stored))
+        decided_make(c, f);
+}
+
+static void decided_note(const struct search_case *c, struct findings *f, int v, double error)
+{
+    const char *name = c->graph->values[v].name;
+    double spread = f->kept->decided->spread[v].error;
+    const char *how = decided_stores(f) ? "round values to steps as the target's integers have them"
+                                        : "decide otherwise on the way (rounding to steps, "
+                                          "selecting)";
+    findings_note(f,
+                  "output %.100s is off by %.3g, and no node is to blame: noisy runs of the "
+                  "reference that %s are off by %.3g",
+                  name, error, how, spread);
+}
+
 void decided_excuse_outputs(const struct search_case *c, struct findings *f)
 {
     bool diverge = false;
+    decided_refresh(c, f);
     for (size_t o = 0; o < c->n_outputs; o++) {
         struct odb_value_report *verdict = &f->verdicts[o];
         int v = c->outputs[o];
@@ -166,11 +286,7 @@ void decided_excuse_outputs(const struct search_case *c, struct findings *f)
             verdict->verdict = excused.verdict = ODB_VERDICT_PASS;
             snprintf(excused.reason, sizeof excused.reason, "as far off as honest runs come out");
             findings_value(f, v, &excused);
-            findings_note(f,
-                          "output %.100s is off by %.3g, and no node is to blame: noisy runs of "
-                          "the reference that decide otherwise on the way (rounding to steps, "
-                          "selecting) are off by %.3g",
-                          c->graph->values[v].name, verdict->error.v, f->kept->decided[v].error);
+            decided_note(c, f, v, verdict->error.v);
         }
         diverge |= odb_verdict_is_bad(verdict->verdict);
     }

@@ -11,6 +11,14 @@
  * themselves; false for models without decisions. The first call makes those runs. */
 bool decided_allows(const struct search_case *c, struct findings *f, int value,
                     const struct odb_value_report *report);
+/* Takes note of the steps that a value of the target has, where it stores that as integers: values
+ * that are not read may be stored as coarsely. */
+void decided_see(struct findings *f, const struct odb_tensor *had);
+/* Whether some value had steps that are coarser than floats: an error that rounding to such carries
+ * tells nothing of a node. */
+bool decided_stores(const struct findings *f);
+/* More was read: the runs round what is stored to the steps that are known now. */
+void decided_refresh(const struct search_case *c, struct findings *f);
 /* Outputs of which that is true, and which no culprit explains, pass; notes say so. */
 void decided_excuse_outputs(const struct search_case *c, struct findings *f);
 void decided_dispose(struct findings *f);

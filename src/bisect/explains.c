@@ -9,31 +9,13 @@
 #include "bisect/reading.h"
 #include "probe/explain_group.h"
 #include "probe/explain_node.h"
-#include "run/budget.h"
 
 #define EXPLAINS_MOST 4    /* culprits that are explained */
 #define EXPLAINS_SECONDS 2 /* at least, for all of them, unless the user says */
 #define EXPLAINS_LEAST 0.1 /* that the last of them have */
 #define EXPLAINS_SHARE 0.2 /* of the search so far */
 #define EXPLAINS_DEAR 2.0  /* seconds of a load and a run from which nothing is asked again */
-#define EXPLAINS_ROOM 64   /* of the memory budget that a node's values may take */
 #define EXPLAINS_FACTOR 10 /* times the noise is agreement, where the tolerance is another kind */
-
-/* Whether there is room for what replaying a node takes: its operands and results in double,
- * several times over. */
-static bool explains_fits(const struct search_case *c, const struct odb_culprit *culprit)
-{
-    const struct odb_budget *budget = c->options->hooks.budget;
-    const struct odb_node *node = &c->graph->nodes[culprit->node];
-    size_t bytes = 0;
-    for (int i = 0; i < node->n_in; i++)
-        if (node->in[i] >= 0)
-            bytes += odb_tensor_size(odb_trace_value(c->trace, node->in[i]));
-    for (int o = 0; o < node->n_out; o++)
-        if (node->out[o] >= 0)
-            bytes += odb_tensor_size(odb_trace_value(c->trace, node->out[o]));
-    return !budget || !budget->memory || bytes < budget->memory / EXPLAINS_ROOM;
-}
 
 static bool explains_wants(const struct search_case *c, const struct odb_culprit *culprit)
 {
@@ -41,8 +23,7 @@ static bool explains_wants(const struct search_case *c, const struct odb_culprit
                      ? !c->prober->recorded
                      : odb_diagnosis_accuses(culprit->kind) && !odb_culprit_is_region(culprit);
     return known && !culprit->of_reference && !odb_probe_in_pieces(c->prober) &&
-           explains_fits(c, culprit) && culprit->value != ODB_NO_VALUE &&
-           !c->trace->why[culprit->node];
+           culprit->value != ODB_NO_VALUE && !c->trace->why[culprit->node];
 }
 
 static bool explains_once(const struct search_case *c, const struct findings *f)

@@ -18,7 +18,7 @@
  * search and of those with pins within it. */
 struct findings_kept {
     struct repeat_state *repeats;    /* repeat.c, freed by repeat_dispose() */
-    struct decided_spread *decided;  /* decided.c, freed by decided_dispose() */
+    struct decided_state *decided;   /* decided.c, freed by decided_dispose() */
     struct reference_told *told;     /* reference_off.c, freed by reference_dispose() */
     struct probed_ask *probed_ahead; /* probed.c, freed by probed_forget() */
     struct odb_error unread;         /* probed.c: why values could not be read */

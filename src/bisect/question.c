@@ -153,6 +153,7 @@ enum odb_status question_judge(const struct search_case *c, struct findings *f,
         int v = probe->values[i];
         struct odb_value_report report = {0};
         ODB_TRY(odb_judge_value(&c->judge, v, probe->outputs[i], &report, err));
+        decided_see(f, probe->outputs[i]);
         report.excused = decided_allows(c, f, v, &report);
         if (report.excused)
             report.verdict = ODB_VERDICT_PASS;
@@ -199,6 +200,7 @@ static enum odb_status question_judge_part(void *payload, const struct odb_probe
     for (size_t i = 0; i < probe->n_values; i++) {
         struct odb_value_report report = {0};
         ODB_TRY(odb_judge_value(&by->c->judge, probe->values[i], probe->outputs[i], &report, err));
+        decided_see(by->f, probe->outputs[i]);
         if (!decided_allows(by->c, by->f, probe->values[i], &report))
             odb_probe_shows(shown, report.verdict);
     }

@@ -483,8 +483,8 @@ enum odb_status repeat_doubt(const struct search_case *c, struct findings *f, st
                         ODB_KIND_NONDETERMINISTIC)
             ->reaches_output = true;
     }
-    findings_step_end(f, "doubt", "the model as it is, %zu times more: does it repeat?",
-                      repeats->runs - before);
+    findings_step_end(f, "doubt", "the model as it is, %zu time%s more: does it repeat?",
+                      repeats->runs - before, odb_plural(repeats->runs - before));
     findings_step_resume(f, outer);
     return ODB_OK;
 }

@@ -189,12 +189,13 @@ static void calibrate_weight(struct calibrate *c, int value)
     e.symmetric = true;
     e.axis = axis;
     const odb_f32 *x = t->data;
-    for (odb_encoding_walk(&w, &e, t); odb_encoding_next(&w);)
-        for (size_t i = w.begin; i < w.begin + w.n; i++)
-            e.scale[w.at] = fmaxf(e.scale[w.at], fabsf(x[i]));
     bool finite = true;
+    for (odb_encoding_walk(&w, &e, t); odb_encoding_next(&w);)
+        for (size_t i = w.begin; i < w.begin + w.n; i++) {
+            finite = finite && isfinite(x[i]);
+            e.scale[w.at] = fmaxf(e.scale[w.at], fabsf(x[i]));
+        }
     for (size_t k = 0; k < e.n; k++) {
-        finite = finite && isfinite(e.scale[k]);
         e.scale[k] = (odb_f32)((double)e.scale[k] / most);
         if (!(e.scale[k] >= FLT_MIN))
             e.scale[k] = 1;
@@ -228,7 +229,7 @@ static void calibrate_bias(struct calibrate *c, int value)
     e.symmetric = true;
     e.axis = weight->n > 1 ? 0 : ODB_ENCODING_NO_AXIS;
     for (size_t k = 0; k < e.n; k++) {
-        e.scale[k] = fmaxf(in->scale[0] * weight->scale[k], FLT_MIN);
+        e.scale[k] = fminf(fmaxf(in->scale[0] * weight->scale[k], FLT_MIN), FLT_MAX);
         e.lo[k] = -0x1p31;
         e.hi[k] = 0x1p31 - 1;
     }
@@ -310,12 +311,15 @@ static enum odb_status calibrate_work(struct calibrate *c, struct odb_error *err
     if (c->options->method != ODB_CALIBRATE_MINMAX)
         ODB_TRY(calibrate_pass(c, err));
     calibrate_scales(c);
-    if (c->out->activations)
-        return ODB_OK;
-    if (c->why.code != ODB_OK) {
+    if (!c->out->activations && c->why.code != ODB_OK) {
         *err = c->why;
         return err->code;
     }
+    if (c->why.code != ODB_OK)
+        odb_push(&c->out->left,
+                 odb_xasprintf("what follows a node that cannot be run: %.300s", c->why.what));
+    if (c->out->activations)
+        return ODB_OK;
     return odb_fail(err, ODB_UNSUPPORTED, "the model computes no float that could be quantised");
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "compare/decibels.h"
 #include "interpret/cpu.h"
 #include "run/hooks.h"
 
@@ -18,29 +19,6 @@ struct loss {
     const struct odb_search_hooks *hooks;
     struct odb_tensor **values; /* owned refs; [n_values] of the float run */
 };
-
-static double loss_db(double signal, double noise)
-{
-    return noise > 0 ? 10 * log10(signal / noise) : INFINITY;
-}
-
-/* e against b. NAN where they cannot be compared. */
-static double loss_between(const struct odb_tensor *e, const struct odb_tensor *b)
-{
-    double signal = 0, noise = 0;
-    if (!e || !b || e->kind != ODB_TENSOR || b->kind != ODB_TENSOR ||
-        !odb_dtype_is_float(e->dtype) || !odb_dtype_is_float(b->dtype) ||
-        !odb_tensor_same_shape(e, b))
-        return NAN;
-    for (size_t i = 0; i < b->count; i++) {
-        double x = odb_tensor_f64(b, i), y = odb_tensor_f64(e, i);
-        if (!isfinite(x))
-            continue;
-        signal += x * x;
-        noise += (y - x) * (y - x);
-    }
-    return isfinite(noise) ? loss_db(signal, noise) : -INFINITY;
-}
 
 /* --- one encoding ----------------------------------------------------------------------------- */
 
@@ -122,7 +100,8 @@ static void loss_channels(struct odb_loss_value *v, const struct loss_scale *sca
     double worst = 0;
     for (size_t k = 0; k < n; k++) {
         const struct loss_scale *s = &scales[k];
-        double own = loss_db(s->signal, s->noise), best = loss_db(s->signal, s->least);
+        double own = odb_decibels_of(s->signal, s->noise),
+               best = odb_decibels_of(s->signal, s->least);
         if (s->signal * (double)n < 1e-3 * signal || !loss_is_worse(own, best) ||
             own >= ODB_LOSS_FAR || best - own <= worst)
             continue;
@@ -153,8 +132,8 @@ static void loss_encoding(struct odb_loss_value *v, const struct odb_encoding *e
         v->steps = fmax(v->steps, s->last - s->first + 1);
         v->of = fmax(v->of, e->hi[k] - e->lo[k] + 1);
     }
-    v->own = loss_db(sum.signal, sum.noise);
-    v->best = loss_db(sum.signal, sum.least);
+    v->own = odb_decibels_of(sum.signal, sum.noise);
+    v->best = odb_decibels_of(sum.signal, sum.least);
     v->clipped = sum.n ? (double)sum.clipped / (double)sum.n : 0;
     v->bad = loss_is_worse(v->own, v->best);
     v->dead = v->bad && v->own < LOSS_DEAD;
@@ -181,9 +160,9 @@ static void loss_value(struct loss *l, int value, const struct odb_tensor *x)
     if (v.encoded)
         loss_encoding(&v, e, x);
     if (about->producer != ODB_NO_NODE) {
-        v.simulated = loss_between(l->trace->ref[value], x);
-        v.target = l->given ? loss_between(l->given[value], x) : NAN;
-        v.apart = l->given ? loss_between(l->given[value], l->trace->ref[value]) : NAN;
+        v.simulated = odb_decibels(l->trace->ref[value], x);
+        v.target = l->given ? odb_decibels(l->given[value], x) : NAN;
+        v.apart = l->given ? odb_decibels(l->given[value], l->trace->ref[value]) : NAN;
     }
     l->out->bad |= v.bad;
     if (about->is_output && about->producer != ODB_NO_NODE) {
@@ -233,17 +212,6 @@ static void loss_names(struct odb_loss *out, const struct odb_trace *trace)
     }
 }
 
-static bool loss_unquantised(const struct odb_loss *out)
-{
-    bool all = out->outputs.n > 0;
-    for (size_t i = 0; i < out->outputs.n; i++) {
-        const struct odb_loss_value *v = &out->outputs.items[i];
-        all = all && !isnan(v->target) && v->target >= ODB_LOSS_CLOSE &&
-              v->target - v->apart >= ODB_LOSS_WORSE;
-    }
-    return all;
-}
-
 enum odb_status odb_loss_measure(struct odb_loss *out, const struct odb_trace *trace,
                                  struct odb_tensor *const *given,
                                  const struct odb_search_hooks *hooks, struct odb_error *err)
@@ -276,7 +244,6 @@ enum odb_status odb_loss_measure(struct odb_loss *out, const struct odb_trace *t
         odb_tensor_unref(l.values[v]);
     free(l.values);
     odb_cpu_free(cpu);
-    out->unquantised = loss_unquantised(out);
     if (status != ODB_OK)
         odb_loss_dispose(out);
     else if (out->values.n)

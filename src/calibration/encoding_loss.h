@@ -5,8 +5,7 @@
  * calibration that is at fault is told from a kernel that is: the simulation is far from float, and
  * the target close to it.
  *
- * Signal to quantisation noise in dB: ten times the logarithm of sum b^2 / sum (e-b)^2; infinite
- * for what is equal.
+ * Signal to quantisation noise is in dB (decibels.h).
  */
 #ifndef ODB_CALIBRATION_ENCODING_LOSS_H
 #define ODB_CALIBRATION_ENCODING_LOSS_H
@@ -19,8 +18,6 @@
 #define ODB_LOSS_WORSE 10
 #define ODB_LOSS_LITTLE 30
 #define ODB_LOSS_FAR 20
-/* A target that is so close to float, and so much closer than to the simulation, rounds nothing. */
-#define ODB_LOSS_CLOSE 40
 
 struct odb_loss_value {
     int value;
@@ -48,8 +45,7 @@ struct odb_loss {
     ODB_VEC(const char *) unknown;          /* borrowed: names that the model lacks */
     bool bad;                               /* some encoding is at fault */
     bool far;                               /* the simulation's outputs are far from float */
-    bool unquantised; /* the target computes in float: its outputs are close to that, and not to the
-                         simulation */
+    bool unquantised; /* the target computes in float: the caller's word, false until then */
 };
 
 /* given: [n_values] the target's values, NULL where not had; may be NULL. */

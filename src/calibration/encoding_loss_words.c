@@ -121,8 +121,9 @@ void odb_loss_put(const struct odb_loss *loss, struct odb_buf *out)
     size_t shown = 0;
     odb_buf_puts(out, "encodings of ");
     odb_buf_put_shown(out, loss->encodings->path);
-    odb_buf_printf(out, " (%s): %zu values are quantised, %zu stay in float\n",
-                   loss->encodings->format, loss->encoded, loss->in_float);
+    odb_buf_printf(out, " (%s): %zu value%s quantised, %zu %s in float\n", loss->encodings->format,
+                   loss->encoded, loss->encoded == 1 ? " is" : "s are", loss->in_float,
+                   loss->in_float == 1 ? "stays" : "stay");
     for (size_t i = 0; i < loss->outputs.n && i < LOSS_SHOWN; i++)
         loss_put_output(loss, &loss->outputs.items[i], out);
     odb_buf_puts(out, "    the values that lose most, in dB by their own encoding and in all:\n");

@@ -37,6 +37,7 @@ static enum odb_status by_value_tensor(struct odb_tensor **out, const struct odb
         return ODB_OK;
     }
     cast->held = t->dtype;
+    odb_tensor_set_steps(cast, t->steps_axis, t->steps, t->n_steps);
     odb_tensor_set_read_as(cast, t->read_as ? t->read_as : odb_dtype_info(t->dtype)->name);
     *out = cast;
     return ODB_OK;

@@ -99,6 +99,9 @@ static enum odb_status aimet_from_range(struct encodings_said *said, const json_
     const json_t *min = json_object_get(about, "min"), *max = json_object_get(about, "max");
     if (!json_is_number(min) || !json_is_number(max))
         return odb_fail(err, ODB_E_FORMAT, "it has neither a scale nor min and max");
+    if (json_number_value(min) > json_number_value(max))
+        return odb_fail(err, ODB_E_FORMAT, "its min %g is above its max %g", json_number_value(min),
+                        json_number_value(max));
     double lo = fmin(json_number_value(min), 0), hi = fmax(json_number_value(max), 0);
     *scale = (hi - lo) / (ldexp(1, said->bits) - 1);
     *offset = *scale > 0 ? nearbyint(lo / *scale) : 0;
@@ -167,6 +170,27 @@ static enum odb_status aimet_by_name(struct odb_encodings *out, const json_t *ob
     return ODB_OK;
 }
 
+/* Its scales and what moves their codes, by the names that a version has for them. */
+static enum odb_status aimet_scales(struct encodings_said *said, const json_t *about,
+                                    const char *scale, const char *zero, struct odb_error *err)
+{
+    ODB_TRY(encodings_numbers(&said->scale, json_object_get(about, scale), err));
+    return encodings_numbers(&said->zero, json_object_get(about, zero), err);
+}
+
+/* Elements in a block; *has is false where there are no blocks. */
+static enum odb_status aimet_block(struct encodings_said *said, const json_t *about, bool *has,
+                                   struct odb_error *err)
+{
+    const json_t *size = json_object_get(about, "block_size");
+    int block = 0;
+    *has = size && !json_is_null(size);
+    if (*has)
+        ODB_TRY(encodings_whole(&block, size, "block_size", err));
+    said->block = block;
+    return ODB_OK;
+}
+
 /* --- 1.0.0 ------------------------------------------------------------------------------------ */
 
 /* Low-power blocks: a block's scale is a small whole number times its channel's. */
@@ -192,10 +216,10 @@ static enum odb_status aimet_blocks(struct encodings_said *said, const json_t *a
     free(said->scale.items);
     said->scale = factors;
     const json_t *bits = json_object_get(about, "compressed_bw");
-    if (!json_is_integer(bits))
+    if (!bits)
         return odb_fail(err, ODB_E_FORMAT, "it has no compressed_bw");
     /* The offset is that of the wide codes; those of the narrow ones are symmetric likewise. */
-    said->bits = (int)json_integer_value(bits);
+    ODB_TRY(encodings_whole(&said->bits, bits, "compressed_bw", err));
     said->is_signed = true;
     said->zero.n = 0;
     return ODB_OK;
@@ -206,14 +230,14 @@ static enum odb_status aimet_layout(struct encodings_said *said, const json_t *a
 {
     const char *kind = json_string_value(json_object_get(about, "enc_type"));
     bool channels = kind && !strcmp(kind, "PER_CHANNEL");
-    bool blocks = kind && (!strcmp(kind, "PER_BLOCK") || !strcmp(kind, "LPBQ"));
+    bool blocks = kind && (!strcmp(kind, "PER_BLOCK") || !strcmp(kind, "LPBQ")), has;
     if (kind && !channels && !blocks && strcmp(kind, "PER_TENSOR") != 0)
         return odb_fail(err, ODB_E_FORMAT, "enc_type %.40s is not known", kind);
     if (channels || blocks)
         said->axis = ODB_ENCODING_BY_READER;
     if (blocks) {
         said->block_axis = ODB_ENCODING_BY_READER;
-        said->block = (int64_t)json_integer_value(json_object_get(about, "block_size"));
+        ODB_TRY(aimet_block(said, about, &has, err));
     }
     return kind && !strcmp(kind, "LPBQ") ? aimet_blocks(said, about, err) : ODB_OK;
 }
@@ -227,8 +251,7 @@ static enum odb_status aimet_listed(struct encodings_said *said, const json_t *a
     if (json_object_get(about, "zero_point_shift"))
         return odb_fail(err, ODB_E_FORMAT, "zero_point_shift is not supported");
     said->symmetric = aimet_true(aimet_either(about, "is_sym", "is_symmetric"));
-    ODB_TRY(encodings_numbers(&said->scale, json_object_get(about, "scale"), err));
-    ODB_TRY(encodings_numbers(&said->zero, json_object_get(about, "offset"), err));
+    ODB_TRY(aimet_scales(said, about, "scale", "offset", err));
     said->is_signed = said->symmetric;
     for (size_t i = 0; i < said->zero.n; i++) {
         bool before = said->is_signed;
@@ -248,9 +271,9 @@ static enum odb_status aimet_output_type(struct encodings_said *said, const json
 {
     const char *type = json_string_value(json_object_get(about, "output_dtype"));
     int bits = 0, end = 0;
-    if (type && sscanf(type, "uint%d%n", &bits, &end) == 1 && !type[end])
+    if (type && sscanf(type, "uint%2d%n", &bits, &end) == 1 && !type[end])
         said->is_signed = false;
-    else if (type && sscanf(type, "int%d%n", &bits, &end) == 1 && !type[end])
+    else if (type && sscanf(type, "int%2d%n", &bits, &end) == 1 && !type[end])
         said->is_signed = true;
     else
         return odb_fail(err, ODB_E_FORMAT, "output_dtype %.40s is not supported",
@@ -278,18 +301,17 @@ static enum odb_status aimet_onnx_like(struct encodings_said *said, const json_t
                                        struct odb_error *err)
 {
     const json_t *scale = json_object_get(about, "y_scale");
-    const json_t *block = json_object_get(about, "block_size");
     int axis = ODB_ENCODING_BY_READER;
+    bool blocks;
     ODB_TRY(encodings_whole(&axis, json_object_get(about, "axis"), "axis", err));
     ODB_TRY(aimet_output_type(said, about, err));
     if (json_object_get(about, "per_block_int_scale") || json_is_object(scale))
         return odb_fail(err, ODB_E_FORMAT,
                         "scales that are quantised themselves are read from version 1.0.0 (LPBQ)");
-    ODB_TRY(encodings_numbers(&said->scale, scale, err));
-    ODB_TRY(encodings_numbers(&said->zero, json_object_get(about, "y_zero_point"), err));
-    if (json_is_integer(block)) {
+    ODB_TRY(aimet_scales(said, about, "y_scale", "y_zero_point", err));
+    ODB_TRY(aimet_block(said, about, &blocks, err));
+    if (blocks) {
         said->block_axis = axis;
-        said->block = (int64_t)json_integer_value(block);
         return aimet_nested(said, err);
     }
     if (said->scale.n > 1)

@@ -38,9 +38,8 @@ static enum odb_status own_type(struct encodings_said *said, const json_t *type,
 /* A member that this version does not know would be passed over in silence. */
 static enum odb_status own_known(const json_t *about, struct odb_error *err)
 {
-    static const char *const known[] = {"bits",       "signed", "symmetric", "scale",
-                                        "zero_point", "axis",   "codes",     "block_axis",
-                                        "block",      "type",   "min",       "max"};
+    static const char *const known[] = {"bits", "signed", "symmetric",  "scale", "zero_point",
+                                        "axis", "codes",  "block_axis", "block", "type"};
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)about, key, value) {

@@ -5,6 +5,7 @@
 #include "encodings/encodings.h"
 
 #include <errno.h>
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <sha256.h>
@@ -87,12 +88,14 @@ static enum odb_status encodings_check_said(const struct encodings_said *said,
     if (said->scale.n > 1 && said->axis == ODB_ENCODING_NO_AXIS &&
         said->block_axis == ODB_ENCODING_NO_AXIS)
         return odb_fail(err, ODB_E_FORMAT, "it has %zu scales and no axis", said->scale.n);
-    if (said->block_axis != ODB_ENCODING_NO_AXIS && said->block < 1)
+    if (said->block_axis != ODB_ENCODING_NO_AXIS && (said->block < 1 || said->block > INT_MAX))
         return odb_fail(err, ODB_E_FORMAT, "a block of %lld elements is none",
                         (long long)said->block);
-    for (size_t i = 0; i < said->scale.n; i++)
-        if (!isfinite(said->scale.items[i]) || said->scale.items[i] < 0)
-            return odb_fail(err, ODB_E_FORMAT, "%g is no scale", said->scale.items[i]);
+    for (size_t i = 0; i < said->scale.n; i++) {
+        double scale = said->scale.items[i]; /* of float, and 0 only where it is 0 */
+        if (!(scale >= 0 && scale <= (double)FLT_MAX) || (scale > 0 && (odb_f32)scale == 0))
+            return odb_fail(err, ODB_E_FORMAT, "%g is no scale", scale);
+    }
     for (size_t i = 0; i < said->zero.n; i++)
         if (said->zero.items[i] != nearbyint(said->zero.items[i]))
             return odb_fail(err, ODB_E_FORMAT,

@@ -29,6 +29,7 @@ struct rknn {
     size_t name_indent; /* of names in the section; 0: none was met */
     char *name;         /* owned: of the value that is read; NULL: none is */
     struct encodings_said said;
+    bool typed;                     /* its dtype was met */
     bool skip;                      /* of a type that is none of steps, or named before */
     struct encodings_numbers *list; /* that lines with dashes add to; NULL: to nothing */
 };
@@ -126,8 +127,12 @@ static enum odb_status rknn_end(struct rknn *r, struct odb_error *err)
 {
     enum odb_status status = ODB_OK;
     r->said.axis = r->said.scale.n > 1 ? ODB_ENCODING_BY_READER : ODB_ENCODING_NO_AXIS;
-    if (r->name && !r->skip)
+    if (r->name && !r->skip && !r->typed) {
+        odb_fail(err, ODB_E_FORMAT, "it has no dtype");
+        status = odb_error_at(err, "value %.200s", r->name);
+    } else if (r->name && !r->skip) {
         status = encodings_say(r->out, &r->said, err);
+    }
     encodings_said_dispose(&r->said);
     free(r->name);
     r->name = NULL;
@@ -143,6 +148,7 @@ static enum odb_status rknn_field(struct rknn *r, struct rknn_line *line, struct
             return odb_fail(err, ODB_E_FORMAT, "qtype %.40s is not supported", line->value);
         r->said.symmetric = !strncmp(line->value, "symmetric", 9);
     } else if (!strcmp(line->text, "dtype")) {
+        r->typed = true;
         return rknn_type(&r->said, &r->skip, line->value, err);
     } else if (!strcmp(line->text, "scale")) {
         r->list = &r->said.scale;
@@ -160,7 +166,8 @@ static enum odb_status rknn_named(struct rknn *r, struct rknn_line *line, struct
     r->said = fresh;
     r->said.name = r->name;
     r->skip = odb_encodings_find(r->out, r->name) != NULL; /* a custom layer */
-    if (r->section == RKNN_CUSTOM)
+    r->typed = r->section == RKNN_CUSTOM;
+    if (r->typed)
         return rknn_type(&r->said, &r->skip, line->value, err);
     return ODB_OK;
 }

@@ -278,6 +278,7 @@ static enum odb_status layout_real(struct odb_tensor **out, const struct odb_lay
         odb_store_f64(dtype, (*out)->data, i,
                       layout->n_scale ? (v - layout->zero[k]) * layout->scale[k] : v);
     }
+    odb_tensor_set_steps(*out, layout->axis, layout->scale, layout->n_scale);
     return ODB_OK;
 }
 

@@ -15,7 +15,7 @@
  *   5. Where none agrees, two at once are tried (variant_pairs.h), and must hold on other inputs
  * too.
  */
-#include "explain/explain.h"
+#include "explain/explanations.h"
 
 #include <limits.h>
 #include <math.h>
@@ -304,8 +304,8 @@ static bool explain_over(struct explain *e)
 {
     if (e->q->seconds > 0 && odb_clock() - e->began > e->q->seconds) {
         e->out->unfinished = true;
-        e->out->why_not = odb_xasprintf("its %.3g s were over after %zu variants%s", e->q->seconds,
-                                        e->out->variants,
+        e->out->why_not = odb_xasprintf("its %.3g s were over after %zu variant%s%s", e->q->seconds,
+                                        e->out->variants, odb_plural(e->out->variants),
                                         e->singles ? ", of which the last were two at once" : "");
         return true;
     }

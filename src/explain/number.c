@@ -195,7 +195,7 @@ static enum choice number_choose_results(const struct accused *s, size_t k, stru
     bool any = false;
     for (int o = 0; o < s->node->n_out; o++)
         any |= s->y[o] && number_fits(type, s->r[o]);
-    if (!any)
+    if (!any || type->how == NUMBER_TF32) /* which is a type of operands alone */
         return CHOICE_SKIP;
     v->at = (int)k;
     odb_buf_puts(&v->name, type->name);
@@ -221,6 +221,8 @@ static enum choice number_choose_both(const struct accused *s, size_t k, struct 
 {
     enum choice choice = number_choose_operands(s, k, v);
     odb_buf_clear(&v->text);
+    if (choice == CHOICE_MADE && number_types[v->at].how == NUMBER_TF32)
+        choice = CHOICE_SKIP;
     if (choice == CHOICE_MADE)
         odb_buf_printf(&v->text, "as if its operands%s and results were rounded to %s",
                        k % 2 ? ", bias" : "", number_types[k / 2].text);

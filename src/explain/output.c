@@ -24,16 +24,31 @@ static bool output_pair(const struct accused *s, int *o, const odb_f64 **y,
     return true;
 }
 
+/* That output as the call has made it; NULL: it has not. */
+static struct odb_tensor *output_made(const struct accused *s, struct odb_tensor *const *out)
+{
+    return s->shown < 0 ? NULL : out[s->shown];
+}
+
 static enum odb_status output_map(const struct accused *s, struct odb_tensor **out,
                                   double (*fn)(const void *, size_t, double), const void *payload,
                                   struct odb_error *err)
 {
-    int o = s->shown;
-    struct odb_tensor *t = NULL;
-    if (o < 0 || !out[o])
+    struct odb_tensor *made = output_made(s, out), *t = NULL;
+    if (!made)
         return ODB_SKIPPED;
-    ODB_TRY(tensor_map(&t, out[o], fn, payload, err));
-    tensor_replace(&out[o], t);
+    ODB_TRY(tensor_map(&t, made, fn, payload, err));
+    tensor_replace(&out[s->shown], t);
+    return ODB_OK;
+}
+
+static enum odb_status output_gather(const struct accused *s, struct odb_tensor **out,
+                                     int64_t (*from)(const void *, size_t), const void *payload,
+                                     struct odb_error *err)
+{
+    struct odb_tensor *t = NULL;
+    ODB_TRY(tensor_gather(&t, output_made(s, out), from, payload, err));
+    tensor_replace(&out[s->shown], t);
     return ODB_OK;
 }
 
@@ -200,10 +215,7 @@ static enum odb_status output_result_channels(const struct variant *v, const str
                                               struct odb_tensor **out, struct odb_error *err)
 {
     struct output_places places;
-    int o = s->shown;
-    if (o < 0)
-        return ODB_SKIPPED;
-    ODB_TRY(output_places(v, out[o], v->n_list, &places));
+    ODB_TRY(output_places(v, output_made(s, out), v->n_list, &places));
     return output_map(s, out, output_channel, &places, err);
 }
 
@@ -312,13 +324,12 @@ static double output_constant(const void *payload, size_t i, double x)
 static enum odb_status output_result_constant(const struct variant *v, const struct accused *s,
                                               struct odb_tensor **out, struct odb_error *err)
 {
-    int o = s->shown;
+    struct output_constant c = {v, output_made(s, out)};
     size_t places = 0;
-    for (int axis = 0; o >= 0 && out[o] && axis < out[o]->rank; axis++)
-        places += (size_t)out[o]->dims[axis];
-    if (o < 0 || places != v->n_list)
+    for (int axis = 0; c.t && axis < c.t->rank; axis++)
+        places += (size_t)c.t->dims[axis];
+    if (!c.t || places != v->n_list)
         return ODB_SKIPPED;
-    struct output_constant c = {v, out[o]};
     return output_map(s, out, output_constant, &c, err);
 }
 
@@ -411,8 +422,7 @@ static double output_mark_constant(const void *payload, size_t i, double x)
 static enum odb_status output_result_marked(const struct variant *v, const struct accused *s,
                                             struct odb_tensor **out, struct odb_error *err)
 {
-    int o = s->shown;
-    struct output_constant c = {v, o < 0 ? NULL : out[o]};
+    struct output_constant c = {v, output_made(s, out)};
     return c.t ? output_map(s, out, output_mark_constant, &c, err) : ODB_SKIPPED;
 }
 
@@ -463,25 +473,19 @@ static int64_t output_moved(const void *payload, size_t i)
     return from < 0 || from >= n ? -1 : (int64_t)i + (from - at) * (int64_t)p->inner;
 }
 
-static enum odb_status output_gather(const struct variant *v, const struct accused *s,
-                                     int64_t (*from)(const void *, size_t), size_t n_list,
-                                     struct odb_tensor **out, struct odb_error *err)
+static enum odb_status output_gather_places(const struct variant *v, const struct accused *s,
+                                            int64_t (*from)(const void *, size_t), size_t n_list,
+                                            struct odb_tensor **out, struct odb_error *err)
 {
     struct output_places places;
-    struct odb_tensor *t = NULL;
-    int o = s->shown;
-    if (o < 0)
-        return ODB_SKIPPED;
-    ODB_TRY(output_places(v, out[o], n_list, &places));
-    ODB_TRY(tensor_gather(&t, out[o], from, &places, err));
-    tensor_replace(&out[o], t);
-    return ODB_OK;
+    ODB_TRY(output_places(v, output_made(s, out), n_list, &places));
+    return output_gather(s, out, from, &places, err);
 }
 
 static enum odb_status output_result_move(const struct variant *v, const struct accused *s,
                                           struct odb_tensor **out, struct odb_error *err)
 {
-    return output_gather(v, s, output_moved, 0, out, err);
+    return output_gather_places(v, s, output_moved, 0, out, err);
 }
 
 /* --- moved in memory -------------------------------------------------------------------------- */
@@ -513,14 +517,11 @@ static int64_t output_from_flat(const void *payload, size_t i)
 static enum odb_status output_result_flat(const struct variant *v, const struct accused *s,
                                           struct odb_tensor **out, struct odb_error *err)
 {
-    struct odb_tensor *t = NULL;
-    int o = s->shown;
-    if (o < 0 || !out[o] || out[o]->count < 5)
+    const struct odb_tensor *made = output_made(s, out);
+    if (!made || made->count < 5)
         return ODB_SKIPPED;
-    struct output_flat f = {(int64_t)out[o]->count, v->ints[0]};
-    ODB_TRY(tensor_gather(&t, out[o], output_from_flat, &f, err));
-    tensor_replace(&out[o], t);
-    return ODB_OK;
+    struct output_flat f = {(int64_t)made->count, v->ints[0]};
+    return output_gather(s, out, output_from_flat, &f, err);
 }
 
 /* --- permuted --------------------------------------------------------------------------------- */
@@ -593,7 +594,7 @@ static int64_t output_permuted(const void *payload, size_t i)
 static enum odb_status output_result_permuted(const struct variant *v, const struct accused *s,
                                               struct odb_tensor **out, struct odb_error *err)
 {
-    return output_gather(v, s, output_permuted, v->n_list, out, err);
+    return output_gather_places(v, s, output_permuted, v->n_list, out, err);
 }
 
 /* --- layouts ---------------------------------------------------------------------------------- */
@@ -654,8 +655,7 @@ static enum odb_status output_result_layout(const struct variant *v, const struc
 {
     size_t layouts = ODB_COUNT(output_layouts);
     struct odb_tensor *t = NULL, *shaped = NULL;
-    int o = s->shown;
-    const struct odb_tensor *r = o < 0 ? NULL : out[o];
+    const struct odb_tensor *r = output_made(s, out);
     if (!r || r->rank < 2 || ((size_t)v->at < layouts && r->rank != output_layouts[v->at].rank))
         return ODB_SKIPPED;
     if ((size_t)v->at < layouts) {
@@ -671,7 +671,7 @@ static enum odb_status output_result_layout(const struct variant *v, const struc
     enum odb_status status = odb_tensor_reshape(&shaped, t, r->rank, r->dims, err);
     odb_tensor_unref(t);
     if (status == ODB_OK)
-        tensor_replace(&out[o], shaped);
+        tensor_replace(&out[s->shown], shaped);
     return status;
 }
 
@@ -696,12 +696,11 @@ static enum choice output_choose_misread(const struct accused *s, size_t k, stru
 static enum odb_status output_result_misread(const struct variant *v, const struct accused *s,
                                              struct odb_tensor **out, struct odb_error *err)
 {
-    struct odb_tensor *t = NULL;
-    int o = s->shown;
-    if (o < 0 || !out[o] || out[o]->rank != output_layouts[v->at].rank)
+    struct odb_tensor *made = output_made(s, out), *t = NULL;
+    if (!made || made->rank != output_layouts[v->at].rank)
         return ODB_SKIPPED;
-    ODB_TRY(tensor_misread(&t, out[o], output_layouts[v->at].perm, err));
-    tensor_replace(&out[o], t);
+    ODB_TRY(tensor_misread(&t, made, output_layouts[v->at].perm, err));
+    tensor_replace(&out[s->shown], t);
     return ODB_OK;
 }
 

@@ -112,6 +112,9 @@ enum odb_status variant_finish(const struct variant *v, const struct accused *s,
 
 /* --- changing a call -------------------------------------------------------------------------- */
 
+/* Gives a call copies of its attributes and operands; they live until the end. */
+void change_begin(struct change *c, const struct accused *s, struct odb_call *call);
+void change_end(struct change *c);
 /* The attribute of this name becomes attr, or is added. attr's lists must outlive the run. */
 void change_attr(struct change *c, const struct odb_attr *attr);
 void change_drop_attr(struct change *c, const char *name);

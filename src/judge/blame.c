@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "judge/half_step.h"
 #include "judge/encoded.h"
 #include "run/hooks.h"
 #include "reference/trace.h"
@@ -56,6 +57,31 @@ static enum odb_dtype blame_rounded(const struct odb_judge *judge, const struct 
 {
     enum odb_dtype dtype = odb_tensor_real(t);
     return blame_precision(judge, t) == ODB_PREC_F32 ? ODB_F32 : dtype;
+}
+
+/* --- distances -------------------------------------------------------------------------------- */
+
+/* How far t is from base, less half a step of the integers that the target stores it as. */
+static enum odb_status blame_gap(struct odb_gap *out, const struct odb_tensor *t,
+                                 const struct odb_tensor *base, struct odb_error *err)
+{
+    struct odb_tensor *near;
+    ODB_TRY(odb_half_step(&near, t, base, err));
+    odb_gap_measure(out, near, base);
+    odb_tensor_unref(near);
+    return ODB_OK;
+}
+
+/* What a fixed tolerance says of the same. */
+static enum odb_status blame_apply(const struct odb_judge *judge, const struct odb_tensor *t,
+                                   const struct odb_tensor *base, enum odb_verdict *out,
+                                   char reason[160], struct odb_error *err)
+{
+    struct odb_tensor *near;
+    ODB_TRY(odb_half_step(&near, t, base, err));
+    *out = odb_criterion_apply(judge->tolerance, near, base, reason, 160);
+    odb_tensor_unref(near);
+    return ODB_OK;
 }
 
 /* --- values ----------------------------------------------------------------------------------- */
@@ -143,7 +169,7 @@ static enum odb_status blame_value(const struct odb_judge *judge, int value,
     out->boundary = judge->trace->boundary[value];
     if (!t || !ref)
         return ODB_OK;
-    odb_gap_measure(&gap, t, golden ? golden : ref);
+    ODB_TRY(blame_gap(&gap, t, golden ? golden : ref, err));
     if (gap.comparable) {
         out->error = ODB_NUMBER(gap.error);
         out->error_mean = ODB_NUMBER(gap.mean);
@@ -155,11 +181,8 @@ static enum odb_status blame_value(const struct odb_judge *judge, int value,
         snprintf(out->reason, sizeof out->reason, "elements of other types or shapes");
         return ODB_OK;
     }
-    if (!blame_by_noise(judge)) {
-        out->verdict =
-            odb_criterion_apply(judge->tolerance, t, ref, out->reason, sizeof out->reason);
-        return ODB_OK;
-    }
+    if (!blame_by_noise(judge))
+        return blame_apply(judge, t, ref, &out->verdict, out->reason, err);
     if (blame_is_float(ref) && !blame_same_pattern(judge->trace, value, t, &gap)) {
         out->verdict = ODB_VERDICT_NAN;
         snprintf(out->reason, sizeof out->reason, "NaN or Inf at other places");
@@ -338,9 +361,8 @@ static bool blame_agrees(const struct odb_tensor *t, const struct odb_tensor *ho
                          enum blame_agreement how)
 {
     struct odb_gap gap;
-    if (!honest)
+    if (!honest || blame_gap(&gap, t, honest, NULL) != ODB_OK)
         return false;
-    odb_gap_measure(&gap, t, honest);
     return how == BLAME_SAME_VALUES ? gap.same : gap.pattern;
 }
 
@@ -563,36 +585,42 @@ static void blame_excuse(const struct odb_judge *judge, const struct odb_node *n
 /* Judges output o by a tolerance that knows nothing of rounding. Values are held against the
  * reference's, so where float64 is farther away than the tolerance, its own precision counts too: a
  * target that computes what it computes is not off. */
-static void blame_judge_fixed(struct blame_replay *r, const struct odb_node *node, int o,
-                              const struct odb_tensor *t, struct odb_value_report *report)
+static enum odb_status blame_judge_fixed(struct blame_replay *r, const struct odb_node *node, int o,
+                                         const struct odb_tensor *t,
+                                         struct odb_value_report *report, struct odb_error *err)
 {
-    const struct odb_criterion *c = r->judge->tolerance;
+    enum odb_verdict exact, own = ODB_VERDICT_FAIL;
     char reason[160], ignored[160];
-    if (odb_criterion_apply(c, t, r->exact[o], reason, sizeof reason) == ODB_VERDICT_PASS)
-        return;
+    ODB_TRY(blame_apply(r->judge, t, r->exact[o], &exact, reason, err));
+    if (exact == ODB_VERDICT_PASS)
+        return ODB_OK;
     const struct odb_tensor *native = blame_native(r, node->n_out)[o];
-    if (!native || odb_criterion_apply(c, t, native, ignored, sizeof ignored) != ODB_VERDICT_PASS)
+    if (native)
+        ODB_TRY(blame_apply(r->judge, t, native, &own, ignored, err));
+    if (own != ODB_VERDICT_PASS)
         blame_accuse(report, reason);
+    return ODB_OK;
 }
 
-static void blame_judge_output(struct blame_replay *r, const struct odb_node *node, int o,
-                               const struct odb_tensor *t, struct odb_value_report *reports)
+static enum odb_status blame_judge_output(struct blame_replay *r, const struct odb_node *node,
+                                          int o, const struct odb_tensor *t,
+                                          struct odb_value_report *reports, struct odb_error *err)
 {
     struct odb_value_report *report = &reports[node->out[o]];
     const struct odb_tensor *exact = r->exact[o];
     struct odb_gap gap;
     if (!t || !exact)
-        return;
+        return ODB_OK;
     const struct odb_encoding *e = odb_cpu_encoding(r->judge->trace->cpu, node->out[o]);
     blame_inherit(r->judge, node, o, exact, reports);
-    odb_gap_measure(&gap, t, exact);
+    ODB_TRY(blame_gap(&gap, t, exact, err));
     if (gap.comparable)
         report->local_error = ODB_NUMBER(gap.error);
     bool other = t->kind != ODB_TENSOR && blame_is_float(exact) && !gap.comparable;
     if (other || !odb_tensor_same_shape(t, exact) || blame_other_type(r, node, o, t)) {
         blame_accuse(report, "another shape or type than the reference operator gives");
     } else if (!blame_by_noise(r->judge)) {
-        blame_judge_fixed(r, node, o, t, report);
+        return blame_judge_fixed(r, node, o, t, report, err);
     } else if (e && t->kind == ODB_TENSOR && blame_is_float(t)) {
         blame_judge_encoded(r, node, o, e, t, &gap, report);
         blame_excuse(r->judge, node, o, reports);
@@ -602,6 +630,7 @@ static void blame_judge_output(struct blame_replay *r, const struct odb_node *no
     } else {
         blame_judge_exact(r, node, o, t, &gap, report);
     }
+    return ODB_OK;
 }
 
 /* The target's inputs of a node; false when one was not had. */
@@ -653,7 +682,7 @@ enum odb_status odb_judge_node(const struct odb_judge *judge, int index,
         blame_codes(&r, out, node->n_out);
     for (int o = 0; o < node->n_out && replayed && status == ODB_OK; o++)
         if (node->out[o] >= 0)
-            blame_judge_output(&r, node, o, out[o], reports);
+            status = blame_judge_output(&r, node, o, out[o], reports, err);
     if (!replayed)
         memset(r.exact, 0, (size_t)node->n_out * sizeof *r.exact);
     blame_drop(r.exact, node->n_out);

@@ -26,6 +26,7 @@
 #include "system/scratch.h"
 #include "compare/criterion.h"
 #include "search/ddmin.h"
+#include "probe/refusal.h"
 #include "run/feeds.h"
 #include "run/hooks.h"
 #include "search/search.h"
@@ -516,7 +517,8 @@ static enum odb_status precision_all(struct precision *p, struct odb_error *err)
     }
     free(all);
     if (status == ODB_OK && !r->all.ran) /* err is the target's */
-        return odb_error_at(err, "the model in float32 on %s", r->targets[r->all.target]);
+        return odb_refusal_remedy(
+            odb_error_at(err, "the model in float32 on %s", r->targets[r->all.target]), err);
     return status;
 }
 

@@ -118,7 +118,12 @@ enum odb_status odb_explain_group(struct odb_explanations *out, const struct odb
     struct group_asked g = {.a = a, .graph = a->prober->model->graph};
     struct odb_tensor *y = NULL;
     enum odb_status status = ODB_OK;
+    uint64_t bytes = 0;
     *out = (struct odb_explanations){0};
+    for (size_t n = 0; n < g.graph->n_nodes; n++)
+        bytes += a->nodes[n] ? odb_explain_bytes(a->prober, (int)n) : 0;
+    if (!odb_explain_fits(a->prober, bytes, &out->why_not))
+        return ODB_OK;
     g.fed = odb_new_n(struct odb_tensor *, g.graph->n_values);
     if (!group_feed(&g))
         out->why_not = odb_xstrdup("what its nodes are fed is not known");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "run/memory_budget.h"
 
 struct explaining {
     const struct odb_explain_asking *a;
@@ -48,6 +49,34 @@ static bool explaining_may(const struct explaining *e)
     for (size_t i = 0; i < e->n_read; i++)
         may = may && odb_probe_taps(e->a->prober, e->read[i]);
     return may;
+}
+
+uint64_t odb_explain_bytes(const struct odb_prober *prober, int node)
+{
+    const struct odb_node *n = &prober->model->graph->nodes[node];
+    uint64_t bytes = 0;
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] >= 0)
+            bytes += odb_tensor_size(odb_trace_value(prober->trace, n->in[i]));
+    for (int o = 0; o < n->n_out; o++)
+        if (n->out[o] >= 0)
+            bytes += odb_tensor_size(odb_trace_value(prober->trace, n->out[o]));
+    return bytes;
+}
+
+bool odb_explain_fits(const struct odb_prober *prober, uint64_t bytes, char **why_not)
+{
+    const struct odb_memory_budget memory = odb_memory_budget(prober->hooks.budget);
+    struct odb_buf text = ODB_BUF_INIT;
+    if (bytes < memory.replayed)
+        return true;
+    odb_buf_puts(&text, "its operands and results take ");
+    odb_buf_put_bytes(&text, bytes);
+    odb_buf_puts(&text, ", and ");
+    odb_buf_put_bytes(&text, memory.replayed);
+    odb_buf_puts(&text, memory.capped ? " is the most by --mem" : " is the most by free memory");
+    *why_not = odb_buf_take(&text);
+    return false;
 }
 
 /* --- other inputs ----------------------------------------------------------------------------- */
@@ -168,6 +197,10 @@ enum odb_status odb_explain_node(struct odb_explanations *out, const struct odb_
     struct odb_explain_pair pair = {0};
     enum odb_status status = ODB_OK;
     *out = (struct odb_explanations){0};
+    if (!odb_explain_fits(a->prober, odb_explain_bytes(a->prober, a->node), &out->why_not)) {
+        free(asked);
+        return ODB_OK;
+    }
     explaining_list(&e);
     bool may = explaining_may(&e);
     if (asked && may)

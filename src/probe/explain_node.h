@@ -6,7 +6,7 @@
 #ifndef ODB_PROBE_EXPLAIN_NODE_H
 #define ODB_PROBE_EXPLAIN_NODE_H
 
-#include "explain/explain.h"
+#include "explain/explanations.h"
 #include "probe/probe.h"
 
 struct odb_explain_asking {
@@ -23,13 +23,20 @@ struct odb_explain_asking {
     double factor, seconds; /* as in struct odb_explain_question */
 };
 
-/* ODB_CANCELLED, and what asking for the first run fails with; what asking again fails with only
- * leaves explanations unconfirmed. *out is the caller's to dispose of always. */
+/* Nothing is run for a node whose values are too large to be replayed (memory_budget.h): out says
+ * so. ODB_CANCELLED, and what asking for the first run fails with; what asking again fails with
+ * only leaves explanations unconfirmed. *out is the caller's to dispose of always. */
 enum odb_status odb_explain_node(struct odb_explanations *out, const struct odb_explain_asking *a,
                                  struct odb_error *err) ODB_MUST_USE;
 
 /* Another input for what is explained: the same numbers in another order, so that they stay what
  * may be fed. A ref of t where an order says nothing, or may mean another thing. The caller's. */
 struct odb_tensor *odb_explain_other_order(const struct odb_tensor *t, uint64_t seed);
+
+/* Bytes of what a node reads and makes, as the reference has it. */
+uint64_t odb_explain_bytes(const struct odb_prober *prober, int node);
+/* Whether there is memory for replays of so many bytes of operands and results; *why_not, the
+ * caller's, else says how much there is. */
+bool odb_explain_fits(const struct odb_prober *prober, uint64_t bytes, char **why_not);
 
 #endif

@@ -118,8 +118,9 @@ static enum odb_status reference_take(struct odb_trace *trace, const struct odb_
         return odb_error_remedy(err, "say which is which with --map FILE; see onnxdbg-dump(7)");
     }
     if (rounded) {
-        char *line = odb_xasprintf("%zu values of the %s were rounded to the model's type", rounded,
-                                   source->what);
+        char *line =
+            odb_xasprintf("%zu value%s of the %s %s rounded to the model's type", rounded,
+                          odb_plural(rounded), source->what, rounded == 1 ? "was" : "were");
         reference_note(trace, line);
         free(line);
     }

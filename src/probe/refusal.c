@@ -34,3 +34,12 @@ bool odb_refusal_may_be_fault(enum odb_status status, const struct odb_error *er
 {
     return odb_probe_refused(status) && !odb_refusal_is_local(status, err);
 }
+
+enum odb_status odb_refusal_remedy(enum odb_status status, struct odb_error *err)
+{
+    if (odb_refusal_may_be_fault(status, err) && err && !err->remedy[0])
+        odb_error_remedy(err,
+                         "`onnxdbg bisect` finds what it refuses, and whether it runs that with "
+                         "other options");
+    return status;
+}

@@ -19,4 +19,8 @@ bool odb_refusal_is_local(enum odb_status status, const struct odb_error *err);
  * False for one that is local, and for a status that is none. */
 bool odb_refusal_may_be_fault(enum odb_status status, const struct odb_error *err);
 
+/* For a command that can do nothing with a refusal: names the one that can, where err has no remedy
+ * of its own. Returns the status. */
+enum odb_status odb_refusal_remedy(enum odb_status status, struct odb_error *err);
+
 #endif

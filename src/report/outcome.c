@@ -75,6 +75,14 @@ void odb_report_undecide(struct odb_report *report, enum odb_undecided why,
     odb_push(&report->undecided, (struct odb_undecided_reason){why, *because, false});
 }
 
+bool odb_report_undecided(const struct odb_report *report, enum odb_undecided why)
+{
+    bool has = false;
+    for (size_t i = 0; i < report->undecided.n; i++)
+        has |= report->undecided.items[i].why == why;
+    return has;
+}
+
 /* Where there is a verdict all the same, a reason is reported once. */
 static void outcome_warn(struct odb_report *report)
 {

@@ -37,6 +37,7 @@ const char *odb_outcome_name(enum odb_outcome outcome);
     X(SAMPLES, false)  /* other samples of inputs could not be judged */                           \
     X(FLOAT, true)     /* it is judged by few bits, and computes in float */                       \
     X(BLUNT, false)    /* what the expected type must lose is as large as the outputs are */       \
+    X(ROUNDED, true)   /* the target stores integers, and what rounding carries hides faults */    \
     X(UNREAD, false)   /* values cannot be read on the target, and a fault may be in one of them */
 
 enum odb_undecided {
@@ -57,6 +58,8 @@ enum odb_outcome odb_outcome_of_json(const struct json_t *report);
  * command ends with where there is none for it. */
 void odb_report_undecide(struct odb_report *report, enum odb_undecided why,
                          const struct odb_error *because);
+/* Whether it has that reason. */
+bool odb_report_undecided(const struct odb_report *report, enum odb_undecided why);
 /* The search has come to its end, or to status, which err tells. Returns status; or, where that is
  * ODB_OK and there is no verdict all the same, the reason as an error. Once more with what came
  * after it, where that failed. */

@@ -311,6 +311,20 @@ static void answers_begin(void *payload, const char *key, const char *what, int 
         store->failed = answers_insert(store, key, what, node, &store->failure);
 }
 
+/* The steps of values that have them, behind all values: which value, its axis, how many. Programs
+ * that know nothing of steps do not take such an answer, and ask again. */
+static void answers_encode_steps(const struct odb_answered *known, struct odb_buf *out)
+{
+    for (size_t i = 0; i < known->n; i++) {
+        const struct odb_tensor *t = known->outputs[i];
+        if (!t || !t->n_steps)
+            continue;
+        int64_t head[] = {(int64_t)i, t->steps_axis, (int64_t)t->n_steps};
+        odb_buf_add(out, head, sizeof head);
+        odb_buf_add(out, t->steps, t->n_steps * sizeof *t->steps);
+    }
+}
+
 /* The values in the format of ONNX: each with its kind and its length before it. An entry that the
  * target lacks has the kind -1. */
 static bool answers_encode(const struct odb_answered *known, struct odb_buf *out)
@@ -326,7 +340,30 @@ static bool answers_encode(const struct odb_answered *known, struct odb_buf *out
         if (!done)
             return false;
     }
+    answers_encode_steps(known, out);
     return true;
+}
+
+static bool answers_decode_steps(const char *bytes, size_t size, struct odb_answered *out)
+{
+    int64_t head[3];
+    while (size > sizeof head) {
+        memcpy(head, bytes, sizeof head);
+        bytes += sizeof head;
+        size -= sizeof head;
+        struct odb_tensor *t =
+            head[0] >= 0 && (uint64_t)head[0] < out->n ? out->outputs[head[0]] : NULL;
+        if (!t || head[2] < 1 || (uint64_t)head[2] > size / sizeof *t->steps)
+            return false;
+        double *steps = odb_xmemdup(bytes, (size_t)head[2] * sizeof *steps); /* aligned */
+        bool fit = odb_tensor_take_steps(t, head[1], steps, (size_t)head[2]);
+        free(steps);
+        if (!fit)
+            return false;
+        bytes += (size_t)head[2] * sizeof *steps;
+        size -= (size_t)head[2] * sizeof *steps;
+    }
+    return size == 0;
 }
 
 static bool answers_decode(const char *bytes, size_t size, struct odb_answered *out)
@@ -347,7 +384,7 @@ static bool answers_decode(const char *bytes, size_t size, struct odb_answered *
         bytes += head[1];
         size -= (size_t)head[1];
     }
-    return size == 0;
+    return answers_decode_steps(bytes, size, out);
 }
 
 static enum odb_status answers_update(struct odb_store *store, const char *key,

@@ -439,6 +439,7 @@ static enum odb_status minimise_part(struct odb_minimised *out, bool own_values,
         out->probes = before + own_values;
         out->own_values = own_values;
         inner.search.trace = NULL;
+        inner.search.part = true;
         status = minimise_model(out, model, constant, segment.model, segment.feeds, &inner, err);
     }
     subject_dispose(&segment);
@@ -491,8 +492,8 @@ void odb_minimised_put(const struct odb_minimised *minimised, struct odb_buf *ou
         odb_buf_put_shown(out, s->text);
         odb_buf_putc(out, '\n');
     }
-    odb_buf_printf(out, "%zu probes of about %zu expected, %.1f s\n", minimised->probes,
-                   minimised->expected, minimised->seconds);
+    odb_buf_printf(out, "%zu probe%s of about %zu expected, %.1f s\n", minimised->probes,
+                   odb_plural(minimised->probes), minimised->expected, minimised->seconds);
     for (size_t i = 0; i < minimised->notes.n; i++) {
         odb_buf_puts(out, "note: ");
         odb_buf_put_shown(out, minimised->notes.items[i]);

@@ -31,6 +31,7 @@
 #include "report/json.h"
 #include "probe/probe.h"
 #include "report/report.h"
+#include "shrink/repro_as_if.h"
 #include "shrink/repro_spec.h"
 #include "probe/run_values.h"
 #include "probe/reference_from.h"
@@ -69,6 +70,7 @@ struct repro {
     char words[600];             /* how it was refused, where that is the failure: */
     char *runs_with;             /* owned: the spec that runs it; NULL: it is not */
     struct odb_tensor **made[2]; /* owned refs; [n_outputs of small] by reference and target */
+    bool as_if;                  /* a model that computes what the target did is there */
     bool unreferenced;           /* the reference cannot run it: a crash is one all the same */
     bool own; /* the segment is fed with what the target itself makes, and not the reference */
 };
@@ -520,6 +522,28 @@ static enum odb_status repro_judge(struct repro *r, const struct odb_bisect_opti
     return ODB_OK;
 }
 
+/* What is known of what the target computed instead; NULL: nothing is. */
+static const struct odb_explanations *repro_explained(const struct repro *r)
+{
+    const struct odb_culprit *first =
+        r->report && r->report->culprits.n ? r->report->culprits.items : NULL;
+    return first && first->explained.items.n ? &first->explained : NULL;
+}
+
+/* The model that computes what the target did, where there is one. */
+static enum odb_status repro_write_as_if(struct repro *r, struct odb_error *err)
+{
+    struct odb_buf bytes = ODB_BUF_INIT;
+    struct odb_error why = ODB_ERROR_INIT;
+    if (!repro_explained(r))
+        return ODB_OK;
+    r->as_if =
+        odb_repro_as_if(r->small, r->feeds, r->made[1], repro_explained(r), &bytes, &why) == ODB_OK;
+    enum odb_status status = r->as_if ? repro_file(r, ODB_REPRO_AS_IF, &bytes, err) : ODB_OK;
+    odb_buf_dispose(&bytes);
+    return status;
+}
+
 static enum odb_status repro_rerun(struct repro *r, struct odb_error *err)
 {
     if (r->options->whole)
@@ -536,6 +560,7 @@ static enum odb_status repro_rerun(struct repro *r, struct odb_error *err)
                                          .expect = r->options->expect,
                                          .encodings = r->options->encodings,
                                          .no_opinion = r->options->encodings != NULL,
+                                         .part = true,
                                          .hooks = r->options->hooks};
     enum odb_status status = ODB_OK;
     inputs.inputs_from = data;
@@ -545,6 +570,7 @@ static enum odb_status repro_rerun(struct repro *r, struct odb_error *err)
     ODB_TRY_OUT(repro_write_encodings(r, err));
     ODB_TRY_OUT(repro_write_outputs(r, err));
     ODB_TRY_OUT(repro_judge(r, &options, err));
+    ODB_TRY_OUT(repro_write_as_if(r, err));
     status = repro_report(r, r->options->report ? r->options->report : r->report, err);
 out:
     free(path);
@@ -686,6 +712,9 @@ static void repro_put_files(const struct repro *r, struct odb_buf *text)
                        "| report.json | the diagnosis%s |\n",
                        o->report ? ", as the search of the whole model made it" : "");
     odb_buf_puts(text, "| node.txt | the nodes as ONNX text |\n");
+    if (r->as_if)
+        odb_buf_puts(text, "| " ODB_REPRO_AS_IF " | a model that computes what the target did: the "
+                           "reference gives what actual/ holds, within noise |\n");
     if (o->encodings)
         odb_buf_puts(text, "| " REPRO_ENCODINGS " | how the target quantises each value |\n");
     if (r->target.copied)
@@ -765,6 +794,10 @@ static enum odb_status repro_write_page(const struct repro *r,
                    : result->reproduces ? "It reproduces"
                                         : "It does NOT reproduce",
                    result->summary);
+    if (repro_explained(r)) {
+        odb_explanations_put(repro_explained(r), &text);
+        odb_buf_puts(&text, "\n\n");
+    }
     enum odb_status status = repro_put_refusal(r, &text, err);
     repro_put_files(r, &text);
     repro_put_command(r, &text);

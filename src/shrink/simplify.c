@@ -211,13 +211,15 @@ static enum odb_status simplify_ask(struct minimisation *m, const struct subject
 enum odb_status subject_fails(bool *fails, const struct minimisation *m, const struct subject *s,
                               struct odb_error *err)
 {
+    struct odb_bisect_options search = m->options->search;
     struct odb_trace *trace;
     *fails = true;
     ODB_TRY(simplify_trace(m, s, &trace, err));
     if (!trace)
         return ODB_OK;
+    search.part = true;
     enum odb_status status =
-        odb_fails(fails, s->model, s->feeds, trace, &m->options->search, m->sought.verdict, err);
+        odb_fails(fails, s->model, s->feeds, trace, &search, m->sought.verdict, err);
     odb_trace_free(trace);
     if (status == ODB_OK) /* a search that has its verdict may end well all the same */
         status = odb_hooks_cancelled(&m->options->search.hooks, err);
@@ -455,7 +457,8 @@ static enum odb_status simplify_constants(struct minimisation *m, char *text, si
     size_t fixed, folded;
     ODB_TRY(simplify_fix(m, &fixed, err));
     ODB_TRY(simplify_fold(m, &folded, err));
-    snprintf(text, size, "%zu inputs became weights, %zu nodes folded", fixed, folded);
+    snprintf(text, size, "%zu input%s became %s, %zu node%s folded", fixed, odb_plural(fixed),
+             fixed == 1 ? "a weight" : "weights", folded, odb_plural(folded));
     return ODB_OK;
 }
 

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "judge/blame.h"
 #include "probe/probe.h"
+#include "probe/refusal.h"
 #include "probe/reference_from.h"
 #include "run/hooks.h"
 #include "run/value_report.h"
@@ -98,7 +99,7 @@ static enum odb_status observe_ask(struct asking *a, struct odb_error *err)
     a->loaded = status == ODB_OK;
     a->s->result->loads += a->probe.loads;
     a->s->result->runs += a->probe.runs;
-    return status;
+    return odb_refusal_remedy(status, err);
 }
 
 static enum odb_status observe_judge(struct asking *a, struct odb_sample *sample,

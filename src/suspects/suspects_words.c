@@ -5,11 +5,6 @@
 
 #define WORDS_SHOWN 10 /* suspects in the table */
 
-static const char *words_plural(size_t n)
-{
-    return n == 1 ? "" : "s";
-}
-
 /* The deviation; the words have a %g where there is an amount. */
 static void words_deviation(const struct odb_suspect *one, struct odb_buf *out)
 {
@@ -37,7 +32,7 @@ static void words_table(const struct odb_suspects *r, struct odb_buf *out)
     size_t shown = 0;
     odb_buf_printf(out, "\nWhat the error of one node would explain of %s, over %zu sample%s:\n",
                    r->pattern ? "where NaN and Inf stand" : "the outputs' differences", r->n_used,
-                   words_plural(r->n_used));
+                   odb_plural(r->n_used));
     for (; shown < r->list.n && shown < WORDS_SHOWN; shown++)
         words_row(r, &r->list.items[shown], out);
     if (shown < r->list.n)
@@ -101,7 +96,7 @@ void odb_suspects_put(const struct odb_suspects *r, struct odb_buf *out)
     }
     if (r->n_differ && r->n_untried)
         odb_buf_printf(out, "%zu node%s could not be tried: no floats, or nothing replays them\n",
-                       r->n_untried, words_plural(r->n_untried));
+                       r->n_untried, odb_plural(r->n_untried));
     odb_buf_printf(out, "%zu load%s, %zu runs, %zu replays, %.1f s\n", r->loads,
-                   words_plural(r->loads), r->runs, r->n_replays, r->seconds);
+                   odb_plural(r->loads), r->runs, r->n_replays, r->seconds);
 }

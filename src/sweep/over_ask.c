@@ -48,13 +48,23 @@ static enum odb_status over_judge(void *payload, const struct odb_probe *probe,
     return ODB_OK;
 }
 
-/* A search may let off what the run showed. */
+/* A search may let off what the run showed, or be unable to say. */
 static enum odb_status over_confirm(struct over *o, struct odb_over_run *run, struct odb_error *err)
 {
     struct odb_bisect_options options = *o->options;
     bool fails;
     options.target = run->spec;
-    ODB_TRY(odb_fails(&fails, o->model, o->feeds, options.trace, &options, run->verdict, err));
+    enum odb_status status =
+        odb_fails(&fails, o->model, o->feeds, options.trace, &options, run->verdict, &run->why);
+    if (status == ODB_E_EXECUTOR) {
+        run->status = ODB_E_INPUT; /* no refusal: the encodings are for another target */
+        run->verdict = ODB_VERDICT_UNTESTABLE;
+        return ODB_OK;
+    }
+    if (status != ODB_OK) {
+        *err = run->why;
+        return status;
+    }
     if (odb_verdict_is_bad(run->verdict) && !fails)
         run->verdict = ODB_VERDICT_PASS;
     return ODB_OK;

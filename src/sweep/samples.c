@@ -211,15 +211,17 @@ static enum odb_status samples_run(struct samples_at *at, struct odb_prober *pro
     return status;
 }
 
-/* A search may let off what the run showed. */
+/* A search may let off what the run showed, or be unable to say. */
 static enum odb_status samples_fails(struct samples_at *at, struct odb_error *err)
 {
     bool fails;
-    ODB_TRY(
-        odb_fails(&fails, at->model, at->feeds, at->trace, &at->options, at->sample->verdict, err));
-    if (odb_verdict_is_bad(at->sample->verdict) && !fails)
+    enum odb_status status =
+        odb_fails(&fails, at->model, at->feeds, at->trace, &at->options, at->sample->verdict, err);
+    if (status == ODB_E_EXECUTOR)
+        at->sample->verdict = ODB_VERDICT_UNTESTABLE;
+    else if (status == ODB_OK && odb_verdict_is_bad(at->sample->verdict) && !fails)
         at->sample->verdict = ODB_VERDICT_PASS;
-    return ODB_OK;
+    return status;
 }
 
 void odb_samples_forecast(struct odb_pool *pool, size_t done, size_t n, double began,

@@ -156,6 +156,7 @@ enum odb_status odb_spill_take(struct odb_spill *spill, struct odb_tensor **t,
         ODB_TRY(spill_open(spill, err));
     ODB_TRY(spill_write(spill->file, own, &spilled, err));
     odb_tensor_set_read_as(spilled, own->read_as);
+    odb_tensor_set_steps(spilled, own->steps_axis, own->steps, own->n_steps);
     spilled->held = own->held;
     odb_tensor_unref(own);
     *t = spilled;

@@ -394,6 +394,7 @@ void odb_tensor_unref(struct odb_tensor *t)
     odb_storage_unref(t->storage);
     tensor_free_items(t->items, t->n_items);
     free(t->read_as);
+    free(t->steps);
     odb_blocks_give(t, sizeof *t);
 }
 
@@ -401,6 +402,35 @@ void odb_tensor_set_read_as(struct odb_tensor *t, const char *text)
 {
     free(t->read_as);
     t->read_as = text && *text ? odb_xstrdup(text) : NULL;
+}
+
+void odb_tensor_set_steps(struct odb_tensor *t, int axis, const double *steps, size_t n)
+{
+    free(t->steps);
+    t->steps = n ? odb_xmemdup(steps, n * sizeof *steps) : NULL;
+    t->n_steps = n;
+    t->steps_axis = axis;
+}
+
+bool odb_tensor_take_steps(struct odb_tensor *t, int64_t axis, const double *steps, size_t n)
+{
+    bool fit = n < 2 ||
+               (t->kind == ODB_TENSOR && axis >= 0 && axis < t->rank && (size_t)t->dims[axis] == n);
+    for (size_t i = 0; fit && i < n; i++)
+        fit = steps[i] > 0 && isfinite(steps[i]);
+    if (fit)
+        odb_tensor_set_steps(t, n < 2 ? 0 : (int)axis, steps, n);
+    return fit;
+}
+
+double odb_tensor_step(const struct odb_tensor *t, size_t i)
+{
+    size_t each = 1;
+    if (t->n_steps < 2)
+        return t->n_steps ? t->steps[0] : 0;
+    for (int k = t->steps_axis + 1; k < t->rank; k++)
+        each *= (size_t)t->dims[k];
+    return t->steps[i / each % t->n_steps];
 }
 
 /* --- looking at tensors ----------------------------------------------------------------------- */

@@ -54,8 +54,12 @@ struct odb_tensor {
     struct odb_storage *storage; /* ref; NULL with data NULL */
     struct odb_tensor **items;   /* owned array of refs */
     size_t n_items;
-    char *read_as; /* owned: how the target that it is of held it, where that was undone; NULL: as
-                      it is */
+    char *read_as;  /* owned: how the target that it is of held it, where that was undone; NULL: as
+                       it is */
+    double *steps;  /* owned; [n_steps] of a target's value that it stores as integers: what one of
+                       them is worth; NULL: it does not */
+    size_t n_steps; /* 1: for all elements; else one for each place on steps_axis */
+    int steps_axis;
 };
 
 struct odb_storage *odb_storage_ref(struct odb_storage *storage);
@@ -107,6 +111,13 @@ enum odb_status odb_tensor_set_string(struct odb_tensor *t, size_t i, const char
 
 /* Copies a text into read_as of a tensor that is not shared yet; NULL or "": there is none. */
 void odb_tensor_set_read_as(struct odb_tensor *t, const char *text);
+/* Copies steps into a tensor that is not shared yet; n is 1, or the size of the axis; 0: none. */
+void odb_tensor_set_steps(struct odb_tensor *t, int axis, const double *steps, size_t n);
+/* The same of steps that were read from somewhere: false, and none, unless they fit t, and each is
+ * above 0 and finite. */
+bool odb_tensor_take_steps(struct odb_tensor *t, int64_t axis, const double *steps, size_t n);
+/* How far apart the numbers are that element i could be stored as; 0: it is not stored so. */
+double odb_tensor_step(const struct odb_tensor *t, size_t i);
 
 struct odb_tensor *odb_tensor_ref(const struct odb_tensor *t); /* NULL stays NULL */
 void odb_tensor_unref(struct odb_tensor *t);                   /* NULL is fine */

@@ -123,6 +123,16 @@ static void against_unref(struct odb_tensor **list, size_t n)
     free(list);
 }
 
+/* The status of a run of the other model; where it does not run, what to do. */
+static enum odb_status against_ran(const struct against *x, enum odb_status status,
+                                   struct odb_error *err)
+{
+    if (status != ODB_OK && status != ODB_CANCELLED && err && !err->remedy[0])
+        odb_error_remedy(err, "it is %s that does not run; bisect it by itself",
+                         x->how->other->path);
+    return status;
+}
+
 static enum odb_status against_run(struct against *x, struct odb_error *err)
 {
     int *list = odb_new_n(int, x->b->n_values + 1);
@@ -145,10 +155,7 @@ static enum odb_status against_run(struct against *x, struct odb_error *err)
     x->description = odb_xstrdup(text);
     free(outputs);
     free(list);
-    if (status != ODB_OK && status != ODB_CANCELLED && err && !err->remedy[0])
-        odb_error_remedy(err, "it is %s that does not run; bisect it by itself",
-                         x->how->other->path);
-    return status;
+    return against_ran(x, status, err);
 }
 
 /* A runtime may compute otherwise while every value is an output, so what its outputs come to is
@@ -168,8 +175,10 @@ static enum odb_status against_run_unobserved(struct against *x, struct odb_erro
     }
     if (n && !odb_executor_is_reference(x->how->spec)) {
         odb_hooks_phase(&x->options->hooks, "the other model, nothing else read", 0);
-        status = odb_run_values(x->how->other, &x->there, x->how->spec, list, n, outputs, NULL, 0,
-                                &x->options->hooks, err);
+        status = against_ran(x,
+                             odb_run_values(x->how->other, &x->there, x->how->spec, list, n,
+                                            outputs, NULL, 0, &x->options->hooks, err),
+                             err);
         x->loads++;
         x->runs++;
     }

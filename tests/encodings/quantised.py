@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """A compiler for few bits, as a target that stays: onnxdbg-server(7).
 
-    server:/usr/bin/python3 quantised.py ONNXDBG SPEC ENCODINGS [FAULT:VALUE]
+    server:/usr/bin/python3 quantised.py ONNXDBG SPEC ENCODINGS [FAULT:VALUE [codes]]
 
 Whatever model it is given gets QuantizeLinear and DequantizeLinear around the values that ENCODINGS
 (onnxdbg's own JSON) names, and then runs on SPEC by `onnxdbg run`: with ort, code of another house
@@ -15,6 +15,12 @@ throughout. FAULT is what its kernel for the node that makes VALUE does wrong:
     bias      the bias is left out
     channel   all channels of the weight are read with the scale of the first
     wrap      codes wrap around where they should saturate, a quarter of the range too early
+    percent   its results are 1 % too large before they are rounded
+    step      its codes are one too large
+
+With "codes" it computes with the weights and the inputs as they are, has scales with room for what
+rounding adds, gives what it stores as codes, and says in groups.json what they are worth. So nobody
+needs ENCODINGS to judge it.
 """
 import json
 import os
@@ -26,6 +32,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+ROOM = 1.25  # so that what rounding adds does not saturate
 CONTRIB = "com.microsoft"  # its QuantizeLinear is in every opset
 
 
@@ -38,7 +45,7 @@ class Encoding:
         self.scale = np.atleast_1d(np.array(about["scale"], np.float32))
         self.zero = np.broadcast_to(np.array(about.get("zero_point", 0), np.int64),
                                     self.scale.shape)
-        self.lo, self.hi = codes
+        self.lo, self.hi, self.whole = *codes, self.scale
 
     def shaped(self, array, rank):
         if array.size == 1 or self.axis is None:
@@ -82,9 +89,13 @@ class Rewriter:
         """y becomes x as the target's integers have it."""
         scale, zero = np.float32(e.scale[0]), int(e.zero[0])
         half = np.float32(scale / 2)
-        if fault == "scale":
-            self.add("Mul", [x, self.constant(np.float32(1.05))], x + "/scaled")
+        if fault in ("scale", "percent"):
+            by = np.float32(1.05 if fault == "scale" else 1.01)
+            self.add("Mul", [x, self.constant(by)], x + "/scaled")
             x += "/scaled"
+        elif fault == "step":
+            self.add("Add", [x, self.constant(scale)], x + "/up")
+            x += "/up"
         elif fault == "floor":
             self.add("Sub", [x, self.constant(np.float32(half * 0.999))], x + "/floor")
             x += "/floor"
@@ -182,16 +193,43 @@ def rewrite(path, encodings, fault):
 
 
 class Target:
-    def __init__(self, program, spec, path, fault=":"):
+    def __init__(self, program, spec, path, fault=":", codes=""):
         with open(path, encoding="utf-8") as file:
             about = json.load(file)["values"]
         self.program, self.spec = program, spec
         self.encodings = {name: Encoding(e) for name, e in about.items()}
         self.fault = fault.split(":", 1)
+        self.codes = codes == "codes"
 
     def load(self, request):
-        self.model = rewrite(request["model"], self.encodings, self.fault)
+        if self.codes:
+            self.compute_alone(request["model"])
+        self.model = rewrite(request["model"], self.now if self.codes else self.encodings,
+                             self.fault)
         return {"ok": True}
+
+    def compute_alone(self, path):
+        """Neither weights nor inputs are stored as codes."""
+        graph = onnx.load(path, load_external_data=False).graph
+        fed = [v.name for v in graph.input] + [t.name for t in graph.initializer] + [
+            n.output[0] for n in graph.node if n.op_type == "Constant"]
+        self.now = {n: e for n, e in self.encodings.items() if n not in fed}
+        for e in self.now.values():
+            e.scale = e.whole * np.float32(ROOM)
+
+    def store(self, directory, outputs):
+        """Outputs become codes, and what they are worth is said."""
+        values = {}
+        for value in outputs:
+            e = self.now.get(value["name"])
+            array = np.load(value["file"]) if e else None
+            if e is None or array.dtype != np.float32:
+                continue
+            scale, zero = float(e.scale[0]), int(e.zero[0])
+            np.save(value["file"], (np.rint(array / scale) + zero).astype(np.int16))
+            values[value["name"]] = {"dtype": "int16", "scale": scale, "zero_point": zero}
+        with open(os.path.join(directory, "groups.json"), "w", encoding="utf-8") as file:
+            json.dump({"schema": 1, "groups": [], "values": values}, file)
 
     def run(self, request):
         saved = os.path.join(os.path.dirname(self.model), "saved")
@@ -204,6 +242,8 @@ class Target:
         for value in request["outputs"]:
             shutil.move(os.path.join(saved, value["name"].replace("/", "_") + ".npy"),
                         value["file"])
+        if self.codes:
+            self.store(os.path.dirname(self.model), request["outputs"])
         return {"ok": True}
 
 

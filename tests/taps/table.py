@@ -64,8 +64,6 @@ def around(args):
 def search(model, target, args):
     words = ["timeout", str(args.limit), program(), "bisect", model, "--target", target, "--json",
              "-"]
-    if args.held in ("quantised", "both"):  # half a step counts as error
-        words += ["--tol", "allclose:1e-5,1e-6"]
     folder = os.path.join(os.path.dirname(model), "test_data_set_0")
     if os.path.isdir(folder):
         words += ["--inputs-from", folder]

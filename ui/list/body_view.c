@@ -14,7 +14,8 @@
 size_t ui_body_put(const struct odb_graph *graph, int node, struct odb_buf *out)
 {
     size_t row = 0, at = 0, seen = out->len;
-    odb_buf_printf(out, "graph %s, %zu nodes\n", graph->name ? graph->name : "", graph->n_nodes);
+    odb_buf_printf(out, "graph %s, %zu node%s\n", graph->name ? graph->name : "", graph->n_nodes,
+                   odb_plural(graph->n_nodes));
     for (size_t i = 0; i < graph->n_nodes; i++) {
         for (; seen < out->len; seen++)
             row += out->data[seen] == '\n';

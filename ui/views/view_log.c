@@ -170,8 +170,9 @@ static void log_title(const struct ui_view *view, struct odb_buf *out)
     double left = progress->expected - (odb_clock() - progress->began);
     odb_buf_printf(out, "search log: %zu probe%s", log_rows(view), log_rows(view) == 1 ? "" : "s");
     if (ui_app_busy(app) && progress->left)
-        odb_buf_printf(out, ", %zu of about %zu loads", progress->loaded,
-                       ODB_MAX(progress->loaded, progress->loads));
+        odb_buf_printf(out, ", %zu of about %zu load%s", progress->loaded,
+                       ODB_MAX(progress->loaded, progress->loads),
+                       odb_plural(ODB_MAX(progress->loaded, progress->loads)));
     if (ui_app_busy(app) && progress->expected > 0 && left > 0) {
         odb_buf_puts(out, ", about ");
         odb_buf_put_duration(out, ui_app_seconds(app, left));

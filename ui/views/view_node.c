@@ -340,7 +340,8 @@ static void node_put_head(struct node_view *v, const struct odb_node *node, cons
     if (op)
         odb_buf_printf(&line, ", reference kernel since %d", op->since);
     if (node->function)
-        odb_buf_printf(&line, ", local function of %zu nodes", node->function->graph->n_nodes);
+        odb_buf_printf(&line, ", local function of %zu node%s", node->function->graph->n_nodes,
+                       odb_plural(node->function->graph->n_nodes));
     if (node->file_index != node->index)
         odb_buf_printf(&line, ", number %d in the file", node->file_index);
     node_row(v, UI_STYLE_OP, 0, ODB_NO_NODE, ODB_NO_VALUE, "%s", odb_buf_text(&line));

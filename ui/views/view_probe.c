@@ -89,8 +89,8 @@ static void probe_put_why(struct probe_view *v, const struct odb_probe_log *p)
                   p->suspects - p->remaining, p->suspects - p->remaining == 1 ? "" : "s",
                   p->suspects, p->suspects == 1 ? "" : "s", p->remaining);
     else if (p->ended && p->remaining)
-        probe_row(v, UI_STYLE_NUMBER, 2, ODB_NO_NODE, ODB_NO_VALUE, "%zu suspects left",
-                  p->remaining);
+        probe_row(v, UI_STYLE_NUMBER, 2, ODB_NO_NODE, ODB_NO_VALUE, "%zu suspect%s left",
+                  p->remaining, odb_plural(p->remaining));
 }
 
 static void probe_put_link(struct probe_view *v, const char *before, int node)
@@ -110,10 +110,10 @@ static void probe_put_more(struct probe_view *v, size_t n)
 
 static void probe_put_cut(struct probe_view *v, const struct odb_probe_log *p)
 {
-    char *head = p->within
-                     ? odb_xasprintf("the cut: %zu nodes of the body", p->nodes)
-                     : odb_xasprintf("the cut: %zu of %zu nodes", p->nodes,
-                                     odb_session_model(v->text.view.app->session)->graph->n_nodes);
+    char *head =
+        p->within ? odb_xasprintf("the cut: %zu node%s of the body", p->nodes, odb_plural(p->nodes))
+                  : odb_xasprintf("the cut: %zu of %zu nodes", p->nodes,
+                                  odb_session_model(v->text.view.app->session)->graph->n_nodes);
     if (p->nodes)
         probe_head(v, head);
     free(head);

@@ -177,8 +177,9 @@ static void report_remarks(struct report_view *v, const struct odb_report *repor
 static void report_step(struct report_view *v, const struct odb_search_step *step)
 {
     struct odb_buf line = ODB_BUF_INIT;
-    odb_buf_printf(&line, "%-10s %6.2f s  %zu loads, %zu runs  ", step->step,
-                   ui_app_seconds(v->text.view.app, step->seconds), step->loads, step->runs);
+    odb_buf_printf(&line, "%-10s %6.2f s  %zu load%s, %zu run%s  ", step->step,
+                   ui_app_seconds(v->text.view.app, step->seconds), step->loads,
+                   odb_plural(step->loads), step->runs, odb_plural(step->runs));
     int hang = (int)line.len;
     odb_buf_puts(&line, step->why ? step->why : "");
     if (!report_folds(v, v->section))
@@ -193,12 +194,12 @@ static void report_cost(struct report_view *v, const struct odb_report *report)
     struct odb_buf line = ODB_BUF_INIT;
     odb_buf_puts(&line, "the search");
     if (report->target_description)
-        odb_buf_printf(&line,
-                       ": %zu model%s, %zu loads and %zu runs of %s in %.2f s (loads %.2f s)",
-                       report->target_models, report->target_models == 1 ? "" : "s",
-                       report->target_loads, report->target_runs, report->target_description,
-                       ui_app_seconds(v->text.view.app, report->seconds),
-                       ui_app_seconds(v->text.view.app, report->target_load_seconds));
+        odb_buf_printf(
+            &line, ": %zu model%s, %zu load%s and %zu run%s of %s in %.2f s (loads %.2f s)",
+            report->target_models, odb_plural(report->target_models), report->target_loads,
+            odb_plural(report->target_loads), report->target_runs, odb_plural(report->target_runs),
+            report->target_description, ui_app_seconds(v->text.view.app, report->seconds),
+            ui_app_seconds(v->text.view.app, report->target_load_seconds));
     if (report->steps.n || report->target_description)
         report_heading(v, REPORT_STEPS, UI_STYLE_LABEL, ODB_NO_NODE, odb_buf_text(&line));
     for (size_t i = 0; i < report->steps.n; i++)

@@ -387,15 +387,15 @@ enum odb_status apart_look(const struct search_case *c, struct findings *f, stru
         findings_step_turn(
             f, "choose",
             "apart: no node that was read is to blame, and the model has quantisers: "
-            "%zu groups between them run by themselves, in %zu models",
-            a.groups.n, a.n_models);
+            "%zu group%s between them run by themselves, in %zu model%s",
+            a.groups.n, odb_plural(a.groups.n), a.n_models, odb_plural(a.n_models));
         findings_step_begin(f, "groups apart");
         apart_feed(&a);
         for (size_t m = 0; m < a.n_models && status == ODB_OK; m++)
             status = apart_run(&a, m, err);
         apart_accuse(&a);
-        findings_step_end(f, "apart", "%zu groups between quantisers, each by itself; wrong: %zu",
-                          a.groups.n, f->report->culprits.n - before);
+        findings_step_end(f, "apart", "%zu group%s between quantisers, each by itself; wrong: %zu",
+                          a.groups.n, odb_plural(a.groups.n), f->report->culprits.n - before);
         if (!c->options->no_checks)
             for (size_t i = before;
                  i < ODB_MIN(f->report->culprits.n, before + APART_ALONE) && status == ODB_OK; i++)

@@ -125,22 +125,27 @@ static void tolerance_conclude(struct tolerance *t)
     struct findings *f = t->f;
     char label[200];
     const struct odb_node *node = &c->graph->nodes[t->first];
+    const char *stored =
+        decided_stores(f) ? ", and half a step of the integers that the target stores," : "";
     size_t outputs = 0;
+    double most = 0;
     bool diverge = false;
     for (size_t o = 0; o < c->n_outputs; o++) {
         if (t->tolerated[c->outputs[o]]) {
             f->verdicts[o].verdict = ODB_VERDICT_PASS;
+            most = fmax(most, f->verdicts[o].error.v);
             outputs++;
         }
         diverge |= odb_verdict_is_bad(f->verdicts[o].verdict);
     }
     findings_diverge(f, diverge);
     findings_note(f,
-                  "at #%d %s (%s) errors that the tolerance allows grow, or tip a decision, and "
+                  "at #%d %s (%s) errors that the tolerance allows%s grow, or tip a decision, and "
                   "the reference does the same: %zu value%s off by more than noise follow%s from "
-                  "that, %zu of them output%s",
-                  node->index, odb_node_label(node, label, sizeof label), node->op_type, t->n,
-                  t->n == 1 ? "" : "s", t->n == 1 ? "s" : "", outputs, outputs == 1 ? "" : "s");
+                  "that, %zu of them output%s, off by up to %.3g",
+                  node->index, odb_node_label(node, label, sizeof label), node->op_type, stored,
+                  t->n, t->n == 1 ? "" : "s", t->n == 1 ? "s" : "", outputs,
+                  outputs == 1 ? "" : "s", most);
 }
 
 enum odb_status tolerated_values(const struct search_case *c, struct findings *f,
@@ -150,6 +155,7 @@ enum odb_status tolerated_values(const struct search_case *c, struct findings *f
     enum odb_status status = ODB_OK;
     if (c->options->tolerance.kind != ODB_CRITERION_NOISE)
         return ODB_OK;
+    decided_refresh(c, f);
     t.guilty = odb_new_n(bool, c->graph->n_nodes);
     t.tolerated = odb_new_n(bool, c->graph->n_values);
     tolerance_mark_guilty(&t);

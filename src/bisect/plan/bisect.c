@@ -51,6 +51,7 @@
 #include "bisect/evidence/reference_off.h"
 #include "bisect/refusal/refused.h"
 #include "bisect/repeat.h"
+#include "judge/in_float.h"
 #include "report/report.h"
 #include "reference/trace.h"
 #include "bisect/evidence/unread.h"
@@ -188,12 +189,36 @@ static enum odb_status bisect_believe(struct bisect *s, struct odb_error *err)
     bisect_note_declarations(c, f);
     bisect_warn_memory(c, f);
     if (c->options->answers && c->options->answers->n && !c->options->scope)
-        findings_note(f, "goes on from a search that did not end: %zu answers are known",
-                      c->options->answers->n);
+        findings_note(f, "goes on from a search that did not end: %zu answer%s known",
+                      c->options->answers->n, c->options->answers->n == 1 ? " is" : "s are");
     return ODB_OK;
 }
 
 /* --- the search ------------------------------------------------------------------------------- */
+
+/* Whether a target that is judged by encodings computes in float: then there is no verdict. A part
+ * of a model is judged all the same: what quantises all others may leave this one in float. */
+static enum odb_status bisect_in_float(const struct search_case *c, struct findings *f,
+                                       bool *in_float, struct odb_error *err)
+{
+    struct odb_error why = ODB_ERROR_INIT;
+    *in_float = false;
+    if (!c->options->encodings || c->options->part)
+        return ODB_OK;
+    ODB_TRY(odb_in_float(in_float, c->trace, c->outputs, c->n_outputs, f->shown, &c->options->hooks,
+                         err));
+    if (!*in_float)
+        return ODB_OK;
+    odb_fail(&why, ODB_E_EXECUTOR,
+             "the target computes in float: its outputs are those of the float model, and not what "
+             "the encodings make of them");
+    odb_error_at(&why, "%s", c->options->target);
+    odb_error_remedy(&why, "judge it without --encodings, or give it the encodings");
+    findings_undecide(f, ODB_UNDECIDED_FLOAT, &why);
+    while (f->report->culprits.n) /* a recording accuses before its outputs are compared */
+        findings_drop(f, 0);
+    return ODB_OK;
+}
 
 /* The model as it is kills the target. */
 static enum odb_status bisect_dies(const struct search_case *c, struct findings *f,
@@ -242,9 +267,11 @@ static enum odb_status bisect_around(struct bisect *s, enum odb_status refusal,
 /* The target is a recording, which the options may have brought: then nothing is asked of it. */
 static enum odb_status bisect_recorded(struct bisect *s, struct odb_error *err)
 {
+    bool in_float;
     s->asked = &s->part.is;
     ODB_TRY(recorded_plan(&s->part, &s->whole.is, &s->found, err));
-    if (s->asked->options->recorded)
+    ODB_TRY(bisect_in_float(s->asked, &s->found, &in_float, err));
+    if (in_float || s->asked->options->recorded)
         return ODB_OK;
     ODB_TRY(evidence_confirm(s->asked, &s->found, err));
     return explains_culprits(s->asked, &s->found, err);
@@ -267,6 +294,7 @@ static enum odb_status bisect_search(struct bisect *s, struct odb_error *err)
 {
     const struct search_case *c = &s->whole.is;
     struct findings *f = &s->found;
+    bool in_float;
     ODB_TRY(bisect_believe(s, err));
     ODB_TRY(search_case_connect(&s->whole, err));
     if (c->prober->recorded)
@@ -280,6 +308,9 @@ static enum odb_status bisect_search(struct bisect *s, struct odb_error *err)
         return bisect_around(s, status, err);
     ODB_TRY(status);
     ODB_TRY(plain_account(c, f, err));
+    ODB_TRY(bisect_in_float(c, f, &in_float, err));
+    if (in_float)
+        return ODB_OK;
     status = bisect_runs(c, f, err);
     findings_only_outputs(f, !reading_taps(c) && odb_probe_cuts(c->prober) == ODB_CUTS_NONE &&
                                  odb_probe_refeeds(c->prober)); /* by now it may be found out */

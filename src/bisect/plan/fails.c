@@ -9,10 +9,12 @@
 #include "report/report.h"
 #include "reference/trace.h"
 
-/* Wrong numbers, and shapes that numbers decide; nothing excuses the rest. */
-static bool fails_may_be_let_off(enum odb_verdict shown)
+/* Wrong numbers, and shapes that numbers decide; nothing excuses the rest, but that few bits make
+ * NaN of what is a number in float. */
+static bool fails_may_be_let_off(enum odb_verdict shown, const struct odb_bisect_options *options)
 {
-    return shown == ODB_VERDICT_FAIL || shown == ODB_VERDICT_SHAPE;
+    return shown == ODB_VERDICT_FAIL || shown == ODB_VERDICT_SHAPE ||
+           (shown == ODB_VERDICT_NAN && options->encodings);
 }
 
 enum odb_status odb_fails(bool *fails, const struct odb_model *model, const struct odb_feeds *feeds,
@@ -27,7 +29,7 @@ enum odb_status odb_fails(bool *fails, const struct odb_model *model, const stru
     struct odb_report *report = NULL;
     struct odb_error why = ODB_ERROR_INIT;
     *fails = odb_verdict_is_bad(shown);
-    if (!fails_may_be_let_off(shown))
+    if (!fails_may_be_let_off(shown, options))
         return ODB_OK;
     search.trace = trace;
     search.strategy = ODB_STRATEGY_AUTO;
@@ -43,8 +45,10 @@ enum odb_status odb_fails(bool *fails, const struct odb_model *model, const stru
     trace->phase = phase;
     if (status == ODB_OK)
         *fails = report->outputs_diverge;
+    bool in_float = odb_report_undecided(report, ODB_UNDECIDED_FLOAT);
     odb_report_free(report);
-    if (status != ODB_CANCELLED || odb_budget_spent(&own))
+    *fails = *fails && !in_float;
+    if (!in_float && (status != ODB_CANCELLED || odb_budget_spent(&own)))
         return ODB_OK;
     if (err)
         *err = why;

@@ -15,7 +15,8 @@
 /* *fails: whether a search with these options would say that the outputs diverge; shown is the
  * worst of what a plain run of options->target showed, trace the reference's values for the feeds.
  * Runs the target only where shown is a kind of wrong that a search may let off. ODB_CANCELLED;
- * a search that does not end for another reason, or for want of time, leaves what was shown. */
+ * ODB_E_EXECUTOR: the target computes in float (in_float.h), so nothing can be said; a search that
+ * does not end for another reason, or for want of time, leaves what was shown. */
 enum odb_status odb_fails(bool *fails, const struct odb_model *model, const struct odb_feeds *feeds,
                           struct odb_trace *trace, const struct odb_bisect_options *options,
                           enum odb_verdict shown, struct odb_error *err) ODB_MUST_USE;

@@ -60,8 +60,8 @@ enum odb_status plain_run(const struct search_case *c, struct findings *f, struc
     ODB_TRY(status);
     ODB_TRY(repeat_runs(c, f, err));
     odb_pool_price(c->pool, &f->kept->load, &f->kept->run);
-    findings_step_end(f, "plain", "the model as it is, %zu times: is it wrong, does it repeat?",
-                      f->report->repeats.runs);
+    findings_step_end(f, "plain", "the model as it is, %zu time%s: is it wrong, does it repeat?",
+                      f->report->repeats.runs, odb_plural(f->report->repeats.runs));
     return held_exchanged(c, f, err);
 }
 

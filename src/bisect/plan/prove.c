@@ -173,8 +173,8 @@ enum odb_status prove_cuts(const struct search_case *c, struct findings *f,
     if (status == ODB_OK && f->report->culprits.n) {
         prove_count(c, f, list, answers, n, known);
         prove_doubt(c, f);
-        findings_step_end(f, "prove", "%zu cuts before who is accused, %zu of them good", n,
-                          f->report->proof.good);
+        findings_step_end(f, "prove", "%zu cut%s before who is accused, %zu of them good", n,
+                          odb_plural(n), f->report->proof.good);
     }
     prove_restore(c, f, known);
     prove_give_back(f, shown, c->graph->n_values, findings_keep);

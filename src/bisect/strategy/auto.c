@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "bisect/decided.h"
 #include "bisect/reading.h"
 #include "bisect/strategy/forecast.h"
 #include "bisect/strategy/hunt.h"
@@ -59,6 +60,17 @@ static enum odb_status auto_cuts(const struct search_case *c, struct findings *f
     return hunt_outputs(c, f, f->hidden ? suffix_hunt : hunt_value, err);
 }
 
+/* Where outputs were excused, or the target stores integers, so that a node is known by what it
+ * reads and makes alone, all values are read. */
+static enum odb_status auto_after_taps(const struct search_case *c, struct findings *f,
+                                       struct odb_error *err)
+{
+    bool wrong = f->diverge;
+    if (!wrong || decided_stores(f))
+        ODB_TRY(look_at_all(c, f, err));
+    return wrong && !f->probed ? auto_cuts(c, f, err) : ODB_OK;
+}
+
 enum odb_status strategy_auto(const struct search_case *c, struct findings *f,
                               struct odb_error *err)
 {
@@ -67,7 +79,7 @@ enum odb_status strategy_auto(const struct search_case *c, struct findings *f,
     if (auto_taps(c, f, batches)) {
         auto_turn_to_taps(c, f);
         ODB_TRY(hunt_outputs(c, f, taps_hunt, err));
-        return f->diverge ? auto_cuts(c, f, err) : look_at_all(c, f, err); /* they were excused */
+        return auto_after_taps(c, f, err);
     }
     if (!reading_taps(c) && f->diverge) { /* it says that it gives nothing but outputs */
         if (odb_probe_cuts(c->prober) == ODB_CUTS_NONE)

@@ -18,6 +18,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "bisect/decided.h"
 #include "base/utf8.h"
 #include "bisect/alone/alone.h"
 #include "bisect/node_dag.h"
@@ -357,6 +358,11 @@ static bool hunt_inputs_pass(const struct search_case *c, const struct findings 
     return true;
 }
 
+bool hunt_rounded(const struct findings *f, int value)
+{
+    return decided_stores(f) && f->values[value].verdict == ODB_VERDICT_FAIL;
+}
+
 enum odb_status hunt_accuse_left(const struct search_case *c, struct findings *f, int value,
                                  const bool *left, const struct alone *known, bool widen,
                                  struct odb_error *err)
@@ -507,16 +513,18 @@ enum odb_status hunt_value(const struct search_case *c, struct findings *f, int 
     enum odb_status status = hunt_search(&h, &value, 1, suspects, &probes, err);
     if (status == ODB_OK)
         status = hunt_settle(c, f, suspects, &before, err);
-    findings_step_end(f, "prefix", "%zu cuts for %.100s", probes, c->graph->values[value].name);
+    findings_step_end(f, "prefix", "%zu cut%s for %.100s", probes, odb_plural(probes),
+                      c->graph->values[value].name);
     if (status == ODB_OK && before != ODB_NO_VALUE) {
         free(suspects);
         hunt_dispose(&h);
         return hunt_value(c, f, before, err);
     }
-    if (status == ODB_OK)
+    bool accuses = status == ODB_OK && !hunt_rounded(f, value);
+    if (accuses)
         status = hunt_accuse_left(c, f, value, suspects, &h.alone, true, err);
     struct odb_culprit *culprit =
-        status == ODB_OK ? findings_culprit(f, f->report->culprits.n - 1) : NULL;
+        accuses && status == ODB_OK ? findings_culprit(f, f->report->culprits.n - 1) : NULL;
     for (int i = 0; culprit && i < (int)c->graph->n_nodes; i++)
         if (suspects[i] && !hunt_shows(&h, value, i)) /* one of several, or not asked */
             culprit->checks[ODB_CHECK_PREFIX] = ODB_NOT_ASKED;
@@ -662,8 +670,8 @@ enum odb_status hunt_crash(const struct search_case *c, struct findings *f,
     whole = whole && left > 1;
     if (!whole && status == ODB_OK && left > 1)
         findings_warn(f, HUNT_REGION, left, first, last);
-    findings_step_end(f, "prefix", "%zu cuts for what makes the target %s", probes,
-                      signature == ODB_E_CRASH ? "crash" : "hang");
+    findings_step_end(f, "prefix", "%zu cut%s for what makes the target %s", probes,
+                      odb_plural(probes), signature == ODB_E_CRASH ? "crash" : "hang");
     if (h.n_other)
         findings_warn(f,
                       "%zu cut%s made the target fail in another way than the model does: "
@@ -701,7 +709,8 @@ enum odb_status hunt_refusal(const struct search_case *c, struct findings *f,
     }
     if (left > 1)
         findings_warn(f, HUNT_REGION, left, first, *node);
-    findings_step_end(f, "prefix", "%zu cuts for what the target refuses", probes);
+    findings_step_end(f, "prefix", "%zu cut%s for what the target refuses", probes,
+                      odb_plural(probes));
     free(suspects);
     hunt_dispose(&h);
     return status;

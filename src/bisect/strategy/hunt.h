@@ -17,6 +17,9 @@ enum odb_status hunt_before(const struct search_case *c, struct findings *f, int
  * the smallest segment, and verifies it. */
 enum odb_status hunt_value(const struct search_case *c, struct findings *f, int value,
                            struct odb_error *err) ODB_MUST_USE;
+/* Whether the target stores integers, and the value is off as rounding to them carries values off:
+ * how far is not known of what was not read, so no node is accused of it by cuts. */
+bool hunt_rounded(const struct findings *f, int value);
 /* Accuses the last of the suspects that a search left ([n_nodes]), and believes it as
  * verify_believe() does, or tells what region they are. */
 enum odb_status hunt_accuse_left(const struct search_case *c, struct findings *f, int value,

@@ -31,6 +31,8 @@ enum odb_status hunt_outputs(const struct search_case *c, struct findings *f, hu
         if (!findings_explain(f, f->others.items[i]))
             status = hunt(c, f, f->others.items[i], err);
     free(tried);
+    if (status == ODB_OK && decided_stores(f)) /* which was not known before */
+        decided_excuse_outputs(c, f);
     return status;
 }
 

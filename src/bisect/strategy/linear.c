@@ -86,9 +86,9 @@ enum odb_status linear_hunt(const struct search_case *c, struct findings *f, int
     enum odb_status status = step > 1 ? linear_pass(&l, step, err) : ODB_OK;
     if (status == ODB_OK)
         status = linear_pass(&l, 1, err);
-    findings_step_end(f, "linear", "%zu cuts in order, %zu nodes apart, for %.100s", l.asked, step,
-                      c->graph->values[value].name);
-    if (status == ODB_OK)
+    findings_step_end(f, "linear", "%zu cut%s in order, %zu node%s apart, for %.100s", l.asked,
+                      odb_plural(l.asked), step, odb_plural(step), c->graph->values[value].name);
+    if (status == ODB_OK && !hunt_rounded(f, value))
         status = hunt_accuse_left(c, f, value, l.suspects, NULL, true, err);
     free(l.suspects);
     free(l.list);

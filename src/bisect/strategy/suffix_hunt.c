@@ -155,17 +155,17 @@ enum odb_status suffix_hunt(const struct search_case *c, struct findings *f, int
     enum odb_status status = suffix_search(&s, NULL, &result, err);
     failure_warn(&failure);
     findings_step_end(f, "suffix",
-                      "%zu cuts for %.100s, what follows them fed with the "
-                      "reference's values",
-                      result.loads, c->graph->values[value].name);
-    if (status == ODB_OK && result.acquitted && !c->pinned) {
+                      "%zu cut%s for %.100s, what follows fed with the reference's values",
+                      result.loads, odb_plural(result.loads), c->graph->values[value].name);
+    if (status != ODB_OK || hunt_rounded(f, value))
+        goto out;
+    if (result.acquitted && !c->pinned) {
         status = whole_output(c, f, value, err);
         goto out;
     }
     for (int i = 0; i < (int)n; i++)
         left[i] = (result.acquitted ? s.up : s.suspects)[suffix_turn(&s, i)];
-    if (status == ODB_OK)
-        status = suffix_hunt_accuse(&s, left, result.confirmed, err);
+    status = suffix_hunt_accuse(&s, left, result.confirmed, err);
     if (status == ODB_OK) {
         findings_step_begin(f, "before");
         status = suffix_hunt_look_before(

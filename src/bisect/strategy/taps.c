@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "bisect/decided.h"
 #include "bisect/node_dag.h"
 #include "bisect/reading.h"
 #include "bisect/repeat.h"
@@ -218,13 +219,15 @@ static bool taps_fewer(struct taps *t)
     return true;
 }
 
-/* Runs until one suspect is left, no value tells more, or a run is refused or shows something else.
- * *read: every run could be had. */
+/* Runs until one suspect is left, no value tells more, or a run is refused or shows something else;
+ * or until values turn out to be stored as integers: then most are off, and tell nothing. *read:
+ * every run could be had. */
 static enum odb_status taps_search(struct taps *t, bool *read, struct odb_error *err)
 {
     size_t taps;
     *read = true;
-    while (*read && !t->f->hidden && (taps = reading_taps(t->c)) && taps_choose(t, taps)) {
+    while (*read && !t->f->hidden && !decided_stores(t->f) && (taps = reading_taps(t->c)) &&
+           taps_choose(t, taps)) {
         struct probed_read had;
         ODB_TRY(probed_read(t->c, t->f, t->marks, &had, err));
         t->why = had.why;
@@ -232,6 +235,7 @@ static enum odb_status taps_search(struct taps *t, bool *read, struct odb_error 
             continue;
         t->runs++;
         *read = had.had == ODB_OK;
+        decided_refresh(t->c, t->f);
         if (had.had == ODB_OK && had.reproduces)
             taps_narrow(t);
         findings_left(t->f, t->suspects);
@@ -280,18 +284,18 @@ enum odb_status taps_hunt(const struct search_case *c, struct findings *f, int v
     findings_left(f, t.suspects);
     findings_step_begin(f, "values a few at a time");
     enum odb_status status = taps_search(&t, &read, err);
-    if (status == ODB_OK && read && !f->hidden) {
+    if (status == ODB_OK && read && !f->hidden && !decided_stores(f)) {
         t.bad = value;
         taps_settle(&t);
         status = taps_search(&t, &read, err);
     }
     if (read)
-        findings_step_end(f, "taps", "%zu runs with values read for %.100s%s", t.runs,
-                          c->graph->values[value].name,
+        findings_step_end(f, "taps", "%zu run%s with values read for %.100s%s", t.runs,
+                          odb_plural(t.runs), c->graph->values[value].name,
                           f->hidden ? "; the last does not show what the plain run shows" : "");
     else
         findings_step_end(f, "taps", "refused: %.200s", t.why.what);
-    if (status == ODB_OK && read && !f->hidden)
+    if (status == ODB_OK && read && !f->hidden && !decided_stores(f))
         status = hunt_accuse_left(c, f, t.bad, t.suspects, NULL, true, err);
     else if (status == ODB_OK && !read)
         taps_give_up(&t);

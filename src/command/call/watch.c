@@ -66,8 +66,9 @@ bool odb_watch_spent(const struct odb_watch *watch)
 static void watch_put_left(const struct odb_watch *watch, double now, struct odb_buf *line)
 {
     double left = watch->expected - (now - watch->start);
-    odb_buf_printf(line, "%d of about %zu loads, ", (int)watch->loads,
-                   ODB_MAX(watch->loads, watch->expected_loads));
+    odb_buf_printf(line, "%d of about %zu load%s, ", (int)watch->loads,
+                   ODB_MAX(watch->loads, watch->expected_loads),
+                   odb_plural(ODB_MAX(watch->loads, watch->expected_loads)));
     if (left > 0) {
         odb_buf_put_duration(line, left);
         odb_buf_puts(line, " left; ");

@@ -125,7 +125,8 @@ static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
 #define OPTS_MEASURES                                                                              \
     ODB_OPTION_TOL, ODB_OPTION_CHECK, ODB_OPTION_TOLERANCES, ODB_OPTION_COLUMNS, ODB_OPTION_TOP_K, \
         ODB_OPTION_AXIS, ODB_OPTION_JSON
-#define OPTS_STRATEGY ODB_OPTION_STRATEGY, ODB_OPTION_STEP, ODB_OPTION_REPEAT
+#define OPTS_STRATEGY                                                                              \
+    ODB_OPTION_STRATEGY, ODB_OPTION_STEP, ODB_OPTION_REPEAT, ODB_OPTION_EXPLAIN_BUDGET
 
 #define OPTS_DUMP                                                                                  \
     OPTS_FEEDS, ODB_OPTION_FRAME_TYPE, ODB_OPTION_ONNX_DIR, ODB_OPTION_MODEL_TYPE,                 \
@@ -164,12 +165,11 @@ static const struct odb_command command_table[] = {
         .name = "bisect",
         .group = "find the fault",
         .args = args_model,
-        .options =
-            OPTIONS(OPTS_SEARCH, OPTS_STRATEGY, ODB_OPTION_PROVE, ODB_OPTION_STRICT,
-                    ODB_OPTION_NO_CHECKS, ODB_OPTION_NO_ENTER, ODB_OPTION_NO_EXPLAIN,
-                    ODB_OPTION_EXPLAIN_BUDGET, ODB_OPTION_JSON_FILE, ODB_OPTION_SESSION,
-                    ODB_OPTION_RETRY, ODB_OPTION_AGAINST, ODB_OPTION_OVER, ODB_OPTION_OVER_ONLY,
-                    ODB_OPTION_BUDGET, ODB_OPTION_COMPILES, ODB_OPTION_SAMPLES),
+        .options = OPTIONS(OPTS_SEARCH, OPTS_STRATEGY, ODB_OPTION_PROVE, ODB_OPTION_STRICT,
+                           ODB_OPTION_NO_CHECKS, ODB_OPTION_NO_ENTER, ODB_OPTION_NO_EXPLAIN,
+                           ODB_OPTION_JSON_FILE, ODB_OPTION_SESSION, ODB_OPTION_RETRY,
+                           ODB_OPTION_AGAINST, ODB_OPTION_OVER, ODB_OPTION_OVER_ONLY,
+                           ODB_OPTION_BUDGET, ODB_OPTION_COMPILES, ODB_OPTION_SAMPLES),
         .help = "find the node where a target diverges from the reference",
         .text = "Runs the model on the reference and on the target, looks for the nodes at fault, "
                 "and says of each whether it made the error, inherited it or made it grow. Without "
@@ -258,14 +258,16 @@ static const struct odb_command command_table[] = {
         .options = OPTIONS(OPTS_SEARCH, ODB_OPTION_OUTPUT, ODB_OPTION_SESSION,
                            ODB_OPTION_IR_VERSION, ODB_OPTION_WITH_TARGET),
         .help = "write a small model that shows the fault, with inputs and outputs",
-        .text = "Cuts a node, or all nodes from one to another, out of the model, and writes it "
-                "with what goes in, what should come out and what the target makes of it, then "
-                "runs it again from there to see that the fault is in it. Without a NODE it takes "
-                "the first culprit of a session, or of a search that it makes itself. A path, as "
-                "Loop_4[3]/Conv_1, is a node in a body, with what the reference feeds it there. "
-                "Its README.md has the command that shows the fault, to be given in that folder; "
-                "where the target's spec names files, which are copied with --with-target alone, "
-                "it has $TARGET in its place.",
+        .text =
+            "Cuts a node, or all nodes from one to another, out of the model, and writes it "
+            "with what goes in, what should come out and what the target makes of it, then "
+            "runs it again from there to see that the fault is in it. Without a NODE it takes "
+            "the first culprit of a session, or of a search that it makes itself. A path, as "
+            "Loop_4[3]/Conv_1, is a node in a body, with what the reference feeds it there. "
+            "Its README.md has the command that shows the fault, to be given in that folder, and "
+            "what the target computed instead, where that is known (onnxdbg-explain(7)); "
+            "where the target's spec names files, which are copied with --with-target alone, "
+            "it has $TARGET in its place.",
         .example = "onnxdbg export model.onnx /block/conv2/Conv --target ort -o repro",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH,
         .exec = odb_command__export,

@@ -21,6 +21,8 @@
 #include "executor/executor.h"
 #include "session/session.h"
 
+#define SEARCH_UNTIMED 1000000 /* seconds: as good as no limit */
+
 enum odb_status odb_call__tolerance(const struct odb_command_call *call, struct odb_criterion *out,
                                     struct odb_error *err)
 {
@@ -100,7 +102,8 @@ enum odb_status odb_call__search_options(struct odb_command_call *call,
     out->strict = odb_call_has(call, ODB_OPTION_STRICT);
     out->no_checks = odb_call_option(call, ODB_OPTION_NO_CHECKS) != NULL;
     out->no_explain = odb_call_has(call, ODB_OPTION_NO_EXPLAIN);
-    out->explain_seconds = (double)odb_call_int(call, ODB_OPTION_EXPLAIN_BUDGET, 0);
+    out->explain_seconds = (double)odb_call_int(
+        call, ODB_OPTION_EXPLAIN_BUDGET, getenv("ONNXDBG_FROZEN_CLOCK") ? SEARCH_UNTIMED : 0);
     out->no_enter = odb_call_option(call, ODB_OPTION_NO_ENTER) != NULL;
     if (strategy) /* one of the option's choices */
         odb_strategy_parse(&out->strategy, strategy);

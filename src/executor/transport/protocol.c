@@ -507,6 +507,7 @@ void odb_wire_list_dispose(struct odb_wire_list *list)
     for (size_t i = 0; i < list->n; i++) {
         free(list->items[i]->data);
         free(list->items[i]->dims);
+        free(list->items[i]->steps);
         free(list->items[i]);
     }
     for (size_t i = 0; i < list->n_texts; i++) {
@@ -567,6 +568,9 @@ enum odb_status odb_wire_put(struct odb_wire_list *list, struct odb_parcel *parc
     item->dims = odb_xmemdup(t->dims, sizeof t->dims);
     item->n_items = (uint32_t)t->n_items;
     item->read_as = t->read_as ? t->read_as : item->read_as;
+    item->steps = t->n_steps ? odb_xmemdup(t->steps, t->n_steps * sizeof *t->steps) : NULL;
+    item->n_steps = t->n_steps;
+    item->steps_axis = (uint32_t)t->steps_axis;
     if (t->kind == ODB_TENSOR) {
         if (!t->data && t->count > 0)
             return odb_fail(err, ODB_E_INPUT, "'%s' has a shape but no values", name);
@@ -714,7 +718,12 @@ static enum odb_status wire_get(struct odb_tensor **out, struct odb_frame *frame
         return wire_get_container(out, frame, items, n, at, depth, err);
     ODB_TRY(wire_get_dense(out, frame, item, err));
     odb_tensor_set_read_as(*out, item->read_as);
-    return ODB_OK;
+    if (odb_tensor_take_steps(*out, item->steps_axis, item->steps, item->n_steps))
+        return ODB_OK;
+    odb_tensor_unref(*out);
+    *out = NULL;
+    return odb_fail(err, ODB_E_FORMAT, "a tensor with %zu steps, which do not fit its shape",
+                    item->n_steps);
 }
 
 enum odb_status odb_wire_get(struct odb_tensor **out, struct odb_frame *frame,

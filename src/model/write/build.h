@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Making a model from nothing: for the generators of test models, and nothing else.
+ * Making a small model from nothing.
  *
  *     struct odb_builder *b = odb_build_new("tiny", 17);
  *     odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){1, 3});

@@ -244,7 +244,10 @@ static void test_encodings__what_does_not_fit_is_said(void **state)
     encodings_refuse("nothing of the kind", "no file of encodings that is known");
     encodings_refuse("{\"values\": ", "line 1");
     encodings_refuse(OWN("\"scale\": -1"), "-1 is no scale");
+    encodings_refuse(OWN("\"scale\": 1e39"), "1e+39 is no scale");
+    encodings_refuse(OWN("\"scale\": 1e-60"), "1e-60 is no scale");
     encodings_refuse(OWN("\"scales\": 1"), "'scales' is not known");
+    encodings_refuse(OWN("\"scale\": 1, \"min\": -1"), "'min' is not known");
     encodings_refuse(OWN("\"scale\": [1, 2], \"zero_point\": [1, 2, 3]"), "3 zero points");
     encodings_refuse(OWN("\"scale\": 1, \"zero_point\": 0.5"), "no whole number");
     encodings_refuse(OWN("\"scale\": 1, \"bits\": 1"), "1 bits are not supported");
@@ -260,6 +263,25 @@ static void test_encodings__what_does_not_fit_is_said(void **state)
     encodings_refuse("{\"version\": \"2.0.0\", \"encodings\": [{\"name\": \"x\", \"y_scale\": [1, "
                      "2], \"axis\": -2, \"output_dtype\": \"int8\"}]}",
                      "its axis is no whole number from 0 on");
+    encodings_refuse("{\"version\": \"2.0.0\", \"encodings\": [{\"name\": \"x\", \"y_scale\": [1, "
+                     "2], \"axis\": 0, \"block_size\": 2.0, \"output_dtype\": \"int8\"}]}",
+                     "its block_size is no whole number from 0 on");
+    encodings_refuse("{\"version\": \"2.0.0\", \"encodings\": [{\"name\": \"x\", \"y_scale\": 1, "
+                     "\"output_dtype\": \"int4294967300\"}]}",
+                     "output_dtype int4294967300 is not supported");
+    encodings_refuse(
+        "{\"version\": \"1.0.0\", \"param_encodings\": [{\"name\": \"w\", \"enc_type\": "
+        "\"LPBQ\", \"bw\": 8, \"compressed_bw\": 4294967300, \"is_sym\": true, "
+        "\"block_size\": 2, \"offset\": [-128], \"scale\": [1], "
+        "\"per_block_int_scale\": [1, 2]}]}",
+        "its compressed_bw is no whole number");
+    encodings_refuse(LISTED("\"bw\": 8, \"enc_type\": \"PER_BLOCK\", \"block_size\": 1e9, "
+                            "\"offset\": [0], \"scale\": [1]"),
+                     "its block_size is no whole number");
+    encodings_refuse(AIMET("\"bitwidth\": 8, \"min\": 3, \"max\": -3"),
+                     "its min 3 is above its max -3");
+    encodings_refuse("quantize_parameters:\n  x:\n    scale: [1]\n    zero_point: [0]\n",
+                     "it has no dtype");
     encodings_refuse(LISTED("\"bw\": 8, \"enc_type\": \"VECTOR\", \"offset\": [0], \"scale\": [1]"),
                      "VECTOR is not known");
     encodings_refuse("{\"activation_encodings\": {\"x\": [{\"scale\": 1, \"offset\": 0}]}, "

@@ -113,6 +113,7 @@ static void test_layout__quantised(void **state)
     for (size_t i = 0; i < 5; i++)
         assert_true(odb_tensor_f64(out, i) == ((double)i - 3) * 0.5);
     assert_string_equal(out->read_as, "int8 with scale 0.5 and zero point 3");
+    assert_true(odb_tensor_step(out, 4) == 0.5);
     odb_tensor_unref(out);
     out =
         plain("{\"scale\":[1,10],\"zero_point\":[0,2]}", numbered(ODB_U8, DIMS(1, 2, 2)), &nothing);
@@ -120,6 +121,7 @@ static void test_layout__quantised(void **state)
     assert_int_equal(out->dtype, ODB_F32);
     for (size_t i = 0; i < 4; i++)
         assert_true(odb_tensor_f64(out, i) == expected[i]);
+    assert_true(odb_tensor_step(out, 1) == 1 && odb_tensor_step(out, 2) == 10);
     odb_tensor_unref(out);
 }
 

@@ -730,6 +730,69 @@ static void test_blame__rejudging_tells_and_can_be_cancelled(void **state)
     scene_close(&s);
 }
 
+/* The reference's value as a target gives it that stores integers of this step, off by so many of
+ * them everywhere and by a factor. */
+static struct odb_tensor *stored(const struct scene *s, const char *name, double step, double off,
+                                 double factor)
+{
+    struct odb_tensor *t = scaled(s, name, factor);
+    for (size_t i = 0; i < t->count; i++)
+        odb_store_f64(t->dtype, t->data, i, (nearbyint(odb_tensor_f64(t, i) / step) + off) * step);
+    odb_tensor_set_steps(t, 0, &step, 1);
+    return t;
+}
+
+/* x -> Tanh h -> Relu q -> Exp y: h and q are stored in the same way. */
+static void blamed_stored(double step, double off, double factor, const char *culprit)
+{
+    static const char *const names[] = {"h", "q"};
+    for (size_t i = 0; i < ODB_COUNT(names); i++) {
+        struct scene s;
+        struct odb_builder *b = odb_build_new("stored", 17);
+        odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+        odb_build_node(b, "Tanh", "n0", "x", "h");
+        odb_build_node(b, i ? "Relu" : "Exp", "n1", "h", "q");
+        odb_build_node(b, "Exp", "n2", "q", "y");
+        odb_build_output(b, "y");
+        scene_open(&s, b, 8, ramp);
+        scene_spoil(&s, names[i], stored(&s, names[i], step, off, factor));
+        scene_blame(&s);
+        assert_culprit(&s, culprit ? names[i] : "");
+        assert_int_equal(s.reports[value_of(&s, names[i])].verdict,
+                         culprit ? ODB_VERDICT_FAIL : ODB_VERDICT_PASS);
+        scene_close(&s);
+    }
+}
+
+static void test_blame__half_a_stored_step_is_no_fault(void **state)
+{
+    (void)state;
+    blamed_stored(1 / 128., 0, 1, NULL);
+    blamed_stored(1 / 1073741824., 0, 1, NULL);
+    blamed_stored(1 / 128., 1, 1, "");
+    blamed_stored(1 / 128., -0.75, 1, "");
+    blamed_stored(1 / 128., 0, 1.01, "");
+    blamed_stored(1 / 32768., 0, 1.01, "");
+}
+
+/* Each place on the axis has its own step, and half of another's is a fault. */
+static void test_blame__each_channel_has_its_step(void **state)
+{
+    (void)state;
+    static const double steps[8] = {1e-4, 1e-4, 1e-4, 0.25, 1e-4, 1e-4, 1e-4, 1e-4};
+    for (int at = 3; at < 5; at++) {
+        struct scene s;
+        scene_open(&s, chain(), 8, ramp);
+        struct odb_tensor *t = scaled(&s, "h", 1);
+        ((float *)t->data)[at] -= 0.1f;
+        odb_tensor_set_steps(t, 0, steps, 8);
+        scene_spoil(&s, "h", t);
+        scene_blame(&s);
+        assert_culprit(&s, at == 3 ? "" : "h");
+        scene_close(&s);
+    }
+}
+
 /* Strings have no distance: those that differ are beyond any noise, or an output would be excused.
  */
 static void test_blame__strings(void **state)
@@ -786,6 +849,8 @@ int main(void)
         cmocka_unit_test(test_blame__another_tolerance_later_is_the_same_as_at_once),
         cmocka_unit_test(test_blame__rejudging_goes_by_what_there_is),
         cmocka_unit_test(test_blame__rejudging_tells_and_can_be_cancelled),
+        cmocka_unit_test(test_blame__half_a_stored_step_is_no_fault),
+        cmocka_unit_test(test_blame__each_channel_has_its_step),
         cmocka_unit_test(test_blame__strings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

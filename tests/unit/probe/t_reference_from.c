@@ -338,7 +338,7 @@ static void test_reference_from__other_types(void **state)
     MODELS_OK(odb_npz_write(path, (const char *const[]){"v5", "x"}, tensors, 2, false, &why));
     scene_search(&s, dump, "cpu:noisy");
     assert_false(s.report->outputs_diverge);
-    assert_true(scene_warns(&s, "1 values of the reference were rounded to the model's type"));
+    assert_true(scene_warns(&s, "1 value of the reference was rounded to the model's type"));
     assert_false(scene_warns(&s, "input x is another one"));
     ((float *)s.feed.tensor->data)[0] += 1;
     scene_search(&s, dump, "cpu");

@@ -330,6 +330,7 @@ static void test_store__a_search_goes_on(void **state)
     struct odb_answered had = {0};
     struct odb_tensor *t;
     MODELS_OK(odb_tensor_copy_of(&t, ODB_F32, 1, (int64_t[]){2}, (float[]){1, NAN}, &why));
+    odb_tensor_set_steps(t, 0, (double[]){0.5, 0.25}, 2);
     store_stop_search(f, t);
     MODELS_OK(odb_store_resume(f->store, same, false, &resumed, &why));
     assert_true(resumed.resumed);
@@ -341,6 +342,8 @@ static void test_store__a_search_goes_on(void **state)
     assert_int_equal(had.status, ODB_OK);
     assert_int_equal(had.n, 2);
     assert_true(odb_tensor_identical(had.outputs[0], t));
+    assert_true(odb_tensor_step(had.outputs[0], 0) == 0.5);
+    assert_true(odb_tensor_step(had.outputs[0], 1) == 0.25);
     assert_null(had.outputs[1]);
     odb_answered_dispose(&had);
     assert_true(answers.find(answers.payload, "two", &had));

@@ -228,8 +228,10 @@ static void extract_say(struct extract *extract, const char *path)
     for (size_t i = 0; i < extract->part.graph->n_nodes; i++)
         n += extract->part.nodes[i];
     odb_buf_put_shown(&out, path);
-    odb_buf_printf(&out, ": %zu of %zu nodes, %zu inputs, %zu outputs\n", n,
-                   extract->part.graph->n_nodes, extract->part.inputs.n, extract->part.outputs.n);
+    odb_buf_printf(&out, ": %zu of %zu nodes, %zu input%s, %zu output%s\n", n,
+                   extract->part.graph->n_nodes, extract->part.inputs.n,
+                   odb_plural(extract->part.inputs.n), extract->part.outputs.n,
+                   odb_plural(extract->part.outputs.n));
     odb_call__print(extract->part.call, &out);
 }
 

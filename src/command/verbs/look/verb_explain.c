@@ -27,7 +27,8 @@ static void explain_put_one(const struct odb_explanations *all, const struct odb
     if (one->fit == ODB_FIT_PARTLY)
         odb_buf_printf(out, ", %.2f %% of the error's energy", 100 * (1 - one->left));
     else
-        odb_buf_printf(out, ", holds on %zu other inputs", one->confirmed);
+        odb_buf_printf(out, ", holds on %zu other input%s", one->confirmed,
+                       odb_plural(one->confirmed));
     if (one->refuted)
         odb_buf_puts(out, ", and not on others");
     odb_buf_putc(out, '\n');
@@ -55,8 +56,8 @@ static void explain_text(const struct odb_graph *graph, int node, const char *sp
         odb_buf_puts(out, "  no variant gives what the target gave\n");
     for (size_t i = 0; i < all->items.n; i++)
         explain_put_one(all, &all->items.items[i], out);
-    odb_buf_printf(out, "  %zu variants in %.3g s, %zu other inputs\n", all->variants, all->seconds,
-                   all->asked);
+    odb_buf_printf(out, "  %zu variant%s in %.3g s, %zu other input%s\n", all->variants,
+                   odb_plural(all->variants), all->seconds, all->asked, odb_plural(all->asked));
     if (all->why_not)
         odb_buf_printf(out, "  %s\n", all->why_not);
 }

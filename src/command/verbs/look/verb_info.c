@@ -318,7 +318,7 @@ static void info_functions(const struct odb_model *model, struct odb_buf *out)
         info_put_domain(out, f->domain);
         odb_buf_puts(out, "::");
         odb_buf_put_shown(out, f->name);
-        odb_buf_printf(out, "  %zu nodes\n", f->graph->n_nodes);
+        odb_buf_printf(out, "  %zu node%s\n", f->graph->n_nodes, odb_plural(f->graph->n_nodes));
     }
 }
 
@@ -338,8 +338,9 @@ static void info_text(const struct info *info, struct odb_buf *out)
     odb_buf_printf(out, "\nparameters  %llu\n", (unsigned long long)info->sum.parameters);
     info_work(info, out);
     if (info->errors || info->warnings)
-        odb_buf_printf(out, "problems    %zu errors, %zu warnings; `onnxdbg lint` tells them\n",
-                       info->errors, info->warnings);
+        odb_buf_printf(out, "problems    %zu error%s, %zu warning%s; `onnxdbg lint` tells them\n",
+                       info->errors, odb_plural(info->errors), info->warnings,
+                       odb_plural(info->warnings));
     info_ports(graph, "inputs", graph->inputs, graph->n_inputs, out);
     info_ports(graph, "outputs", graph->outputs, graph->n_outputs, out);
     info_heaviest(info, out);

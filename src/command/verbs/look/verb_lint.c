@@ -80,7 +80,8 @@ static void lint_text(const struct odb_lint *lint, const struct odb_command_call
             odb_buf_put_shown(out, finding->what);
             odb_buf_printf(out, "%s%s\n", remedy ? "; " : "", remedy ? remedy : "");
         }
-    odb_buf_printf(out, "%zu errors, %zu warnings%s\n", lint->errors, lint->warnings,
+    odb_buf_printf(out, "%zu error%s, %zu warning%s%s\n", lint->errors, odb_plural(lint->errors),
+                   lint->warnings, odb_plural(lint->warnings),
                    odb_call_has(call, ODB_OPTION_MEASURE) || !call->model
                        ? ""
                        : "; shapes and ranges are looked at with --run");

@@ -140,7 +140,8 @@ static void node_put_head(const struct odb_node *node, const struct odb_op *op, 
         odb_buf_printf(out, ", reference kernel for version %d and later", op->since);
     odb_buf_putc(out, '\n');
     if (node->function)
-        odb_buf_printf(out, "function    local, %zu nodes\n", node->function->graph->n_nodes);
+        odb_buf_printf(out, "function    local, %zu node%s\n", node->function->graph->n_nodes,
+                       odb_plural(node->function->graph->n_nodes));
     if (*why) {
         odb_buf_puts(out, "reference   cannot run it: ");
         odb_buf_put_shown(out, why);

@@ -17,32 +17,15 @@ static void calibration_unknown(struct odb_report *report, const struct odb_loss
     if (loss->unknown.n > CALIBRATION_NAMES)
         odb_buf_puts(&names, ", …");
     if (loss->unknown.n)
-        odb_report_warn(report, "%zu of %zu names in %s are none of the model's values: %s",
+        odb_report_warn(report, "%zu of %zu names in %s %s none of the model's values: %s",
                         loss->unknown.n, loss->encodings->list.n, loss->encodings->path,
-                        odb_buf_text(&names));
+                        loss->unknown.n == 1 ? "is" : "are", odb_buf_text(&names));
     odb_buf_dispose(&names);
-}
-
-/* What a target computes that quantises nothing is no fault of any of its nodes. */
-static void calibration_acquit(struct odb_report *report)
-{
-    struct odb_error why = ODB_ERROR_INIT;
-    for (size_t i = 0; i < report->culprits.n; i++)
-        odb_culprit_dispose(&report->culprits.items[i]);
-    report->culprits.n = 0;
-    odb_fail(&why, ODB_E_EXECUTOR,
-             "the target computes in float: its outputs are those of the float model, and not what "
-             "the encodings make of them");
-    odb_error_at(&why, "%s", report->target);
-    odb_error_remedy(&why, "judge it without --encodings, or give it the encodings");
-    odb_report_undecide(report, ODB_UNDECIDED_FLOAT, &why);
 }
 
 static void calibration_report(struct odb_report *report, const struct odb_loss *loss)
 {
     struct odb_buf text = ODB_BUF_INIT;
-    if (loss->unquantised)
-        calibration_acquit(report);
     odb_loss_verdict(loss, report->culprits.n > 0 || report->outputs_diverge, &text);
     if (text.len)
         odb_report_note(report, "%s", odb_buf_text(&text));
@@ -60,13 +43,22 @@ static void calibration_report(struct odb_report *report, const struct odb_loss 
 
 enum odb_status odb_call__calibration(struct odb_report *report,
                                       const struct odb_bisect_options *options,
-                                      struct odb_error *err)
+                                      enum odb_status status, struct odb_error *err)
 {
     struct odb_loss loss;
-    if (!options->encodings || !options->trace)
-        return ODB_OK;
-    ODB_TRY(odb_loss_measure(&loss, options->trace, report->given, &options->hooks, err));
+    struct odb_error why = ODB_ERROR_INIT;
+    bool ended = status == ODB_OK || report->undecided.n;
+    if (!options->encodings || !options->trace || !ended)
+        return status;
+    enum odb_status measured =
+        odb_loss_measure(&loss, options->trace, report->given, &options->hooks, &why);
+    if (measured != ODB_OK) {
+        if (status == ODB_OK)
+            *err = why;
+        return status == ODB_OK ? measured : status;
+    }
+    loss.unquantised = odb_report_undecided(report, ODB_UNDECIDED_FLOAT);
     calibration_report(report, &loss);
     odb_loss_dispose(&loss);
-    return ODB_OK;
+    return status;
 }

@@ -164,9 +164,10 @@ static void bisect_put_headline(const struct odb_report *report, struct odb_buf 
 
 static void bisect_put_cost(const struct odb_report *report, struct odb_buf *out)
 {
-    odb_buf_printf(out, "\n%zu model%s, %zu loads and %zu runs of the target",
-                   report->target_models, report->target_models == 1 ? "" : "s",
-                   report->target_loads, report->target_runs);
+    odb_buf_printf(out, "\n%zu model%s, %zu load%s and %zu run%s of the target",
+                   report->target_models, odb_plural(report->target_models), report->target_loads,
+                   odb_plural(report->target_loads), report->target_runs,
+                   odb_plural(report->target_runs));
     if (report->target_description && *report->target_description) {
         odb_buf_puts(out, " (");
         odb_buf_put_shown(out, report->target_description);
@@ -268,9 +269,10 @@ static enum odb_status bisect_spent(struct odb_command_call *call, struct odb_re
     }
     const char *seconds = odb_call_option(call, ODB_OPTION_BUDGET);
     bool compiles = call->budget.refused || !seconds;
-    odb_fail(err, ODB_E_EXECUTOR, "the budget of %s %s is spent after %zu probes%s",
+    odb_fail(err, ODB_E_EXECUTOR, "the budget of %s %s is spent after %zu probe%s%s",
              compiles ? odb_call_option(call, ODB_OPTION_COMPILES) : seconds,
-             compiles ? "models" : "s", call->budget.asked, odb_buf_text(&left));
+             compiles ? "models" : "s", call->budget.asked, odb_plural(call->budget.asked),
+             odb_buf_text(&left));
     odb_buf_dispose(&left);
     odb_error_remedy(err, session->store ? "the same command goes on from there"
                                          : "with --session FILE a search can be gone on with");
@@ -379,8 +381,8 @@ static enum odb_status bisect_command(struct odb_command_call *call,
         odb_suspects_report(samples->ranked, &samples->found, report);
     if (status == ODB_OK && samples->ranked && samples->ranked->stopped)
         status = odb_call__rank_stopped(samples->ranked, err);
-    if (report && status == ODB_OK)
-        status = odb_call__calibration(report, &options, err);
+    if (report)
+        status = odb_call__calibration(report, &options, status, err);
     odb_watch_end(&watch);
     if (!report || status == ODB_E_USAGE) {
         odb_report_free(report);

@@ -46,8 +46,9 @@ static void calibrate_text(const struct odb_calibrated *made, const char *path, 
 {
     odb_buf_put_shown(out, path);
     odb_buf_printf(
-        out, ": %zu values, %zu weights and %zu biases have encodings, by %zu sample%s\n",
-        made->activations, made->weights, made->biases, n_samples, n_samples == 1 ? "" : "s");
+        out, ": %zu value%s, %zu weight%s and %zu bias%s have encodings, by %zu sample%s\n",
+        made->activations, odb_plural(made->activations), made->weights, odb_plural(made->weights),
+        made->biases, made->biases == 1 ? "" : "es", n_samples, odb_plural(n_samples));
     for (size_t i = 0; i < made->left.n && i < CALIBRATE_SHOWN; i++) {
         odb_buf_puts(out, "in float: ");
         odb_buf_put_shown(out, made->left.items[i]);

@@ -135,9 +135,9 @@ static enum odb_status minimise_run(struct odb_command_call *call, const struct 
 static enum odb_status minimise_spent(const struct odb_command_call *call, struct odb_error *err)
 {
     odb_fail(err, ODB_E_EXECUTOR,
-             "the budget is spent after %zu probes, and nothing is known to "
+             "the budget is spent after %zu probe%s, and nothing is known to "
              "fail yet",
-             call->budget.asked);
+             call->budget.asked, odb_plural(call->budget.asked));
     return odb_error_remedy(err, "allow more with --budget, --probes or --compiles");
 }
 

@@ -137,7 +137,7 @@ static void precision_text(const struct odb_precision_result *r, struct odb_buf 
         odb_buf_put_bytes(out, r->bytes_before);
         odb_buf_puts(out, " became ");
         odb_buf_put_bytes(out, r->bytes_after);
-        odb_buf_printf(out, ", %zu nodes were added\n", r->casts);
+        odb_buf_printf(out, ", %zu node%s added\n", r->casts, r->casts == 1 ? " was" : "s were");
     } else if (r->all.passes) {
         odb_buf_puts(out, "\nnot proved: what was written fails when it is read again, and was "
                           "removed\n");

@@ -2,6 +2,7 @@
 #include "executor/transport/protocol.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -40,6 +41,7 @@ static size_t make_all(struct odb_tensor **list)
     int64_t large = 100000;
     size_t n = 0;
     list[n++] = help_floats(2, 4, help_x);
+    odb_tensor_set_steps(list[0], 1, (double[]){1, 2, 3, 0.5}, 4);
     list[n++] = make_strings();
     list[n++] = make_container(ODB_SEQUENCE, list[0], list[0]);
     list[n++] = make_container(ODB_SEQUENCE, NULL, NULL);
@@ -108,6 +110,8 @@ static void round_trip(struct odb_channel from, struct odb_channel to)
         assert_true(odb_tensor_identical(t, list[i]));
         assert_int_equal(t->kind, list[i]->kind);
         assert_int_equal(t->count, list[i]->count);
+        for (size_t k = 0; k < t->count && t->kind == ODB_TENSOR; k++)
+            assert_true(odb_tensor_step(t, k) == odb_tensor_step(list[i], k));
         odb_tensor_unref(t);
     }
     assert_int_equal(at, values->n_outputs);
@@ -440,6 +444,38 @@ static void test_protocol__wrong_tensors(void **state)
     }
 }
 
+/* Steps that no element or several would have, or that are none. */
+static void test_protocol__wrong_steps(void **state)
+{
+    static const struct {
+        uint32_t axis;
+        double steps[3];
+    } wrong[] = {{1, {1, 1, 1}}, {9, {1, 1, 1}}, {0, {1, 0, 1}}, {0, {1, NAN, 1}}, {0, {1, -1, 1}}};
+    static unsigned char bytes[12];
+    for (size_t i = 0; i <= ODB_COUNT(wrong); i++) {
+        struct odb_error err = ODB_ERROR_INIT;
+        struct odb_frame frame = {0};
+        struct odb_tensor *t = NULL;
+        Odb__Wire__Tensor item = ODB__WIRE__TENSOR__INIT, *list[] = {&item};
+        Odb__Wire__Blob blob = ODB__WIRE__BLOB__INIT;
+        double steps[3] = {1, 2, 3};
+        size_t at = 0;
+        if (i < ODB_COUNT(wrong))
+            memcpy(steps, wrong[i].steps, sizeof steps);
+        blob.inline_ = (ProtobufCBinaryData){.len = sizeof bytes, .data = bytes};
+        item.dtype = ODB_F32;
+        item.n_dims = 1;
+        item.dims = (int64_t[]){3};
+        item.data = &blob;
+        item.n_steps = 3;
+        item.steps = steps;
+        item.steps_axis = i < ODB_COUNT(wrong) ? wrong[i].axis : 0;
+        enum odb_status status = odb_wire_get(&t, &frame, list, 1, &at, &err);
+        assert_int_equal(status, i < ODB_COUNT(wrong) ? ODB_E_FORMAT : ODB_OK);
+        odb_tensor_unref(t);
+    }
+}
+
 /* Texts are copied: tensors that show the same bytes must not be as many as they like. */
 static void test_protocol__shared_texts(void **state)
 {
@@ -474,6 +510,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_protocol__socket),
         cmocka_unit_test(test_protocol__shared_texts),
+        cmocka_unit_test(test_protocol__wrong_steps),
         cmocka_unit_test(test_protocol__pipe),
         cmocka_unit_test(test_protocol__lent_pages),
         cmocka_unit_test(test_protocol__reader_gone),

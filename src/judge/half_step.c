@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "judge/half_step.h"
+
+#include <math.h>
+
+/* Near the middle between two steps a target takes either: it divides by the scale, or multiplies
+ * by its inverse, in few bits. */
+#define HALF_STEP_TIE (1.0 / 32)
+
+/* v as near to b as half a step lets it be; eps: of the type that v was given in, which rounds it
+ * once more. */
+static double half_step_towards(double v, double b, double step, double eps)
+{
+    double away = b - v, slack = HALF_STEP_TIE * step + eps * fabs(v);
+    if (!(step > 0) || !isfinite(away))
+        return v;
+    return fabs(away) <= step / 2 + slack ? b : v + copysign(step / 2, away);
+}
+
+enum odb_status odb_half_step(struct odb_tensor **out, const struct odb_tensor *t,
+                              const struct odb_tensor *base, struct odb_error *err)
+{
+    if (!t->n_steps || t->kind != ODB_TENSOR || base->kind != ODB_TENSOR || !t->data ||
+        !base->data || !odb_dtype_is_float(t->dtype) || !odb_dtype_is_float(base->dtype) ||
+        !odb_tensor_same_shape(t, base)) {
+        *out = odb_tensor_ref(t);
+        return ODB_OK;
+    }
+    double eps = odb_dtype_info(t->dtype)->eps;
+    ODB_TRY(odb_tensor_new_raw(out, t->dtype, t->rank, t->dims, err));
+    for (size_t i = 0; i < t->count; i++)
+        odb_store_f64(t->dtype, (*out)->data, i,
+                      half_step_towards(odb_tensor_f64(t, i), odb_tensor_f64(base, i),
+                                        odb_tensor_step(t, i), eps));
+    (*out)->declared = t->declared;
+    (*out)->held = t->held;
+    return ODB_OK;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What a target stores as integers is rounded to their steps: half a step is no error of the node
+ * that makes it, and a whole one is.
+ */
+#ifndef ODB_JUDGE_HALF_STEP_H
+#define ODB_JUDGE_HALF_STEP_H
+
+#include "tensor/tensor.h"
+
+/* What t may have been before it was rounded, as near to base as half a step lets it be: each
+ * element becomes base's, or goes half a step towards it. What was clamped at an end of the
+ * integers stays as far off as it is, less that half step; NaN and infinities stay. *out is the
+ * caller's, and has no steps; a ref of t where t is not stored so, or base is of another kind or
+ * shape. */
+enum odb_status odb_half_step(struct odb_tensor **out, const struct odb_tensor *t,
+                              const struct odb_tensor *base, struct odb_error *err) ODB_MUST_USE;
+
+#endif
