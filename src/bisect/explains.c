@@ -12,6 +12,7 @@
 
 #define EXPLAINS_MOST 4    /* culprits that are explained */
 #define EXPLAINS_SECONDS 2 /* at least, for all of them, unless the user says */
+#define EXPLAINS_LEAST 0.1 /* that the last of them have */
 #define EXPLAINS_SHARE 0.2 /* of the search so far */
 #define EXPLAINS_DEAR 2.0  /* seconds of a load and a run from which nothing is asked again */
 #define EXPLAINS_FACTOR 10 /* times the noise is agreement, where the tolerance is another kind */
@@ -109,11 +110,13 @@ enum odb_status explains_culprits(const struct search_case *c, struct findings *
     if (!wanted || c->options->no_explain)
         return ODB_OK;
     budget = budget > 0 ? budget : fmax(EXPLAINS_SECONDS, EXPLAINS_SHARE * so_far);
+    double end = odb_clock() + budget; /* what one leaves is the others' */
     findings_step_begin(f, "explain");
     for (size_t i = 0; i < n && status == ODB_OK; i++) {
         struct odb_culprit *culprit = findings_culprit(f, i);
         if (explains_wants(c, culprit))
-            status = explains_one(c, f, culprit, budget / (double)wanted, err);
+            status = explains_one(c, f, culprit,
+                                  fmax(end - odb_clock(), EXPLAINS_LEAST) / (double)wanted--, err);
     }
     findings_step_end(f, "explain", "what the accused computed instead of their operators");
     return status;

@@ -15,7 +15,7 @@
  *   5. Where none agrees, two at once are tried (variant_pairs.h), and must hold on other inputs
  * too.
  */
-#include "explain/explain.h"
+#include "explain/explanations.h"
 
 #include <limits.h>
 #include <math.h>
@@ -390,6 +390,21 @@ static size_t explain_exact(const struct explain *e)
     return n;
 }
 
+/* What did not hold elsewhere was luck; of two at once that is nothing to tell. */
+static void explain_refute(struct explain *e)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < e->hits.n; i++) {
+        struct explain_hit *hit = &e->hits.items[i];
+        hit->exact = hit->exact && !hit->refuted;
+        if (hit->v->under && !hit->exact)
+            variant_free(hit->v);
+        else
+            e->hits.items[n++] = *hit;
+    }
+    e->hits.n = n;
+}
+
 static void explain_ask(struct explain *e)
 {
     for (size_t k = 0; k < EXPLAIN_INPUTS && e->q->again && explain_exact(e); k++) {
@@ -400,9 +415,7 @@ static void explain_ask(struct explain *e)
         explain_try(e, &pair);
         odb_explain_pair_dispose(&pair, &e->accused.graph->nodes[e->q->node]);
     }
-    for (size_t i = 0; i < e->hits.n; i++)
-        if (e->hits.items[i].refuted)
-            e->hits.items[i].exact = false;
+    explain_refute(e);
 }
 
 /* --- what is told ----------------------------------------------------------------------------- */

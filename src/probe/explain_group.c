@@ -112,22 +112,31 @@ static bool group_again(void *payload, size_t k, struct odb_explain_pair *out)
     return had;
 }
 
+/* Bytes of what the nodes make, and of what they are fed: a variant holds them several times. */
+static uint64_t group_bytes(const struct group_asked *g)
+{
+    const struct odb_trace *trace = g->a->prober->trace;
+    uint64_t bytes = 0;
+    for (size_t v = 0; v < g->graph->n_values; v++) {
+        int maker = g->graph->values[v].producer;
+        bool made = maker != ODB_NO_NODE && g->a->nodes[maker];
+        const struct odb_tensor *t = made ? odb_trace_value(trace, (int)v) : g->fed[v];
+        bytes += t ? odb_tensor_size(t) : 0;
+    }
+    return bytes;
+}
+
 enum odb_status odb_explain_group(struct odb_explanations *out, const struct odb_explain_group *a,
                                   struct odb_error *err)
 {
     struct group_asked g = {.a = a, .graph = a->prober->model->graph};
     struct odb_tensor *y = NULL;
     enum odb_status status = ODB_OK;
-    uint64_t bytes = 0;
     *out = (struct odb_explanations){0};
-    for (size_t n = 0; n < g.graph->n_nodes; n++)
-        bytes += a->nodes[n] ? odb_explain_bytes(a->prober, (int)n) : 0;
-    if (!odb_explain_fits(a->prober, bytes, &out->why_not))
-        return ODB_OK;
     g.fed = odb_new_n(struct odb_tensor *, g.graph->n_values);
     if (!group_feed(&g))
         out->why_not = odb_xstrdup("what its nodes are fed is not known");
-    else
+    else if (odb_explain_fits(a->prober, group_bytes(&g), &out->why_not))
         status = group_ask(&g, g.fed, &y, err);
     if (status == ODB_OK && !y && !out->why_not)
         out->why_not = odb_xstrdup("what comes out of its nodes cannot be read");

@@ -6,7 +6,7 @@
 #ifndef ODB_PROBE_EXPLAIN_GROUP_H
 #define ODB_PROBE_EXPLAIN_GROUP_H
 
-#include "explain/explain.h"
+#include "explain/explanations.h"
 #include "probe/probe.h"
 
 struct odb_explain_group {

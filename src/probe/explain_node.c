@@ -52,7 +52,8 @@ static bool explaining_may(const struct explaining *e)
     return may;
 }
 
-uint64_t odb_explain_bytes(const struct odb_prober *prober, int node)
+/* Bytes of what a node reads and makes, as the reference has it. */
+static uint64_t explaining_bytes(const struct odb_prober *prober, int node)
 {
     const struct odb_node *n = &prober->model->graph->nodes[node];
     uint64_t bytes = 0;
@@ -246,7 +247,7 @@ enum odb_status odb_explain_node(struct odb_explanations *out, const struct odb_
     struct odb_explain_pair pair = {0};
     enum odb_status status = ODB_OK;
     *out = (struct odb_explanations){0};
-    if (!odb_explain_fits(a->prober, odb_explain_bytes(a->prober, a->node), &out->why_not)) {
+    if (!odb_explain_fits(a->prober, explaining_bytes(a->prober, a->node), &out->why_not)) {
         free(asked);
         return ODB_OK;
     }

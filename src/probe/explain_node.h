@@ -6,7 +6,7 @@
 #ifndef ODB_PROBE_EXPLAIN_NODE_H
 #define ODB_PROBE_EXPLAIN_NODE_H
 
-#include "explain/explain.h"
+#include "explain/explanations.h"
 #include "probe/probe.h"
 
 struct odb_explain_asking {
@@ -34,8 +34,6 @@ enum odb_status odb_explain_node(struct odb_explanations *out, const struct odb_
  * may be fed. A ref of t where an order says nothing, or may mean another thing. The caller's. */
 struct odb_tensor *odb_explain_other_order(const struct odb_tensor *t, uint64_t seed);
 
-/* Bytes of what a node reads and makes, as the reference has it. */
-uint64_t odb_explain_bytes(const struct odb_prober *prober, int node);
 /* Whether there is memory for replays of so many bytes of operands and results; *why_not, the
  * caller's, else says how much there is. */
 bool odb_explain_fits(const struct odb_prober *prober, uint64_t bytes, char **why_not);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explain/explain.h"
+#include "explain/explanations.h"
 #include "model/read/load.h"
 #include "model/write/build.h"
 #include "tests/help/models.h"

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "explain/explain.h"
+#include "explain/explanations.h"
 #include "model/read/load.h"
 #include "model/write/build.h"
 

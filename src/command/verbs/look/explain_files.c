@@ -11,7 +11,7 @@
 #include "command/call/tensor_file.h"
 #include "command/call/watch.h"
 #include "command/verbs/look/explain_print.h"
-#include "explain/explain.h"
+#include "explain/explanations.h"
 #include "explain/own/own_rows.h"
 #include "kernels/core/kern.h"
 #include "model/read/load.h"

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "explain/explain.h"
+#include "explain/explanations.h"
 #include "interpret/cpu.h"
 #include "tests/help/models.h"
 
