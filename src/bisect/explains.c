@@ -75,6 +75,7 @@ static enum odb_status explains_node(const struct search_case *c, struct finding
                                         .node = culprit->node,
                                         .given = explains_knows(c, f) ? f->given : NULL,
                                         .once = explains_once(c, f),
+                                        .own = c->options->own_rows,
                                         .factor = explains_factor(c),
                                         .seconds = seconds};
     int *list = odb_new_n(int, c->graph->n_values);

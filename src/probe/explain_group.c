@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "probe/explain_node.h"
 
 struct group_asked {
@@ -57,25 +58,28 @@ static bool group_feed(struct group_asked *g)
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
+/* Runs the group alone on what it is fed, the k-th other inputs or its own (0); *out: a ref. */
 static enum odb_status group_ask(const struct group_asked *g, struct odb_tensor *const *fed,
-                                 struct odb_tensor **out, struct odb_error *err)
+                                 size_t k, struct odb_tensor **out, struct odb_error *err)
 {
-    char what[240];
+    char what[240], title[48] = "the explained group";
     int first = ODB_NO_NODE, last = ODB_NO_NODE;
     for (int n = 0; n < (int)g->graph->n_nodes; n++)
         if (g->a->nodes[n]) {
             first = first < 0 ? n : first;
             last = n;
         }
-    struct odb_probe probe = {
-        .asked = ODB_PROBE_KIND_EXPLAIN,
-        .what = odb_probe_title(g->graph, "the explained group", first, last, what, sizeof what),
-        .node = g->a->node,
-        .nodes = g->a->nodes,
-        .given = fed,
-        .values = &g->a->value,
-        .n_values = 1,
-        .outputs = out};
+    if (k)
+        odb_text_fit(title, sizeof title, "other inputs %zu of the explained group", k);
+    struct odb_probe probe = {.asked = ODB_PROBE_KIND_EXPLAIN,
+                              .what =
+                                  odb_probe_title(g->graph, title, first, last, what, sizeof what),
+                              .node = g->a->node,
+                              .nodes = g->a->nodes,
+                              .given = fed,
+                              .values = &g->a->value,
+                              .n_values = 1,
+                              .outputs = out};
     enum odb_status status = odb_probe_run(g->a->prober, &probe, err);
     struct odb_tensor *had = status == ODB_OK ? odb_tensor_ref(out[0]) : NULL;
     odb_probe_drop(g->a->prober, &probe);
@@ -106,7 +110,7 @@ static bool group_again(void *payload, size_t k, struct odb_explain_pair *out)
                             : odb_explain_other_order(g->fed[v], 1000 * (k + 1) + v);
         other |= out->given[v] != g->fed[v];
     }
-    bool had = other && group_ask(g, out->given, out->out, NULL) == ODB_OK && out->out[0];
+    bool had = other && group_ask(g, out->given, k + 1, out->out, NULL) == ODB_OK && out->out[0];
     if (!had)
         odb_explain_pair_dispose(out, &g->graph->nodes[g->a->node]);
     return had;
@@ -137,7 +141,7 @@ enum odb_status odb_explain_group(struct odb_explanations *out, const struct odb
     if (!group_feed(&g))
         out->why_not = odb_xstrdup("what its nodes are fed is not known");
     else if (odb_explain_fits(a->prober, group_bytes(&g), &out->why_not))
-        status = group_ask(&g, g.fed, &y, err);
+        status = group_ask(&g, g.fed, 0, &y, err);
     if (status == ODB_OK && !y && !out->why_not)
         out->why_not = odb_xstrdup("what comes out of its nodes cannot be read");
     if (y) {

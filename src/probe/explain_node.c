@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "model/formal.h"
 #include "run/memory_budget.h"
 
@@ -123,14 +124,19 @@ static struct odb_feeds *explaining_feeds(const struct odb_prober *prober, size_
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-/* Runs the model on feeds; values: [n_values], owned refs of what was read and of the feeds. */
-static enum odb_status explaining_run(struct explaining *e, const struct odb_feeds *feeds,
+/* Runs the model on feeds, the k-th others, or its own (0); values: [n_values], owned refs of what
+ * was read and of the feeds. */
+static enum odb_status explaining_run(struct explaining *e, const struct odb_feeds *feeds, size_t k,
                                       struct odb_tensor **values, struct odb_error *err)
 {
+    char what[80];
+    odb_text_fit(what, sizeof what, "the explained node in place");
+    if (k)
+        odb_text_fit(what, sizeof what, "the explained node in place, other inputs %zu", k);
     struct odb_prober prober = odb_prober_refed(e->a->prober, feeds);
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, e->n_read);
     struct odb_probe probe = {.asked = ODB_PROBE_KIND_EXPLAIN,
-                              .what = "the explained node in place",
+                              .what = what,
                               .node = e->a->node,
                               .values = e->read,
                               .n_values = e->n_read,
@@ -227,7 +233,7 @@ static bool explaining_again(void *payload, size_t k, struct odb_explain_pair *o
     struct explaining *e = payload;
     struct odb_feeds *feeds = explaining_feeds(e->a->prober, k + 1);
     struct odb_tensor **values = odb_new_n(struct odb_tensor *, e->graph->n_values);
-    bool had = feeds && explaining_run(e, feeds, values, NULL) == ODB_OK &&
+    bool had = feeds && explaining_run(e, feeds, k + 1, values, NULL) == ODB_OK &&
                explaining_pair(e, values, out);
     out->given = values;
     out->n_given = e->graph->n_values;
@@ -254,7 +260,7 @@ enum odb_status odb_explain_node(struct odb_explanations *out, const struct odb_
     explaining_list(&e);
     bool may = explaining_may(&e);
     if (asked && may)
-        status = explaining_run(&e, a->prober->feeds, asked, err);
+        status = explaining_run(&e, a->prober->feeds, 0, asked, err);
     if (status == ODB_OK && !explaining_pair(&e, values, &pair)) {
         out->why_not = explaining_lacks(&e, &pair);
     } else if (status == ODB_OK) {
