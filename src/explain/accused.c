@@ -126,8 +126,7 @@ static size_t accused_count(const struct accused *s)
     return n;
 }
 
-/* What the reference makes of the node. */
-static enum odb_status accused_replay(struct accused *s, struct odb_error *err)
+enum odb_status accused_replay(struct accused *s, struct odb_error *err)
 {
     s->r = accused_outputs(s);
     s->native = accused_outputs(s);

@@ -36,10 +36,11 @@ enum odb_status accused_make(struct accused *s, const struct odb_explain_questio
                              struct odb_error *err) ODB_MUST_USE;
 void accused_dispose(struct accused *s);
 
-/* Its parts: what was asked; and, once the outputs of the reference are there, how far the target's
- * are from them. */
+/* Its parts: what was asked; what the reference makes of that, r and native, to be dropped always;
+ * and how far the target's outputs are from these. */
 void accused_init(struct accused *s, const struct odb_explain_question *q,
                   struct odb_tensor *const *in, struct odb_tensor *const *out);
+enum odb_status accused_replay(struct accused *s, struct odb_error *err) ODB_MUST_USE;
 enum odb_status accused_measure(struct accused *s, struct odb_error *err) ODB_MUST_USE;
 
 /* Whether an element of output o is off by more than the floor of noise: y where the reference has

@@ -4,7 +4,8 @@
  * operators: other attributes and another version are the node's own, an operand that was left out
  * or exchanged is wired so, a weight has other contents. An operand that is fed, and a result, may
  * have become another type and back, a line (a x + b) or a transpose of what it was, which is found
- * by trying these. Whatever else it is, there is no model.
+ * by trying these on several sets of operands (as_if_samples.h). Whatever else it is, there is no
+ * model.
  */
 #include "explain/as_if.h"
 
@@ -13,7 +14,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "explain/variant.h"
+#include "explain/as_if_samples.h"
+#include "explain/judge.h"
 #include "model/read/load.h"
 #include "model/write/build.h"
 #include "reference/trace.h"
@@ -22,13 +24,18 @@
 #define AS_IF_CAST_OPSET 19 /* has every type that a number may go through */
 
 struct as_if {
-    const struct accused *s;
+    const struct accused *s; /* the first sample's */
     const struct variant *v;
-    struct odb_builder *model; /* owned */
-    struct odb_tensor **made;  /* owned array of owned refs; [n_out] the changed call's results */
-    struct odb_tensor **is;    /* likewise: what the variant makes of them */
-    size_t n_made;             /* values that have names of their own here */
-    bool said;                 /* all of it, up to now */
+    struct as_if_samples samples; /* owned */
+    struct odb_builder *model;    /* owned */
+    size_t n_made;                /* values that have names of their own here */
+    bool said;                    /* all of it, up to now */
+};
+
+/* What a tensor was, and what the variant has made of it: in each sample. */
+struct as_if_pairs {
+    const struct odb_tensor *was[AS_IF_SAMPLES], *now[AS_IF_SAMPLES];
+    size_t n;
 };
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -57,28 +64,38 @@ static void as_if_cast(struct as_if *m, const char *from, const char *to, enum o
     odb_build_attr_int(m->model, "to", dtype);
 }
 
+static bool as_if_is_through(const struct odb_tensor *was, const struct odb_tensor *now,
+                             enum odb_dtype dtype)
+{
+    struct odb_tensor *narrow = NULL, *back = NULL;
+    bool is = odb_tensor_cast(&narrow, was, dtype, NULL) == ODB_OK &&
+              odb_tensor_cast(&back, narrow, was->dtype, NULL) == ODB_OK &&
+              odb_tensor_identical(back, now);
+    odb_tensor_unref(narrow);
+    odb_tensor_unref(back);
+    return is;
+}
+
 /* Whether now is was through a narrower type. */
-static bool as_if_through(struct as_if *m, const struct odb_tensor *was,
-                          const struct odb_tensor *now, const char *from, const char *to)
+static bool as_if_through(struct as_if *m, const struct as_if_pairs *p, const char *from,
+                          const char *to)
 {
     static const enum odb_dtype types[] = {ODB_BF16,   ODB_F16, ODB_F8E4M3FN,
                                            ODB_F8E5M2, ODB_F32, ODB_I32};
-    bool found = false;
-    for (size_t i = 0; i < ODB_COUNT(types) && !found; i++) {
-        struct odb_tensor *narrow = NULL, *back = NULL;
-        found = types[i] != was->dtype && odb_tensor_cast(&narrow, was, types[i], NULL) == ODB_OK &&
-                odb_tensor_cast(&back, narrow, was->dtype, NULL) == ODB_OK &&
-                odb_tensor_identical(back, now);
-        odb_tensor_unref(narrow);
-        odb_tensor_unref(back);
-        if (!found)
+    enum odb_dtype own = p->was[0]->dtype;
+    for (size_t i = 0; i < ODB_COUNT(types); i++) {
+        bool all = types[i] != own;
+        for (size_t k = 0; k < p->n && all; k++)
+            all = as_if_is_through(p->was[k], p->now[k], types[i]);
+        if (!all)
             continue;
         char *name = as_if_new_name(m);
         as_if_cast(m, from, name, types[i]);
-        as_if_cast(m, name, to, was->dtype);
+        as_if_cast(m, name, to, own);
         free(name);
+        return true;
     }
-    return found;
+    return false;
 }
 
 static void as_if_with_number(struct as_if *m, const char *op, double number, enum odb_dtype dtype,
@@ -98,80 +115,152 @@ static void as_if_with_number(struct as_if *m, const char *op, double number, en
     free(name);
 }
 
-/* The line through two elements of was and now that are far apart; false: there is none. */
-static bool as_if_fit(const struct odb_tensor *was, const struct odb_tensor *now, double *a,
-                      double *b)
+/* An element: what it was, and is. */
+struct as_if_point {
+    double x, y;
+};
+
+/* Element i of sample k; false: neither number is finite, which says nothing of a line. */
+static bool as_if_point(const struct as_if_pairs *p, size_t k, size_t i, struct as_if_point *out)
 {
-    size_t low = 0, high = 0;
-    for (size_t i = 0; i < was->count; i++) {
-        double x = odb_tensor_f64(was, i);
-        if (!isfinite(x) || !isfinite(odb_tensor_f64(now, i)))
-            return false;
-        low = x < odb_tensor_f64(was, low) ? i : low;
-        high = x > odb_tensor_f64(was, high) ? i : high;
-    }
-    double from = odb_tensor_f64(was, low), width = odb_tensor_f64(was, high) - from;
-    double at = odb_tensor_f64(now, low);
-    *a = width > 0 ? (odb_tensor_f64(now, high) - at) / width : 0;
-    *b = at - *a * from;
+    *out = (struct as_if_point){odb_tensor_f64(p->was[k], i), odb_tensor_f64(p->now[k], i)};
+    return isfinite(out->x) || isfinite(out->y);
+}
+
+/* The line through two elements that are far apart; most: the largest number there is. False: there
+ * is no line. */
+static bool as_if_fit(const struct as_if_pairs *p, double *a, double *b, double *most)
+{
+    struct as_if_point low = {INFINITY, 0}, high = {-INFINITY, 0}, at;
+    *most = 0;
+    for (size_t k = 0; k < p->n; k++)
+        for (size_t i = 0; i < p->was[k]->count; i++) {
+            if (!as_if_point(p, k, i, &at))
+                continue;
+            if (!isfinite(at.x) || !isfinite(at.y))
+                return false;
+            low = at.x < low.x ? at : low;
+            high = at.x > high.x ? at : high;
+            *most = fmax(*most, fabs(at.y));
+        }
+    *a = high.x > low.x ? (high.y - low.y) / (high.x - low.x) : 0;
+    *b = low.y - *a * low.x;
+    *most = fmax(*most, fmax(fabs(*a * low.x), fabs(*a * high.x)));
+    return isfinite(*a) && isfinite(*b);
+}
+
+/* Whether a was + b is now, but for so much. */
+static bool as_if_on_line(const struct as_if_pairs *p, double a, double b, double slack)
+{
+    struct as_if_point at;
+    for (size_t k = 0; k < p->n; k++)
+        for (size_t i = 0; i < p->was[k]->count; i++)
+            if (as_if_point(p, k, i, &at) && !(fabs(a * at.x + b - at.y) <= slack))
+                return false;
     return true;
 }
 
 /* Whether now is a was + b, rounded; was is of a float type. */
-static bool as_if_line(struct as_if *m, const struct odb_tensor *was, const struct odb_tensor *now,
-                       const char *from, const char *to)
+static bool as_if_line(struct as_if *m, const struct as_if_pairs *p, const char *from,
+                       const char *to)
 {
-    double a, b, most = 0, eps = 4 * odb_noise_floor(1, was->dtype);
-    if (!odb_dtype_is_float(was->dtype) || !was->count || !as_if_fit(was, now, &a, &b))
+    enum odb_dtype dtype = p->was[0]->dtype;
+    double a, b, most, eps = 4 * odb_noise_floor(1, dtype);
+    if (!odb_dtype_is_float(dtype) || !as_if_fit(p, &a, &b, &most))
         return false;
-    for (size_t i = 0; i < was->count; i++)
-        most = fmax(most, fmax(fabs(a * odb_tensor_f64(was, i)), fabs(odb_tensor_f64(now, i))));
     b = fabs(b) <= eps * most ? 0 : b;
-    for (size_t i = 0; i < was->count; i++)
-        if (fabs(a * odb_tensor_f64(was, i) + b - odb_tensor_f64(now, i)) > eps * most)
-            return false;
+    if (!as_if_on_line(p, a, b, eps * most))
+        return false;
     char *between = b != 0 ? as_if_new_name(m) : odb_xstrdup(to);
-    as_if_with_number(m, "Mul", a, was->dtype, from, between);
+    as_if_with_number(m, "Mul", a, dtype, from, between);
     if (b != 0)
-        as_if_with_number(m, "Add", b, was->dtype, between, to);
+        as_if_with_number(m, "Add", b, dtype, between, to);
     free(between);
     return true;
 }
 
-/* Whether now has the axes of was in another order, and is of the same shape. */
-static bool as_if_transposed(struct as_if *m, const struct odb_tensor *was,
-                             const struct odb_tensor *now, const char *from, const char *to)
+static bool as_if_is_transposed(const struct odb_tensor *was, const struct odb_tensor *now,
+                                const int *perm)
+{
+    struct odb_tensor *t = NULL;
+    bool is = tensor_transpose(&t, was, perm, NULL) == ODB_OK && odb_tensor_identical(t, now);
+    odb_tensor_unref(t);
+    return is;
+}
+
+/* Whether now is was with axes i and j exchanged. */
+static bool as_if_exchanged(struct as_if *m, const struct as_if_pairs *p, int i, int j,
+                            const char *from, const char *to)
+{
+    int rank = p->was[0]->rank, perm[ODB_MAX_RANK];
+    int64_t axes[ODB_MAX_RANK];
+    for (int d = 0; d < rank; d++)
+        axes[d] = perm[d] = d == i ? j : d == j ? i : d;
+    for (size_t k = 0; k < p->n; k++)
+        if (!as_if_is_transposed(p->was[k], p->now[k], perm))
+            return false;
+    odb_build_node(m->model, "Transpose", "", from, to);
+    odb_build_attr_ints(m->model, "perm", (size_t)rank, axes);
+    return true;
+}
+
+/* Whether now has two axes of was in the place of each other. */
+static bool as_if_transposed(struct as_if *m, const struct as_if_pairs *p, const char *from,
+                             const char *to)
 {
     bool found = false;
-    for (int i = 0; i < was->rank && !found; i++)
-        for (int k = i + 1; k < was->rank && !found; k++) {
-            struct odb_tensor *t = NULL;
-            int perm[ODB_MAX_RANK];
-            int64_t axes[ODB_MAX_RANK];
-            for (int d = 0; d < was->rank; d++)
-                axes[d] = perm[d] = d == i ? k : d == k ? i : d;
-            found = tensor_transpose(&t, was, perm, NULL) == ODB_OK && odb_tensor_identical(t, now);
-            odb_tensor_unref(t);
-            if (!found)
-                continue;
-            odb_build_node(m->model, "Transpose", "", from, to);
-            odb_build_attr_ints(m->model, "perm", (size_t)was->rank, axes);
-        }
+    for (int i = 0; i < p->was[0]->rank; i++)
+        for (int j = i + 1; j < p->was[0]->rank; j++)
+            found = found || as_if_exchanged(m, p, i, j, from, to);
     return found;
 }
 
-/* Says in nodes how now comes of was; false: none of these ways. */
-static bool as_if_derive(struct as_if *m, const struct odb_tensor *was,
-                         const struct odb_tensor *now, const char *from, const char *to)
+static bool as_if_alike(const struct odb_tensor *a, const struct odb_tensor *b)
 {
-    bool alike = was && now && was->kind == ODB_TENSOR && now->kind == ODB_TENSOR && was->data &&
-                 now->data && was->dtype == now->dtype;
-    if (!alike)
+    return a && b && a->kind == ODB_TENSOR && b->kind == ODB_TENSOR && a->data && b->data &&
+           a->dtype == b->dtype;
+}
+
+/* Says in nodes how now comes of was; false: none of these ways. What one sample alone shows may be
+ * luck. */
+static bool as_if_derive(struct as_if *m, const struct as_if_pairs *p, const char *from,
+                         const char *to)
+{
+    bool same = true;
+    if (p->n < 2)
         return false;
-    if (!odb_tensor_same_shape(was, now))
-        return as_if_transposed(m, was, now, from, to);
-    return as_if_through(m, was, now, from, to) || as_if_line(m, was, now, from, to) ||
-           as_if_transposed(m, was, now, from, to);
+    for (size_t k = 0; k < p->n; k++) {
+        if (!as_if_alike(p->was[k], p->now[k]) || !as_if_alike(p->was[0], p->was[k]) ||
+            p->was[k]->rank != p->was[0]->rank)
+            return false;
+        same = same && odb_tensor_same_shape(p->was[k], p->now[k]);
+    }
+    if (!same)
+        return as_if_transposed(m, p, from, to);
+    return as_if_through(m, p, from, to) || as_if_line(m, p, from, to) ||
+           as_if_transposed(m, p, from, to);
+}
+
+/* Operand i, fed and changed. */
+static struct as_if_pairs as_if_fed(const struct as_if *m, int i)
+{
+    struct as_if_pairs p = {.n = m->samples.n};
+    for (size_t k = 0; k < p.n; k++) {
+        p.was[k] = m->samples.items[k].s.in[i];
+        p.now[k] = i < m->samples.items[k].n_changed ? m->samples.items[k].changed[i] : NULL;
+    }
+    return p;
+}
+
+/* Result o, made and changed. */
+static struct as_if_pairs as_if_made(const struct as_if *m, int o)
+{
+    struct as_if_pairs p = {.n = m->samples.n};
+    for (size_t k = 0; k < p.n; k++) {
+        p.was[k] = m->samples.items[k].made[o];
+        p.now[k] = m->samples.items[k].is[o];
+    }
+    return p;
 }
 
 /* --- the node --------------------------------------------------------------------------------- */
@@ -225,7 +314,8 @@ static void as_if_operand(struct as_if *m, const struct odb_tensor *t, int i, st
             odb_build_weight(m->model, made, t);
         } else {
             as_if_put_value(m, value, &from);
-            m->said = m->said && as_if_derive(m, s->in[i], t, odb_buf_text(&from), made);
+            const struct as_if_pairs p = as_if_fed(m, i);
+            m->said = m->said && as_if_derive(m, &p, odb_buf_text(&from), made);
         }
         odb_buf_puts(names, made);
         odb_buf_dispose(&from);
@@ -269,7 +359,13 @@ static void as_if_declare(struct as_if *m)
 /* Whether a result of the call is the variant's as it is. */
 static bool as_if_stays(const struct as_if *m, int o)
 {
-    return m->made[o] && m->is[o] && odb_tensor_identical(m->made[o], m->is[o]);
+    bool stays = true;
+    for (size_t k = 0; k < m->samples.n; k++) {
+        const struct as_if_sample *sample = &m->samples.items[k];
+        stays = stays && sample->made[o] && sample->is[o] &&
+                odb_tensor_identical(sample->made[o], sample->is[o]);
+    }
+    return stays;
 }
 
 /* Says the changed call in a node. */
@@ -318,45 +414,48 @@ static enum odb_status as_if_change(void *payload, struct odb_call *call, struct
     return status == ODB_OK ? ODB_SKIPPED : status; /* it was looked at, that is all */
 }
 
-/* Whether a result is an output of the model. */
-static bool as_if_is_told(const struct as_if *m, int o)
+/* What the variant gives on the operands that are explained; NULL: it is no output of the model. */
+static const struct odb_tensor *as_if_told(const struct as_if *m, int o)
 {
     int value = m->s->node->out[o];
-    return value >= 0 && m->s->graph->values[value].is_output && m->is[o];
+    bool told = value >= 0 && m->s->graph->values[value].is_output;
+    return told ? m->samples.items[0].is[o] : NULL;
 }
 
 /* What becomes of the changed call's results. */
 static void as_if_results(struct as_if *m)
 {
     for (int o = 0; o < m->s->node->n_out; o++) {
+        const struct odb_tensor *is = as_if_told(m, o);
+        const struct as_if_pairs p = as_if_made(m, o);
         struct odb_buf name = ODB_BUF_INIT;
         char from[32];
-        if (!as_if_is_told(m, o))
+        if (!is)
             continue;
         snprintf(from, sizeof from, "made_%d", o);
         as_if_put_value(m, m->s->node->out[o], &name);
         if (!as_if_stays(m, o))
-            m->said = m->said && as_if_derive(m, m->made[o], m->is[o], from, odb_buf_text(&name));
-        odb_build_output_typed(m->model, odb_buf_text(&name), m->is[o]->dtype, m->is[o]->rank,
-                               m->is[o]->dims);
+            m->said = m->said && as_if_derive(m, &p, from, odb_buf_text(&name));
+        odb_build_output_typed(m->model, odb_buf_text(&name), is->dtype, is->rank, is->dims);
         odb_buf_dispose(&name);
     }
 }
 
 /* --- the model -------------------------------------------------------------------------------- */
 
-/* Feeds the model what the node was fed; values: [n_values of it], owned refs. */
-static void as_if_feed(const struct as_if *m, const struct odb_graph *graph,
+/* Feeds the model what the node is fed in a sample; values: [n_values of it], owned refs. */
+static void as_if_feed(const struct accused *s, const struct odb_graph *graph,
                        struct odb_tensor **values)
 {
-    const struct odb_graph *from = m->s->graph;
     size_t next = 0;
-    for (size_t i = 0; i < from->n_inputs; i++) {
-        int value = from->inputs[i], fed = from->values[value].init ? ODB_NO_VALUE : value;
-        int to = fed == ODB_NO_VALUE ? ODB_NO_VALUE : graph->inputs[next++];
-        for (int k = 0; k < m->s->node->n_in && to != ODB_NO_VALUE; k++)
-            if (m->s->node->in[k] == fed && !values[to])
-                values[to] = odb_tensor_ref(m->s->in[k]);
+    for (size_t i = 0; i < s->graph->n_inputs; i++) {
+        int fed = s->graph->inputs[i];
+        if (s->graph->values[fed].init)
+            continue;
+        int to = graph->inputs[next++];
+        for (int k = 0; k < s->node->n_in; k++)
+            if (s->node->in[k] == fed && !values[to])
+                values[to] = odb_tensor_ref(s->in[k]);
     }
 }
 
@@ -364,7 +463,7 @@ static void as_if_feed(const struct as_if *m, const struct odb_graph *graph,
 static bool as_if_near(const struct odb_tensor *t, const struct odb_tensor *is)
 {
     struct odb_gap gap;
-    if (!t || t->dtype != is->dtype || !odb_tensor_same_shape(t, is))
+    if (!t || !is || t->dtype != is->dtype || !odb_tensor_same_shape(t, is))
         return false;
     if (odb_tensor_identical(t, is))
         return true;
@@ -373,28 +472,34 @@ static bool as_if_near(const struct odb_tensor *t, const struct odb_tensor *is)
            gap.error <= AS_IF_FLOORS * odb_noise_floor(1, is->dtype);
 }
 
-/* Whether the model, run by the reference, gives what the variant gives. */
-static bool as_if_gives(const struct as_if *m, const struct odb_buf *bytes)
+/* Whether the model gives what the variant gives of a sample. */
+static bool as_if_gives(const struct as_if *m, const struct odb_cpu *cpu,
+                        const struct odb_graph *graph, const struct as_if_sample *sample)
+{
+    struct odb_tensor **values = odb_new_n(struct odb_tensor *, graph->n_values);
+    struct odb_cpu_run run = {.values = values, .precision = ODB_PREC_NATIVE};
+    size_t next = 0;
+    as_if_feed(&sample->s, graph, values);
+    bool same = odb_cpu_execute(cpu, &run, NULL) == ODB_OK;
+    for (int o = 0; o < m->s->node->n_out && same; o++)
+        if (as_if_told(m, o))
+            same = as_if_near(values[graph->outputs[next++]], sample->is[o]);
+    for (size_t v = 0; v < graph->n_values; v++)
+        odb_tensor_unref(values[v]);
+    free(values);
+    return same;
+}
+
+/* Whether the model, run by the reference, gives what the variant gives of all samples. */
+static bool as_if_holds(const struct as_if *m, const struct odb_buf *bytes)
 {
     struct odb_model *model = NULL;
     struct odb_cpu *cpu = NULL;
-    struct odb_tensor **values = NULL;
-    size_t next = 0;
     bool same = odb_model_open_bytes(&model, bytes->data, bytes->len, NULL, ".", "as-if.onnx",
                                      NULL) == ODB_OK &&
                 odb_cpu_new(&cpu, model, NULL) == ODB_OK;
-    if (same) {
-        values = odb_new_n(struct odb_tensor *, model->graph->n_values);
-        as_if_feed(m, model->graph, values);
-        struct odb_cpu_run run = {.values = values, .precision = ODB_PREC_NATIVE};
-        same = odb_cpu_execute(cpu, &run, NULL) == ODB_OK;
-    }
-    for (int o = 0; o < m->s->node->n_out && same; o++)
-        if (as_if_is_told(m, o))
-            same = as_if_near(values[model->graph->outputs[next++]], m->is[o]);
-    for (size_t v = 0; values && v < model->graph->n_values; v++)
-        odb_tensor_unref(values[v]);
-    free(values);
+    for (size_t k = 0; k < m->samples.n && same; k++)
+        same = as_if_gives(m, cpu, model->graph, &m->samples.items[k]);
     odb_cpu_free(cpu);
     odb_model_free(model);
     return same;
@@ -416,28 +521,36 @@ static bool as_if_find(void *payload, struct variant *v, bool *take)
     return !*take;
 }
 
+/* ODB_SKIPPED: there is no model. */
 static enum odb_status as_if_make(struct as_if *m, struct odb_buf *bytes, struct odb_error *err)
 {
     const struct accused *s = m->s;
     struct odb_tensor **none = accused_outputs(s);
     struct odb_buf model = ODB_BUF_INIT;
-    enum odb_status status = variant_replay(m->v, s, ODB_PREC_NATIVE, 0, m->made, err);
-    if (status == ODB_OK)
-        status = variant_run(m->v, s, ODB_PREC_NATIVE, 0, m->is, err);
-    if (status == ODB_OK)
-        status = accused_run(s, ODB_PREC_NATIVE, 0, as_if_change, m, none, err);
+    m->model = odb_build_new("as_if", 0);
+    odb_build_ir_version(m->model, s->graph->model->ir_version);
+    enum odb_status status = accused_run(s, ODB_PREC_NATIVE, 0, as_if_change, m, none, err);
     if (status == ODB_SKIPPED && m->said) {
         as_if_results(m);
         odb_build_bytes(m->model, &model);
     }
-    if (status == ODB_SKIPPED && m->said && as_if_gives(m, &model)) {
+    if (status == ODB_SKIPPED && m->said && as_if_holds(m, &model)) {
         odb_buf_add(bytes, model.data, model.len);
         status = ODB_OK;
     }
+    odb_build_free(m->model);
     odb_buf_dispose(&model);
     accused_drop(s, none);
     free(none);
     return status;
+}
+
+/* Whether the variant gives what the target gave of this call, which need not be the one that was
+ * explained: a node alone may get another kernel. */
+static bool as_if_is_true(const struct accused *s, const struct variant *v)
+{
+    struct explain_hit hit = {0};
+    return s->shown >= 0 && explain_judge(v, s, &hit) && hit.exact;
 }
 
 enum odb_status odb_explain_as_if(const struct odb_explain_question *q, const char *variant,
@@ -445,26 +558,20 @@ enum odb_status odb_explain_as_if(const struct odb_explain_question *q, const ch
 {
     struct accused s;
     struct as_if_sought sought = {.name = variant};
-    struct as_if m = {.s = &s, .said = true};
+    struct as_if m = {.said = true};
     enum odb_status status = accused_make(&s, q, q->in, q->out, err);
     if (status == ODB_OK)
         variant_each(&s, as_if_find, &sought);
     m.v = sought.v;
-    if (status == ODB_OK && (!m.v || m.v->row->makes || q->model->graph->n_nodes != 1))
+    if (status == ODB_OK &&
+        (!m.v || m.v->row->makes || q->model->graph->n_nodes != 1 || !as_if_is_true(&s, m.v)))
         status = ODB_SKIPPED;
-    if (status == ODB_OK) {
-        m.model = odb_build_new("as_if", 0);
-        odb_build_ir_version(m.model, q->model->ir_version);
-        m.made = accused_outputs(&s);
-        m.is = accused_outputs(&s);
+    if (status == ODB_OK)
+        status = as_if_samples_make(&m.samples, &s, m.v);
+    m.s = &m.samples.items[0].s;
+    if (status == ODB_OK)
         status = as_if_make(&m, bytes, err);
-        accused_drop(&s, m.made);
-        accused_drop(&s, m.is);
-    }
-    if (m.model)
-        odb_build_free(m.model);
-    free(m.made);
-    free(m.is);
+    as_if_samples_dispose(&m.samples);
     variant_free(sought.v);
     accused_dispose(&s);
     return status;

@@ -94,6 +94,14 @@ struct variant *variant_choice(const struct accused *s, const struct variant_row
     return NULL;
 }
 
+enum choice variant_made(struct variant *v, size_t k, const char *name, const char *text)
+{
+    v->at = (int)k;
+    odb_buf_puts(&v->name, name);
+    odb_buf_puts(&v->text, text);
+    return CHOICE_MADE;
+}
+
 struct variant *variant_again(const struct accused *s, const struct variant *of)
 {
     enum choice choice;
@@ -401,15 +409,36 @@ enum odb_status tensor_map(struct odb_tensor **out, const struct odb_tensor *t,
     return ODB_OK;
 }
 
+static double tensor_function(const void *payload, size_t i, double x)
+{
+    double (*const *f)(double x) = payload;
+    (void)i;
+    return (*f)(x);
+}
+
+enum odb_status tensor_apply(struct odb_tensor **out, const struct odb_tensor *t,
+                             double (*f)(double x), struct odb_error *err)
+{
+    return tensor_map(out, t, tensor_function, &f, err);
+}
+
 enum odb_status tensor_gather(struct odb_tensor **out, const struct odb_tensor *t,
                               int64_t (*from)(const void *payload, size_t i), const void *payload,
                               struct odb_error *err)
 {
+    return tensor_gather_into(out, t, t->rank, t->dims, from, payload, err);
+}
+
+enum odb_status tensor_gather_into(struct odb_tensor **out, const struct odb_tensor *t, int rank,
+                                   const int64_t *dims,
+                                   int64_t (*from)(const void *payload, size_t i),
+                                   const void *payload, struct odb_error *err)
+{
     size_t size = odb_dtype_info(t->dtype)->bits / 8;
     if (t->kind != ODB_TENSOR || !t->data || t->dtype == ODB_STRING || !size)
         return ODB_SKIPPED;
-    ODB_TRY(odb_tensor_new(out, t->dtype, t->rank, t->dims, err));
-    for (size_t i = 0; i < t->count; i++) {
+    ODB_TRY(odb_tensor_new(out, t->dtype, rank, dims, err));
+    for (size_t i = 0; i < (*out)->count; i++) {
         int64_t at = from(payload, i);
         if (at >= 0)
             memcpy((char *)(*out)->data + i * size, (const char *)t->data + (size_t)at * size,

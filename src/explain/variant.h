@@ -86,6 +86,8 @@ bool variant_results(const struct variant *v);
 /* Choice k of a row for this call; NULL: it makes none. The caller's. */
 struct variant *variant_choice(const struct accused *s, const struct variant_row *row, size_t k,
                                enum choice *choice);
+/* Names choice k of a table, whose entry has these words. */
+enum choice variant_made(struct variant *v, size_t k, const char *name, const char *text);
 /* The same choice for this call; NULL: it makes none. The caller's. */
 struct variant *variant_again(const struct accused *s, const struct variant *of);
 void variant_free(struct variant *v);
@@ -140,8 +142,16 @@ void accused_put_input(const struct accused *s, int i, struct odb_buf *out);
 enum odb_status tensor_map(struct odb_tensor **out, const struct odb_tensor *t,
                            double (*fn)(const void *payload, size_t i, double v),
                            const void *payload, struct odb_error *err) ODB_MUST_USE;
-/* Like t, with element i being element from(payload, i) of t; below 0: zero. Any type but strings
- * of whole bytes. */
+/* Like t, element i being f(its number). */
+enum odb_status tensor_apply(struct odb_tensor **out, const struct odb_tensor *t,
+                             double (*f)(double x), struct odb_error *err) ODB_MUST_USE;
+/* Of this shape, with element i being element from(payload, i) of t; below 0: zero. Any type but
+ * strings of whole bytes. */
+enum odb_status tensor_gather_into(struct odb_tensor **out, const struct odb_tensor *t, int rank,
+                                   const int64_t *dims,
+                                   int64_t (*from)(const void *payload, size_t i),
+                                   const void *payload, struct odb_error *err) ODB_MUST_USE;
+/* The same of t's shape. */
 enum odb_status tensor_gather(struct odb_tensor **out, const struct odb_tensor *t,
                               int64_t (*from)(const void *payload, size_t i), const void *payload,
                               struct odb_error *err) ODB_MUST_USE;

@@ -30,10 +30,6 @@ struct odb_explain_asking {
 enum odb_status odb_explain_node(struct odb_explanations *out, const struct odb_explain_asking *a,
                                  struct odb_error *err) ODB_MUST_USE;
 
-/* Another input for what is explained: the same numbers in another order, so that they stay what
- * may be fed. A ref of t where an order says nothing, or may mean another thing. The caller's. */
-struct odb_tensor *odb_explain_other_order(const struct odb_tensor *t, uint64_t seed);
-
 /* Whether there is memory for replays of so many bytes of operands and results; *why_not, the
  * caller's, else says how much there is. */
 bool odb_explain_fits(const struct odb_prober *prober, uint64_t bytes, char **why_not);

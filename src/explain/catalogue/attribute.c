@@ -551,7 +551,6 @@ enum odb_status attribute_cut_off(const struct variant *v, const struct accused 
 {
     const struct odb_tensor *y = s->y[0], *made = out[0];
     struct odb_tensor *t = NULL;
-    size_t size = made ? odb_dtype_info(made->dtype)->bits / 8 : 0;
     (void)v;
     if (!y || !made || odb_tensor_same_shape(y, made))
         return ODB_OK;
@@ -560,16 +559,13 @@ enum odb_status attribute_cut_off(const struct variant *v, const struct accused 
         tensor_replace(&out[0], t);
         return ODB_OK;
     }
-    if (y->rank != made->rank || made->kind != ODB_TENSOR || !size)
+    if (y->rank != made->rank || made->kind != ODB_TENSOR)
         return ODB_SKIPPED;
     for (int k = 0; k < y->rank; k++)
         if (made->dims[k] < y->dims[k])
             return ODB_SKIPPED;
     struct attribute_cut cut = {made, y};
-    ODB_TRY(odb_tensor_new(&t, made->dtype, y->rank, y->dims, err));
-    for (size_t i = 0; i < t->count; i++)
-        memcpy((char *)t->data + i * size,
-               (const char *)made->data + (size_t)attribute_cut(&cut, i) * size, size);
+    ODB_TRY(tensor_gather_into(&t, made, y->rank, y->dims, attribute_cut, &cut, err));
     tensor_replace(&out[0], t);
     return ODB_OK;
 }
@@ -619,16 +615,17 @@ static enum choice attribute_choose_zeros(const struct accused *s, size_t k, str
 
 /* Element i of a tensor with padding around its spatial axes; -1: it is padding. */
 struct attribute_padded {
-    const struct odb_tensor *from, *to;
-    const int64_t *pads;
+    const struct odb_tensor *from;
+    const int64_t *dims, *pads;
 };
 
-static int64_t attribute_padded(const struct attribute_padded *p, size_t i)
+static int64_t attribute_padded(const void *payload, size_t i)
 {
+    const struct attribute_padded *p = payload;
     int64_t at = 0, step = 1;
-    for (int k = p->to->rank; k-- > 0;) {
-        int64_t here = (int64_t)(i % (size_t)p->to->dims[k]) - (k < 2 ? 0 : p->pads[k - 2]);
-        i /= (size_t)p->to->dims[k];
+    for (int k = p->from->rank; k-- > 0;) {
+        int64_t here = (int64_t)(i % (size_t)p->dims[k]) - (k < 2 ? 0 : p->pads[k - 2]);
+        i /= (size_t)p->dims[k];
         if (here < 0 || here >= p->from->dims[k])
             return -1;
         at += here * step;
@@ -642,21 +639,16 @@ static enum odb_status attribute_change_zeros(const struct variant *v, const str
 {
     const struct odb_tensor *x = c->in[0];
     const struct odb_attr *pads = accused_attr(s, "pads");
-    size_t size = odb_dtype_info(x->dtype)->bits / 8, n = pads->n / 2;
+    size_t n = pads->n / 2;
     int64_t dims[ODB_MAX_RANK], none[2 * VARIANT_LIST] = {0};
     struct odb_tensor *t = NULL;
     (void)v;
-    if (!size || pads->n > VARIANT_LIST)
+    if (pads->n > VARIANT_LIST)
         return ODB_SKIPPED;
     for (int k = 0; k < x->rank; k++)
         dims[k] = x->dims[k] + (k < 2 ? 0 : pads->ints[k - 2] + pads->ints[(size_t)k - 2 + n]);
-    ODB_TRY(odb_tensor_new(&t, x->dtype, x->rank, dims, err));
-    struct attribute_padded padded = {x, t, pads->ints};
-    for (size_t i = 0; i < t->count; i++) {
-        int64_t at = attribute_padded(&padded, i);
-        if (at >= 0)
-            memcpy((char *)t->data + i * size, (const char *)x->data + (size_t)at * size, size);
-    }
+    const struct attribute_padded padded = {x, dims, pads->ints};
+    ODB_TRY(tensor_gather_into(&t, x, x->rank, dims, attribute_padded, &padded, err));
     change_input(c, 0, t);
     memcpy(c->ints, none, sizeof none);
     change_ints(c, "pads", c->ints, pads->n);
@@ -722,25 +714,28 @@ static enum odb_status attribute_change_all_axes(const struct variant *v, const 
     return ODB_OK;
 }
 
+static int64_t attribute_first(const void *payload, size_t i)
+{
+    (void)payload;
+    (void)i;
+    return 0;
+}
+
 /* The one number that there is, everywhere. */
 static enum odb_status attribute_spread(const struct variant *v, const struct accused *s,
                                         struct odb_tensor **out, struct odb_error *err)
 {
     const struct odb_tensor *y = s->y[0];
     struct odb_tensor *t = NULL;
-    size_t size = out[0] ? odb_dtype_info(out[0]->dtype)->bits / 8 : 0;
     (void)v;
-    if (!size || out[0]->count != 1 || !y)
+    if (!out[0] || out[0]->count != 1 || !y)
         return ODB_SKIPPED;
-    ODB_TRY(odb_tensor_new(&t, out[0]->dtype, y->rank, y->dims, err));
-    for (size_t i = 0; i < t->count; i++)
-        memcpy((char *)t->data + i * size, out[0]->data, size);
+    ODB_TRY(tensor_gather_into(&t, out[0], y->rank, y->dims, attribute_first, NULL, err));
     tensor_replace(&out[0], t);
     return ODB_OK;
 }
 
-/* --- the operator of another version -----------------------------------------------------------
- */
+/* --- the operator of another version ---------------------------------------------------------- */
 
 static enum choice attribute_choose_opset(const struct accused *s, size_t k, struct variant *v)
 {

@@ -196,16 +196,11 @@ static enum odb_status elsewhere_repeated(const struct variant *v, const struct 
                                           struct odb_tensor **out, struct odb_error *err)
 {
     const struct odb_tensor *x = accused_in(s, 0), *y = s->y[0];
-    size_t size = odb_dtype_info(x->dtype)->bits / 8;
     (void)v;
-    if (!size || x->dtype == ODB_STRING || x->rank != y->rank)
+    if (x->rank != y->rank)
         return ODB_SKIPPED;
     const struct elsewhere_tensors both = {x, y};
-    ODB_TRY(odb_tensor_new(&out[0], x->dtype, y->rank, y->dims, err));
-    for (size_t i = 0; i < y->count; i++)
-        memcpy((char *)out[0]->data + i * size,
-               (const char *)x->data + (size_t)elsewhere_from_repeated(&both, i) * size, size);
-    return ODB_OK;
+    return tensor_gather_into(&out[0], x, y->rank, y->dims, elsewhere_from_repeated, &both, err);
 }
 
 /* --- what a fused node applies ---------------------------------------------------------------- */
@@ -254,17 +249,7 @@ static enum choice elsewhere_choose_function(const struct accused *s, size_t k, 
     const struct odb_tensor *y = s->y[elsewhere_output(s)];
     if (k >= ODB_COUNT(elsewhere_functions) || !y || !odb_dtype_is_float(y->dtype))
         return CHOICE_END;
-    v->at = (int)k;
-    odb_buf_puts(&v->name, elsewhere_functions[k].name);
-    odb_buf_puts(&v->text, elsewhere_functions[k].text);
-    return CHOICE_MADE;
-}
-
-static double elsewhere_apply(const void *payload, size_t i, double x)
-{
-    const struct elsewhere_function *f = payload;
-    (void)i;
-    return f->f(x);
+    return variant_made(v, k, elsewhere_functions[k].name, elsewhere_functions[k].text);
 }
 
 static enum odb_status elsewhere_function(const struct variant *v, const struct accused *s,
@@ -272,7 +257,7 @@ static enum odb_status elsewhere_function(const struct variant *v, const struct 
 {
     struct odb_tensor *t = NULL;
     int o = elsewhere_output(s);
-    ODB_TRY(tensor_map(&t, out[o], elsewhere_apply, &elsewhere_functions[v->at], err));
+    ODB_TRY(tensor_apply(&t, out[o], elsewhere_functions[v->at].f, err));
     tensor_replace(&out[o], t);
     return ODB_OK;
 }

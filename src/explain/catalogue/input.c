@@ -496,10 +496,7 @@ static enum choice input_choose_cell(const struct accused *s, size_t k, struct v
         cell->input < 0 ? accused_in(s, 5) && accused_in(s, 6) : accused_in(s, cell->input) != NULL;
     if (!variant_is_for(cell->ops, s->node->op_type) || !there)
         return CHOICE_SKIP;
-    v->at = (int)k;
-    odb_buf_puts(&v->name, cell->name);
-    odb_buf_puts(&v->text, cell->text);
-    return CHOICE_MADE;
+    return variant_made(v, k, cell->name, cell->text);
 }
 
 struct input_part {
@@ -635,10 +632,7 @@ static enum choice input_choose_off(const struct accused *s, size_t k, struct va
     for (int i = off->from; i < off->to; i++)
         if (!accused_in(s, i) || !odb_dtype_is_integer(accused_in(s, i)->dtype))
             return CHOICE_SKIP;
-    v->at = (int)k;
-    odb_buf_puts(&v->name, off->name);
-    odb_buf_puts(&v->text, off->text);
-    return CHOICE_MADE;
+    return variant_made(v, k, off->name, off->text);
 }
 
 struct input_around {

@@ -644,17 +644,7 @@ static enum choice number_choose_function(const struct accused *s, size_t k, str
     if (!variant_is_for(f->ops, s->node->op_type) ||
         (s->node->n_in > 1 && s->in[1] && !strcmp(s->node->op_type, "FastGelu")))
         return CHOICE_SKIP;
-    v->at = (int)k;
-    odb_buf_puts(&v->name, f->name);
-    odb_buf_puts(&v->text, f->text);
-    return CHOICE_MADE;
-}
-
-static double number_function(const void *payload, size_t i, double x)
-{
-    const struct number_function *f = payload;
-    (void)i;
-    return f->f(x);
+    return variant_made(v, k, f->name, f->text);
 }
 
 static enum odb_status number_result_function(const struct variant *v, const struct accused *s,
@@ -665,8 +655,7 @@ static enum odb_status number_result_function(const struct variant *v, const str
     if (!x || !y || x->count != y->count)
         return ODB_SKIPPED;
     ODB_TRY(odb_tensor_cast(&wide, x, ODB_F64, err));
-    enum odb_status status =
-        tensor_map(&made, wide, number_function, &number_functions[v->at], err);
+    enum odb_status status = tensor_apply(&made, wide, number_functions[v->at].f, err);
     if (status == ODB_OK)
         status = odb_tensor_cast(out, made, y->dtype, err);
     odb_tensor_unref(wide);
@@ -741,18 +730,11 @@ static enum odb_status number_change_division(const struct variant *v, const str
     return ODB_OK;
 }
 
-static double number_divided(const void *payload, size_t i, double x)
-{
-    const struct number_division *d = payload;
-    (void)i;
-    return d->round(x);
-}
-
 static enum odb_status number_result_division(const struct variant *v, const struct accused *s,
                                               struct odb_tensor **out, struct odb_error *err)
 {
     struct odb_tensor *whole = NULL, *t = NULL;
-    ODB_TRY(tensor_map(&whole, out[0], number_divided, &number_divisions[v->at], err));
+    ODB_TRY(tensor_apply(&whole, out[0], number_divisions[v->at].round, err));
     enum odb_status status = odb_tensor_cast(&t, whole, s->y[0]->dtype, err);
     odb_tensor_unref(whole);
     if (status == ODB_OK)

@@ -52,8 +52,7 @@ static enum odb_status output_gather(const struct accused *s, struct odb_tensor 
     return ODB_OK;
 }
 
-/* --- scaled and moved --------------------------------------------------------------------------
- */
+/* --- scaled and moved ------------------------------------------------------------------------- */
 
 /* Sums for a least-squares line through (r, y). */
 struct output_sums {

@@ -293,7 +293,6 @@ static enum choice quantised_choose_other(const struct accused *s, size_t k, str
     accused_put_input(s, i, &v->text);
     odb_buf_puts(&v->text, " were that of ");
     odb_node_put(s->graph, g->nodes[place], &v->text);
-
     return CHOICE_MADE;
 }
 
@@ -343,8 +342,7 @@ static enum odb_status quantised_change_tensor(const struct variant *v, const st
     return ODB_OK;
 }
 
-/* --- a scale that is fitted --------------------------------------------------------------------
- */
+/* --- a fitted scale --------------------------------------------------------------------------- */
 
 /* Codes of the target, less the zero point, where a pair of quantisers ends the group; step: what
  * one is worth. False: it ends otherwise. */
@@ -488,10 +486,7 @@ static enum choice quantised_choose_multiplier(const struct accused *s, size_t k
     struct quantised_product p;
     if (k >= ODB_COUNT(quantised_multipliers) || !product_find(s, &p) || !(multiplier_scale(s) > 0))
         return CHOICE_END;
-    v->at = (int)k;
-    odb_buf_puts(&v->name, quantised_multipliers[k].name);
-    odb_buf_printf(&v->text, "%s", quantised_multipliers[k].text);
-    return CHOICE_MADE;
+    return variant_made(v, k, quantised_multipliers[k].name, quantised_multipliers[k].text);
 }
 
 struct multiplier_factors {

@@ -4,9 +4,7 @@
  *
  *     NAME  OPERATORS  CHANGE [+ CHANGE …]  ["SENTENCE"]
  *
- *     half-pixel  Resize       attribute coordinate_transformation_mode=asymmetric  "ours ignores
- * it" bias        Conv|Gemm    input 2 missing bf16        MatMul       operands bf16 + results
- * bf16
+ *     no-bias  Conv|Gemm  input 2 missing  "the bias is not added"
  *
  * own_rows.c reads them, own.c is the family that tries them; onnxdbg-explain(7) tells users of it.
  */

@@ -15,13 +15,14 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "system/file.h"
 
 static struct odb_error err;
 
 /* What a file with this text is read as. NULL: it is refused, and err says why. */
 static struct odb_encodings *encodings_of(const char *text)
 {
-    char path[] = "/tmp/t_encodings-XXXXXX";
+    char *path = odb_file_temporary("encodings-");
     struct odb_encodings *out = NULL;
     int fd = mkstemp(path);
     assert_true(fd >= 0);
@@ -31,6 +32,7 @@ static struct odb_encodings *encodings_of(const char *text)
     if (odb_encodings_read(&out, path, &err) != ODB_OK)
         out = NULL;
     unlink(path);
+    free(path);
     return out;
 }
 
@@ -62,6 +64,9 @@ static void encodings_expect(const char *text, const char *name, double scale, d
 /* --- signs ------------------------------------------------------------------------------------ */
 
 #define AIMET(about) "{\"activation_encodings\": {\"x\": [{" about "}]}, \"param_encodings\": {}}"
+#define SYMMETRIC(bits, offset, about)                                                             \
+    AIMET("\"bitwidth\": " bits ", \"offset\": " offset ", \"scale\": 0.5, " about                 \
+          "\"is_symmetric\": \"True\"")
 #define LISTED(about)                                                                              \
     "{\"version\": \"1.0.0\", \"activation_encodings\": [{\"name\": \"x\", " about "}]}"
 #define OWN(about) "{\"version\": 1, \"values\": {\"x\": {" about "}}}"
@@ -107,12 +112,9 @@ static void test_encodings__symmetric_has_signed_codes_or_an_offset(void **state
                      0.5, -128, 127);
     encodings_expect(LISTED("\"bw\": 8, \"is_sym\": false, \"offset\": [0], \"scale\": [0.5]"), "x",
                      0.5, 0, 255);
-    encodings_expect(AIMET("\"bitwidth\": 8, \"offset\": -127, \"scale\": 0.5, \"min\": -63.5, "
-                           "\"max\": 63.5, \"is_symmetric\": \"True\""),
-                     "x", 0.5, -127, 127);
-    encodings_expect(AIMET("\"bitwidth\": 4, \"offset\": -8, \"scale\": 0.5, "
-                           "\"is_symmetric\": \"True\""),
-                     "x", 0.5, -8, 7);
+    encodings_expect(SYMMETRIC("8", "-127", "\"min\": -63.5, \"max\": 63.5, "), "x", 0.5, -127,
+                     127);
+    encodings_expect(SYMMETRIC("4", "-8", ""), "x", 0.5, -8, 7);
 }
 
 static void test_encodings__symmetric_without_an_offset_is_signed(void **state)
@@ -124,15 +126,9 @@ static void test_encodings__symmetric_without_an_offset_is_signed(void **state)
 /* AIMET calls what has no numbers below zero symmetric as well. */
 static void test_encodings__symmetric_from_zero_on_is_seen_from_its_min(void **state)
 {
-    encodings_expect(AIMET("\"bitwidth\": 8, \"offset\": 0, \"scale\": 0.5, \"min\": 0, "
-                           "\"max\": 127.5, \"is_symmetric\": \"True\""),
-                     "x", 0.5, 0, 255);
-    encodings_expect(AIMET("\"bitwidth\": 8, \"offset\": 0, \"scale\": 0.5, \"min\": -63.5, "
-                           "\"max\": 63.5, \"is_symmetric\": \"True\""),
-                     "x", 0.5, -127, 127);
-    encodings_expect(AIMET("\"bitwidth\": 2, \"offset\": 0, \"scale\": 0.5, \"min\": -0.5, "
-                           "\"max\": 0.5, \"is_symmetric\": \"True\""),
-                     "x", 0.5, -1, 1);
+    encodings_expect(SYMMETRIC("8", "0", "\"min\": 0, \"max\": 127.5, "), "x", 0.5, 0, 255);
+    encodings_expect(SYMMETRIC("8", "0", "\"min\": -63.5, \"max\": 63.5, "), "x", 0.5, -127, 127);
+    encodings_expect(SYMMETRIC("2", "0", "\"min\": -0.5, \"max\": 0.5, "), "x", 0.5, -1, 1);
 }
 
 static void test_encodings__a_max_that_is_no_code_is_told(void **state)

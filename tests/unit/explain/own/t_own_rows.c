@@ -11,7 +11,7 @@
 #include "interpret/cpu.h"
 #include "tests/help/models.h"
 
-static char path[] = "/tmp/own-rows-XXXXXX";
+static char *path; /* of a file for rows */
 
 static enum odb_status rows_read(const char *text, struct odb_own_rows **out, struct odb_error *err)
 {
@@ -242,7 +242,9 @@ static void test_own_rows__what_is_none_is_named_with_its_line(void **state)
 static int remove_file(void **state)
 {
     (void)state;
-    return unlink(path);
+    int status = unlink(path);
+    free(path);
+    return status;
 }
 
 int main(void)
@@ -253,6 +255,7 @@ int main(void)
         cmocka_unit_test(test_own_rows__outputs_and_numbers),
         cmocka_unit_test(test_own_rows__what_is_none_is_named_with_its_line),
     };
+    path = odb_file_temporary("own-rows-");
     int fd = mkstemp(path);
     if (fd < 0)
         return 1;
