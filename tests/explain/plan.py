@@ -63,20 +63,26 @@ class Asked:
             json.dump({"value": case.node.output[0], "kind": case.kind, "seed": case.seed,
                        "other": case.other, "other_weight": weight}, f)
 
-    def words(self, verb, seed=None):
+    def words(self, verb, seed=None, rows=()):
         spec = "python:%s/mutant.py,plan=%s" % (HERE, self.told)
         words = [program(), verb, self.case.subject.path]
         words += ["#%d" % self.case.at] if verb == "explain" else []
         words += ["--target", spec] + (["--json"] if verb == "explain" else ["--json", "-"])
+        if rows:
+            path = os.path.join(os.path.dirname(self.told), "rows.txt")
+            with open(path, "w") as f:
+                f.write("\n".join(rows))
+            words += ["--variants", path]
         return words + (self.case.subject.input_options() if seed is None
                         else ["--seed", str(seed)] + self.case.subject.shape_options())
 
-    def ask(self, verb, seed=None):
-        """What it says as JSON, or a text that says why there is none; and the seconds."""
+    def ask(self, verb, seed=None, rows=()):
+        """What it says as JSON, or a text that says why there is none; and the seconds. rows: more
+        variants."""
         env = dict(os.environ, ONNXDBG_PYTHON="/usr/bin/python3")
         begin = time.time()
         try:
-            done = subprocess.run(self.words(verb, seed), capture_output=True, text=True, env=env,
+            done = subprocess.run(self.words(verb, seed, rows), capture_output=True, text=True, env=env,
                                   timeout=600)
         except subprocess.TimeoutExpired:
             return "it took more than 600 s", time.time() - begin
@@ -126,14 +132,27 @@ def same_claim(a, b):
             and numpy.allclose(one, other, rtol=0.01, atol=1e-3))
 
 
+def row_of_claim(claim):
+    """The same as a variant with these very numbers; None: it is no clamp. Fresh inputs may show one
+    end of a clamp alone, and what is then fitted has no other."""
+    low, high = re.search(r"below (\S+)", claim[1]), re.search(r"above (\S+)", claim[1])
+    if claim[0] != "output/clamped" or not (low or high):
+        return None
+    return "output clamped %s %s" % (low.group(1) if low else "-inf", high.group(1) if high else "inf")
+
+
 def holds(asked, claims):
-    """Whether one of these claims is made wherever fresh inputs show the fault."""
+    """Whether one of these claims is made, or holds, wherever fresh inputs show the fault."""
+    rows = {c: row_of_claim(c) for c in claims}
+    names = {c: "claim-%d" % i for i, c in enumerate(claims) if rows[c]}
     for seed in FRESH:
-        said, _ = asked.ask("explain", seed)
+        said, _ = asked.ask("explain", seed, ["%s * %s" % (names[c], rows[c]) for c in names])
         found = None if isinstance(said, str) else explanations_of(said, asked.case)
         if found is not None:
             now = claims_of(found)
-            claims = [c for c in claims if any(same_claim(c, n) for n in now)]
+            held = {name for name, _ in now}
+            claims = [c for c in claims if "own/%s" % names.get(c) in held
+                      or any(same_claim(c, n) for n in now)]
     return bool(claims)
 
 
