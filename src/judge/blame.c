@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "judge/half_step.h"
 #include "judge/encoded.h"
+#include "judge/stored_inputs.h"
 #include "run/hooks.h"
 #include "reference/trace.h"
 #include "run/value_report.h"
@@ -223,6 +224,8 @@ struct blame_replay {
                                      encoding */
     struct odb_tensor **native;   /* owned; [n_out]; NULL until needed */
     enum odb_simulated simulated; /* what is put into encodings: INPUTS, or NOTHING */
+    struct odb_reach *reach; /* owned; [n_out] of inputs that are stored as integers; NULL until
+                                needed, or where there are none */
 };
 
 static enum odb_status blame_run(const struct blame_replay *r, enum odb_precision precision,
@@ -315,6 +318,38 @@ static void blame_measure_noise(struct blame_replay *r, int n_out, int o,
             blame_raise(noise, out[o], r->exact[o]);
         blame_drop(out, n_out);
     }
+}
+
+/* --- inputs that are stored ------------------------------------------------------------------- */
+
+static enum odb_status blame_reach(struct blame_replay *r, const struct odb_node *node,
+                                   struct odb_error *err)
+{
+    if (r->reach || !odb_inputs_stored(node, r->in))
+        return ODB_OK;
+    r->reach = odb_new_n(struct odb_reach, node->n_out);
+    return odb_inputs_reach(r->reach, r->judge->trace, r->node, r->in, r->given, r->simulated,
+                            r->exact, err);
+}
+
+/* Output t, less half a step of itself, and less what half steps of the inputs make of it. *out is
+ * the caller's. */
+static enum odb_status blame_less_steps(struct blame_replay *r, const struct odb_node *node, int o,
+                                        const struct odb_tensor *t, struct odb_tensor **out,
+                                        struct odb_error *err)
+{
+    struct odb_tensor *near;
+    struct odb_gap gap;
+    ODB_TRY(odb_half_step(&near, t, r->exact[o], err));
+    odb_gap_measure(&gap, near, r->exact[o]);
+    enum odb_status status = gap.same ? ODB_OK : blame_reach(r, node, err);
+    if (status != ODB_OK || !r->reach || gap.same) {
+        *out = near;
+        return status;
+    }
+    status = odb_nearer(out, near, r->exact[o], r->reach[o].max * gap.rms, err);
+    odb_tensor_unref(near);
+    return status;
 }
 
 /* --- nodes ------------------------------------------------------------------------------------ */
@@ -446,7 +481,8 @@ static void blame_judge_float(struct blame_replay *r, const struct odb_node *nod
     if (gap->same)
         return;
     struct blame_extremes brought = blame_brought_in(r, node);
-    bool poisoned = brought.odd;
+    bool rounded_to_zero = r->reach && !blame_extremes_of(t).odd; /* as a divisor may be */
+    bool poisoned = brought.odd || rounded_to_zero;
     if (!gap->pattern && !poisoned && !brought.edge &&
         !blame_explained(r, node->n_out, o, t, BLAME_SAME_PATTERN)) {
         blame_accuse(report, "the operator makes NaN or Inf that the reference does not");
@@ -558,6 +594,10 @@ static void blame_judge_exact(struct blame_replay *r, const struct odb_node *nod
         return;
     if (blame_decides(r->judge->trace, r->node) && gap->comparable) {
         blame_measure_noise(r, node->n_out, o, t, &noise);
+        if (r->reach) {
+            noise.max = fmax(noise.max, r->reach[o].max);
+            noise.mean = fmax(noise.mean, r->reach[o].mean);
+        }
         report->local_noise = ODB_NUMBER(noise.max);
         if (gap->error <= noise.max && gap->mean <= r->judge->tolerance->v[0] * noise.mean)
             return;
@@ -602,18 +642,17 @@ static enum odb_status blame_judge_fixed(struct blame_replay *r, const struct od
     return ODB_OK;
 }
 
-static enum odb_status blame_judge_output(struct blame_replay *r, const struct odb_node *node,
-                                          int o, const struct odb_tensor *t,
-                                          struct odb_value_report *reports, struct odb_error *err)
+/* t: less steps (blame_less_steps()). */
+static enum odb_status blame_judge_made(struct blame_replay *r, const struct odb_node *node, int o,
+                                        const struct odb_tensor *t,
+                                        struct odb_value_report *reports, struct odb_error *err)
 {
     struct odb_value_report *report = &reports[node->out[o]];
     const struct odb_tensor *exact = r->exact[o];
     struct odb_gap gap;
-    if (!t || !exact)
-        return ODB_OK;
     const struct odb_encoding *e = odb_cpu_encoding(r->judge->trace->cpu, node->out[o]);
     blame_inherit(r->judge, node, o, exact, reports);
-    ODB_TRY(blame_gap(&gap, t, exact, err));
+    odb_gap_measure(&gap, t, exact);
     if (gap.comparable)
         report->local_error = ODB_NUMBER(gap.error);
     bool other = t->kind != ODB_TENSOR && blame_is_float(exact) && !gap.comparable;
@@ -631,6 +670,20 @@ static enum odb_status blame_judge_output(struct blame_replay *r, const struct o
         blame_judge_exact(r, node, o, t, &gap, report);
     }
     return ODB_OK;
+}
+
+static enum odb_status blame_judge_output(struct blame_replay *r, const struct odb_node *node,
+                                          int o, const struct odb_tensor *t,
+                                          struct odb_value_report *reports, struct odb_error *err)
+{
+    struct odb_tensor *made = NULL;
+    if (!t || !r->exact[o])
+        return ODB_OK;
+    enum odb_status status = blame_less_steps(r, node, o, t, &made, err);
+    if (status == ODB_OK)
+        status = blame_judge_made(r, node, o, made, reports, err);
+    odb_tensor_unref(made);
+    return status;
 }
 
 /* The target's inputs of a node; false when one was not had. */
@@ -687,6 +740,7 @@ enum odb_status odb_judge_node(const struct odb_judge *judge, int index,
         memset(r.exact, 0, (size_t)node->n_out * sizeof *r.exact);
     blame_drop(r.exact, node->n_out);
     blame_drop(r.native, node->n_out);
+    free(r.reach);
     free(in);
     return status;
 }

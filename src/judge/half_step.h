@@ -16,4 +16,15 @@
 enum odb_status odb_half_step(struct odb_tensor **out, const struct odb_tensor *t,
                               const struct odb_tensor *base, struct odb_error *err) ODB_MUST_USE;
 
+/* What t may have been as well: each element half a step up or down, at random. *out is the
+ * caller's; a ref of t where it is not stored so. */
+enum odb_status odb_half_step_off(struct odb_tensor **out, const struct odb_tensor *t,
+                                  uint64_t seed, struct odb_error *err) ODB_MUST_USE;
+
+/* t with each element nearer to base's, by so much at most. *out is the caller's; a ref of t where
+ * by is 0, or either is no tensor of floats of that shape. */
+enum odb_status odb_nearer(struct odb_tensor **out, const struct odb_tensor *t,
+                           const struct odb_tensor *base, double by,
+                           struct odb_error *err) ODB_MUST_USE;
+
 #endif

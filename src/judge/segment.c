@@ -9,7 +9,9 @@
  * off an honest implementation may come out.
  */
 #include "judge/segment.h"
+#include "judge/half_step.h"
 #include "judge/steps.h"
+#include "judge/stored_inputs.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -315,6 +317,27 @@ static void segment_inherit(const struct odb_judge *judge, const struct odb_segm
         report->gain = ODB_NUMBER(gap.error / worst);
 }
 
+/* The end as the target gave it, less what half steps of the border and of itself make of it. *out
+ * is the caller's. */
+static enum odb_status segment_less_steps(const struct segment_run *run, struct odb_tensor *t,
+                                          struct odb_tensor **out, struct odb_error *err)
+{
+    const struct odb_tensor *golden = run->trace->golden[run->value];
+    struct odb_tensor *near;
+    struct odb_reach reach;
+    struct odb_gap gap;
+    ODB_TRY(odb_feeds_reach(&reach, run->trace, run->value, err));
+    if (!golden || !(reach.max > 0)) {
+        *out = odb_tensor_ref(t);
+        return ODB_OK;
+    }
+    ODB_TRY(odb_half_step(&near, t, golden, err));
+    odb_gap_measure(&gap, near, golden);
+    enum odb_status status = odb_nearer(out, near, golden, reach.max * gap.rms, err);
+    odb_tensor_unref(near);
+    return status;
+}
+
 static enum odb_status segment_judge(const struct odb_judge *judge, const struct odb_segment *s,
                                      struct odb_tensor *const *given,
                                      struct odb_value_report *reports, struct odb_error *err)
@@ -322,10 +345,13 @@ static enum odb_status segment_judge(const struct odb_judge *judge, const struct
     struct segment_run run = {0};
     struct odb_value_report local = {0}, *report = &reports[s->value];
     struct odb_error why = ODB_ERROR_INIT;
+    struct odb_tensor *made = NULL;
     enum odb_status status = segment_run(&run, s, judge->trace, given, &why);
     if (status == ODB_OK && run.trace->ref[run.value]) {
         struct odb_judge own = {run.trace, judge->tolerance};
-        status = odb_judge_value(&own, run.value, given[s->value], &local, &why);
+        status = segment_less_steps(&run, given[s->value], &made, &why);
+        if (status == ODB_OK)
+            status = odb_judge_value(&own, run.value, made, &local, &why);
         if (status == ODB_OK && odb_verdict_is_bad(local.verdict))
             status = segment_excuse(judge, &run, given[s->value], &local, &why);
         report->local_error = local.error;
@@ -342,6 +368,7 @@ static enum odb_status segment_judge(const struct odb_judge *judge, const struct
     }
     if (status != ODB_OK && err)
         *err = why;
+    odb_tensor_unref(made);
     segment_run_dispose(&run);
     return status;
 }

@@ -68,16 +68,30 @@ def untold(array):
     return last(array)[0], None
 
 
+def stored(array, dtype, most, zero_point):
+    finite = numpy.abs(array[numpy.isfinite(array)].astype(numpy.float64))
+    scale = float(finite.max(initial=0)) / most or 1.0
+    codes = numpy.round(array.astype(numpy.float64) / scale) + zero_point
+    ends = numpy.iinfo(dtype)
+    codes = numpy.clip(numpy.nan_to_num(codes, nan=zero_point), ends.min, ends.max)
+    return codes.astype(dtype), {'dtype': dtype, 'scale': scale, 'zero_point': zero_point}
+
+
 def quantised(array):
-    scale = float(numpy.abs(array).max()) / 2**30 or 1.0
-    stored = numpy.round(array.astype(numpy.float64) / scale).astype(numpy.int64) + 3
-    return stored.astype(numpy.int32), {'dtype': 'int32', 'scale': scale, 'zero_point': 3}
+    return stored(array, 'int32', 2**30, 3)
 
 
-def both(array):
-    stored, layout = quantised(array)
-    stored, more = blocked(stored)
-    return stored, {**layout, **more}
+def int8(array):
+    return stored(array, 'int8', 127, 0)
+
+
+def of(store):
+    """In blocks, each value stored so."""
+    def held(array):
+        codes, layout = store(array)
+        codes, more = blocked(codes)
+        return codes, {**layout, **more}
+    return held
 
 
 def lie(**said):
@@ -85,17 +99,16 @@ def lie(**said):
 
 
 def padded_wrongly(array):
-    stored, layout = blocked(array)
-    return stored, {**layout, 'padding': layout['padding'] + 1}
+    codes, layout = blocked(array)
+    return codes, {**layout, 'padding': layout['padding'] + 1}
 
 
 def doubled(array):  # the program itself is wrong
-    stored, layout = blocked(array * 2)
-    return stored, layout
+    return blocked(array * 2)
 
 
-HOLDS = {'blocked': blocked, 'last': last, 'untold': untold, 'quantised': quantised, 'both': both,
-         'doubled': doubled, 'not-blocked': lie(layout='NCHWc', block=BLOCK),
+HOLDS = {'blocked': blocked, 'last': last, 'untold': untold, 'quantised': quantised,
+         'int8': int8, 'both': of(quantised), 'both8': of(int8), 'doubled': doubled, 'not-blocked': lie(layout='NCHWc', block=BLOCK),
          'padding': padded_wrongly, 'dtype': lie(dtype='int8', scale=0.5),
          'layout': lie(layout='CHWN'), 'scale': lie(scale=0)}
 WRONG = {'broken': '{"schema": 1,', 'schema': '{"schema": 2}', 'list': '[]',

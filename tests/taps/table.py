@@ -17,8 +17,8 @@ own, on targets that take any part of the model, its prefixes, and no part. A se
     wrong    another node only
     pass     no divergence, though an output is wrong
 
-With --held values are not those of the model: blocked, quantised or both, as a program holds them
-that says so in groups.json (tests/groups/compiler.py, which needs NumPy).
+With --held values are not those of the model: blocked, quantised to 30 bits, to int8, or both, as a
+program holds them that says so in groups.json (tests/groups/compiler.py, which needs NumPy).
 
 The clock is simulated: --compile seconds for each distinct model, --run for each run.
 """
@@ -147,7 +147,7 @@ def main():
     parser.add_argument("--compile", type=float, default=600, help="seconds, simulated")
     parser.add_argument("--run", type=float, default=0.1, help="seconds, simulated")
     parser.add_argument("--held", default="plain",
-                        choices=["plain", "blocked", "quantised", "both"])
+                        choices=["plain", "blocked", "quantised", "int8", "both", "both8"])
     parser.add_argument("--out")
     parser.add_argument("--table", action="store_true", help="of rows that were kept")
     parser.add_argument("files", nargs="+")

@@ -775,6 +775,42 @@ static void test_blame__half_a_stored_step_is_no_fault(void **state)
     blamed_stored(1 / 32768., 0, 1.01, "");
 }
 
+/* x -> Tanh h -> operator q -> Exp y, where h and q are read in steps, and both were computed
+ * before they were rounded. by: what q is moved by, in steps. */
+static void blamed_between_stored(const char *op, double step, double by, const char *culprit)
+{
+    struct scene s;
+    struct odb_builder *b = odb_build_new("stored", 17);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    odb_build_node(b, "Tanh", "n0", "x", "h");
+    odb_build_node(b, op, "n1", "h", "q");
+    odb_build_node(b, "Exp", "n2", "q", "y");
+    odb_build_output(b, "y");
+    scene_open(&s, b, 8, ramp);
+    s.given[value_of(&s, "h")] = stored(&s, "h", step, 0, 1);
+    s.given[value_of(&s, "q")] = stored(&s, "q", step / 4, by, 1);
+    struct odb_tensor *y = s.given[value_of(&s, "y")] = scaled(&s, "q", 1);
+    for (size_t i = 0; i < y->count; i++)
+        odb_store_f64(y->dtype, y->data, i, exp(odb_tensor_f64(y, i) + by * step / 4));
+    scene_blame(&s);
+    assert_culprit(&s, culprit);
+    scene_close(&s);
+}
+
+/* What was read of the input is not what the node was fed. */
+static void test_blame__half_a_step_of_an_input_is_no_fault(void **state)
+{
+    static const char *const ops[] = {"Relu", "Neg", "Sigmoid", "Reciprocal", "Sin"};
+    (void)state;
+    for (size_t i = 0; i < ODB_COUNT(ops); i++) {
+        blamed_between_stored(ops[i], 1 / 128., 0, "");
+        blamed_between_stored(ops[i], 0x1p-31, 0, "");
+    }
+    blamed_between_stored("Relu", 1 / 128., 8, "q");
+    blamed_between_stored("Sin", 1 / 128., 8, "q");
+    blamed_between_stored("Sigmoid", 1 / 128., -8, "q");
+}
+
 /* Each place on the axis has its own step, and half of another's is a fault. */
 static void test_blame__each_channel_has_its_step(void **state)
 {
@@ -850,6 +886,7 @@ int main(void)
         cmocka_unit_test(test_blame__rejudging_goes_by_what_there_is),
         cmocka_unit_test(test_blame__rejudging_tells_and_can_be_cancelled),
         cmocka_unit_test(test_blame__half_a_stored_step_is_no_fault),
+        cmocka_unit_test(test_blame__half_a_step_of_an_input_is_no_fault),
         cmocka_unit_test(test_blame__each_channel_has_its_step),
         cmocka_unit_test(test_blame__strings),
     };
