@@ -447,3 +447,10 @@ void group_dispose(struct accused *of)
     free(g);
     accused_dispose(of);
 }
+
+enum odb_status accused_of(struct accused *s, const struct odb_explain_question *q,
+                           struct odb_tensor *const *in, struct odb_tensor *const *out,
+                           struct odb_error *err)
+{
+    return q->group ? group_make(s, q, out, err) : accused_make(s, q, in, out, err);
+}

@@ -33,6 +33,11 @@ enum odb_status group_make(struct accused *of, const struct odb_explain_question
                            struct odb_tensor *const *out, struct odb_error *err) ODB_MUST_USE;
 void group_dispose(struct accused *of);
 
+/* What is asked of: a group, or a node alone (accused_make()). For group_dispose(), always. */
+enum odb_status accused_of(struct accused *s, const struct odb_explain_question *q,
+                           struct odb_tensor *const *in, struct odb_tensor *const *out,
+                           struct odb_error *err) ODB_MUST_USE;
+
 /* Whether a quantiser decides at the end: then noise is which steps honest numbers fall on. */
 bool group_decides(const struct accused *s);
 

@@ -505,22 +505,6 @@ static bool as_if_holds(const struct as_if *m, const struct odb_buf *bytes)
     return same;
 }
 
-struct as_if_sought {
-    const char *name; /* borrowed */
-    struct variant *v;
-};
-
-static bool as_if_find(void *payload, struct variant *v, bool *take)
-{
-    struct as_if_sought *sought = payload;
-    char *name = variant_name(v);
-    *take = !strcmp(name, sought->name);
-    if (*take)
-        sought->v = v;
-    free(name);
-    return !*take;
-}
-
 /* ODB_SKIPPED: there is no model. */
 static enum odb_status as_if_make(struct as_if *m, struct odb_buf *bytes, struct odb_error *err)
 {
@@ -557,12 +541,10 @@ enum odb_status odb_explain_as_if(const struct odb_explain_question *q, const ch
                                   struct odb_buf *bytes, struct odb_error *err)
 {
     struct accused s;
-    struct as_if_sought sought = {.name = variant};
     struct as_if m = {.said = true};
     enum odb_status status = accused_make(&s, q, q->in, q->out, err);
-    if (status == ODB_OK)
-        variant_each(&s, as_if_find, &sought);
-    m.v = sought.v;
+    struct variant *v = status == ODB_OK ? variant_find(&s, variant) : NULL;
+    m.v = v;
     if (status == ODB_OK &&
         (!m.v || m.v->row->makes || q->model->graph->n_nodes != 1 || !as_if_is_true(&s, m.v)))
         status = ODB_SKIPPED;
@@ -572,7 +554,7 @@ enum odb_status odb_explain_as_if(const struct odb_explain_question *q, const ch
     if (status == ODB_OK)
         status = as_if_make(&m, bytes, err);
     as_if_samples_dispose(&m.samples);
-    variant_free(sought.v);
+    variant_free(v);
     accused_dispose(&s);
     return status;
 }

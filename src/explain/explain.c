@@ -45,13 +45,6 @@ struct explain {
     bool singles;       /* all variants were tried by themselves */
 };
 
-static enum odb_status explain_make(struct accused *s, const struct odb_explain_question *q,
-                                    struct odb_tensor *const *in, struct odb_tensor *const *out,
-                                    struct odb_error *err)
-{
-    return q->group ? group_make(s, q, out, err) : accused_make(s, q, in, out, err);
-}
-
 /* Whether time or the user ends the loop. */
 static bool explain_over(struct explain *e)
 {
@@ -80,6 +73,15 @@ static void explain_keep(struct explain *e, const struct explain_hit *hit, bool 
     *take |= kept;
 }
 
+static void explain_note(struct explain *e, const struct explain_hit *hit)
+{
+    odb_push(&e->out->trials,
+             ((struct odb_trial){.variant = variant_name(hit->v),
+                                 .text = variant_text(hit->v, e->accused.graph),
+                                 .left = hit->first == INFINITY ? INFINITY : hit->left,
+                                 .agrees = hit->agrees}));
+}
+
 static bool explain_choice(void *payload, struct variant *v, bool *take)
 {
     struct explain *e = payload;
@@ -91,6 +93,8 @@ static bool explain_choice(void *payload, struct variant *v, bool *take)
         odb_push(&e->hits, hit);
         *take = true;
     }
+    if (e->q->trials)
+        explain_note(e, &hit);
     explain_keep(e, &hit, take);
     if (e->q->hooks && e->out->variants % 16 == 0)
         odb_hooks_progress(e->q->hooks, "explain", e->q->node, e->out->variants, 0);
@@ -116,7 +120,7 @@ static void explain_try(struct explain *e, const struct odb_explain_pair *pair)
     struct accused s;
     struct odb_explain_question there = *e->q;
     there.given = pair->given;
-    bool usable = explain_make(&s, &there, pair->in, pair->out, NULL) == ODB_OK;
+    bool usable = accused_of(&s, &there, pair->in, pair->out, NULL) == ODB_OK;
     bool right = usable && explain_right(&s);
     for (size_t i = 0; i < e->hits.n && usable; i++) {
         struct explain_hit *hit = &e->hits.items[i], here = {.v = hit->v};
@@ -251,13 +255,20 @@ static void explain_tell(struct explain *e)
     }
 }
 
+static int explain_trial_order(const void *x, const void *y)
+{
+    const struct odb_trial *a = x, *b = y;
+    return a->agrees != b->agrees ? (int)b->agrees - (int)a->agrees
+                                  : (a->left > b->left) - (a->left < b->left);
+}
+
 enum odb_status odb_explain(struct odb_explanations *out, const struct odb_explain_question *q,
                             struct odb_error *err)
 {
     struct explain e = {.q = q, .out = out, .began = odb_clock(), .err = err};
     struct odb_error why = ODB_ERROR_INIT;
     *out = (struct odb_explanations){0};
-    if (explain_make(&e.accused, q, q->in, q->out, &why) != ODB_OK) {
+    if (accused_of(&e.accused, q, q->in, q->out, &why) != ODB_OK) {
         out->why_not = odb_xstrdup(why.what);
     } else {
         out->tried = true;
@@ -273,6 +284,8 @@ enum odb_status odb_explain(struct odb_explanations *out, const struct odb_expla
             explain_ask(&e);
         explain_tell(&e);
     }
+    if (out->trials.n)
+        qsort(out->trials.items, out->trials.n, sizeof *out->trials.items, explain_trial_order);
     for (size_t i = 0; i < e.hits.n; i++)
         variant_free(e.hits.items[i].v);
     free(e.hits.items);

@@ -83,6 +83,11 @@ void odb_explanations_dispose(struct odb_explanations *all)
         free(one->variant);
         free(one->text);
     }
+    for (size_t i = 0; i < all->trials.n; i++) {
+        free(all->trials.items[i].variant);
+        free(all->trials.items[i].text);
+    }
+    free(all->trials.items);
     free(all->items.items);
     free(all->where);
     free(all->why_not);

@@ -38,6 +38,14 @@ struct odb_explanation {
     ODB_VEC(char *) members;   /* owned: variants that the inputs do not tell apart from it */
 };
 
+/* A variant that was replayed. */
+struct odb_trial {
+    char *variant, *text; /* owned */
+    double left;          /* the part of the error that it leaves; INFINITY: other types, shapes, or
+                             NaN elsewhere */
+    bool agrees;          /* within noise */
+};
+
 struct odb_explanations {
     bool tried;      /* else nothing is known */
     bool right;      /* the node made what its operator says, within noise: nothing was replayed */
@@ -49,6 +57,7 @@ struct odb_explanations {
     size_t asked;    /* other inputs that they were put to the test on */
     double seconds;
     ODB_VEC(struct odb_explanation) items; /* the best first */
+    ODB_VEC(struct odb_trial) trials;      /* where all are wanted: those that leave least first */
 };
 
 /* What a target fed a node, and what that made of it. Tensors are refs. */
@@ -74,6 +83,7 @@ struct odb_explain_question {
     double factor;                  /* of the tolerance: so many times the noise is agreement */
     double seconds;                 /* at most; 0: no limit */
     size_t most;                    /* explanations that are wanted; 0: five */
+    bool trials;                    /* all that was tried is wanted as well */
     const struct odb_search_hooks *hooks; /* NULL: none */
     /* The same node in the same compiled model on other inputs, number k of them; false: there are
      * no more. NULL: nothing can be asked again. */

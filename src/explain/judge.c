@@ -194,6 +194,7 @@ bool explain_judge(const struct variant *v, const struct accused *s, struct expl
         residual_measure(&first, &s->target, native);
     double left = residual_left(&first, &s->base, s->q->factor * s->floor);
     left = s->base.comparable || !first.comparable ? left : 0;
+    hit->left = left;
     hit->first = status == ODB_OK && first.comparable ? pairs_left(s, native, left) : INFINITY;
     if (left > EXPLAIN_PROMISING)
         goto out;

@@ -12,7 +12,8 @@ struct explain_hit {
     struct variant *v; /* owned */
     bool agrees;       /* with the target, within noise, whatever the reference makes */
     bool exact;        /* and that explains an error */
-    double residual, noise, left;
+    double residual, noise;
+    double left;               /* the part of the error that it leaves */
     double first;              /* what its first run leaves */
     size_t confirmed, refuted; /* other inputs on which it holds, and does not */
     bool varies;               /* it holds there with other fitted numbers */

@@ -102,6 +102,29 @@ enum choice variant_made(struct variant *v, size_t k, const char *name, const ch
     return CHOICE_MADE;
 }
 
+struct variant_sought {
+    const char *name; /* borrowed */
+    struct variant *v;
+};
+
+static bool variant_sought(void *payload, struct variant *v, bool *take)
+{
+    struct variant_sought *sought = payload;
+    char *name = variant_name(v);
+    *take = !strcmp(name, sought->name);
+    if (*take)
+        sought->v = v;
+    free(name);
+    return !*take;
+}
+
+struct variant *variant_find(const struct accused *s, const char *name)
+{
+    struct variant_sought sought = {.name = name};
+    variant_each(s, variant_sought, &sought);
+    return sought.v;
+}
+
 struct variant *variant_again(const struct accused *s, const struct variant *of)
 {
     enum choice choice;

@@ -88,6 +88,8 @@ struct variant *variant_choice(const struct accused *s, const struct variant_row
                                enum choice *choice);
 /* Names choice k of a table, whose entry has these words. */
 enum choice variant_made(struct variant *v, size_t k, const char *name, const char *text);
+/* The choice of this name (variant_name()); NULL: there is none. The caller's. */
+struct variant *variant_find(const struct accused *s, const char *name);
 /* The same choice for this call; NULL: it makes none. The caller's. */
 struct variant *variant_again(const struct accused *s, const struct variant *of);
 void variant_free(struct variant *v);

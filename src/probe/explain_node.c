@@ -252,12 +252,15 @@ enum odb_status odb_explain_node(struct odb_explanations *out, const struct odb_
                                          .out = pair.out,
                                          .given = values,
                                          .own = a->own,
+                                         .trials = a->trials,
                                          .factor = a->factor,
                                          .seconds = a->seconds,
                                          .hooks = &a->prober->hooks,
                                          .again = a->once || !may ? NULL : explaining_again,
                                          .payload = &e};
         status = odb_explain(out, &q, err);
+        if (status == ODB_OK && a->variant)
+            status = odb_explain_beside(a->beside, &q, a->variant, err);
     }
     out->recorded = a->prober->recorded;
     odb_explain_pair_dispose(&pair, e.node);

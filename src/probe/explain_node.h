@@ -6,6 +6,7 @@
 #ifndef ODB_PROBE_EXPLAIN_NODE_H
 #define ODB_PROBE_EXPLAIN_NODE_H
 
+#include "explain/beside.h"
 #include "explain/explanations.h"
 #include "probe/probe.h"
 
@@ -20,8 +21,11 @@ struct odb_explain_asking {
     const int *read;
     size_t n_read;
     const struct odb_own_rows *own; /* the user's; NULL: none */
+    bool trials;                    /* all that is tried is wanted */
+    const char *variant;            /* that is wanted beside the others; NULL: none */
     bool once;                      /* nothing is asked on other inputs */
     double factor, seconds;         /* as in struct odb_explain_question */
+    struct odb_beside *beside;      /* for variant; the caller's to dispose of */
 };
 
 /* Nothing is run for a node whose values are too large to be replayed (memory_budget.h): out says

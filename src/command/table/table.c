@@ -210,9 +210,10 @@ static const struct odb_command command_table[] = {
         .name = "explain",
         .group = "find the fault",
         .args = args_explained,
-        .options = OPTIONS(OPTS_FED, ODB_OPTION_TARGET, ODB_OPTION_EXPLAIN_BUDGET,
-                           ODB_OPTION_VARIANTS, ODB_OPTION_OP, ODB_OPTION_DOMAIN, ODB_OPTION_OPSET,
-                           ODB_OPTION_ATTR, ODB_OPTION_OUT, ODB_OPTION_JSON),
+        .options =
+            OPTIONS(OPTS_FED, ODB_OPTION_TARGET, ODB_OPTION_EXPLAIN_BUDGET, ODB_OPTION_VARIANTS,
+                    ODB_OPTION_ALL_VARIANTS, ODB_OPTION_BESIDE, ODB_OPTION_OP, ODB_OPTION_DOMAIN,
+                    ODB_OPTION_OPSET, ODB_OPTION_ATTR, ODB_OPTION_OUT, ODB_OPTION_JSON),
         .help = "what a node of the target computed instead of its operator",
         .text =
             "Runs the whole model on --target and reads what NODE was fed and what it made. Then "

@@ -171,8 +171,9 @@ static void files_name(struct files *f)
 
 static enum odb_status files_ask(struct odb_command_call *call, const struct files *f,
                                  const struct odb_model *model, struct odb_explanations *all,
-                                 struct odb_error *err)
+                                 struct odb_beside *beside, struct odb_error *err)
 {
+    const char *variant = odb_call_option(call, ODB_OPTION_BESIDE);
     const char *path = odb_call_option(call, ODB_OPTION_VARIANTS);
     struct odb_own_rows *own = NULL;
     struct odb_cpu *cpu;
@@ -192,8 +193,11 @@ static enum odb_status files_ask(struct odb_command_call *call, const struct fil
                                            .factor = EXPLAIN_FACTOR,
                                            .seconds = explain_seconds(call),
                                            .own = own,
+                                           .trials = odb_call_has(call, ODB_OPTION_ALL_VARIANTS),
                                            .hooks = &hooks};
     status = odb_explain(all, &q, err);
+    if (status == ODB_OK && variant)
+        status = odb_explain_beside(beside, &q, variant, err);
     all->recorded = true;
     odb_watch_end(&watch);
     odb_cpu_free(cpu);
@@ -202,7 +206,8 @@ static enum odb_status files_ask(struct odb_command_call *call, const struct fil
 }
 
 static void files_tell(struct odb_command_call *call, const struct files *f,
-                       const struct odb_model *model, const struct odb_explanations *all)
+                       const struct odb_model *model, const struct odb_explanations *all,
+                       const struct odb_beside *beside)
 {
     size_t shown = f->node.n_in;
     while (!f->tensors[shown])
@@ -212,7 +217,7 @@ static void files_tell(struct odb_command_call *call, const struct files *f,
         odb_call_has(call, ODB_OPTION_OPSET)
             ? odb_xasprintf("%s as %s of opset %lld", made_by, f->node.op, (long long)f->node.opset)
             : odb_xasprintf("%s as %s", made_by, f->node.op);
-    const struct explain_of of = {model->graph, 0, made_by, title};
+    const struct explain_of of = {model->graph, 0, made_by, title, beside->target ? beside : NULL};
     struct odb_buf out = ODB_BUF_INIT;
     (odb_call_has(call, ODB_OPTION_JSON) ? explain_put_json : explain_put_text)(&of, all, &out);
     odb_call__print(call, &out);
@@ -224,6 +229,7 @@ enum odb_status explain_files(struct odb_command_call *call, struct odb_error *e
     struct files f = {0};
     struct odb_model *model = NULL;
     struct odb_explanations all = {0};
+    struct odb_beside beside = {0};
     enum odb_status status = files_op(&f, call, err);
     if (status == ODB_OK)
         status = files_attrs(&f, call, err);
@@ -236,10 +242,11 @@ enum odb_status explain_files(struct odb_command_call *call, struct odb_error *e
         status = odb_model_of_one_node(&model, &f.node, err);
     }
     if (status == ODB_OK)
-        status = files_ask(call, &f, model, &all, err);
+        status = files_ask(call, &f, model, &all, &beside, err);
     if (status == ODB_OK)
-        files_tell(call, &f, model, &all);
+        files_tell(call, &f, model, &all, &beside);
     odb_explanations_dispose(&all);
+    odb_beside_dispose(&beside);
     odb_model_free(model);
     files_dispose(&f);
     return status;

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/verbs/look/explain_print.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "command/table/help.h"
 #include "model/model.h"
 #include "report/explained.h"
 #include "report/json.h"
+#include "tensor/grid.h"
 
+#define EXPLAIN_ELEMENTS 40 /* of an output that are printed beside one another */
 #define EXPLAIN_RECORDING "fits this recording:" /* what exact is where nothing is asked again */
 
 static void explain_put_one(const struct odb_explanations *all, const struct odb_explanation *one,
@@ -33,6 +36,48 @@ static void explain_put_one(const struct odb_explanations *all, const struct odb
         odb_buf_printf(out, "          %s\n", odb_explanation_doubt(all, one));
     for (size_t m = 0; m < one->members.n; m++)
         odb_buf_printf(out, "            %s\n", one->members.items[m]);
+}
+
+/* Every variant, those first that leave least. */
+static void explain_put_trials(const struct odb_explanations *all, struct odb_buf *out)
+{
+    if (all->trials.n)
+        odb_buf_puts(out, "\n  error left  variant and what it says\n");
+    for (size_t i = 0; i < all->trials.n; i++) {
+        const struct odb_trial *trial = &all->trials.items[i];
+        if (isinf(trial->left))
+            odb_buf_printf(out, "  %10s", "-");
+        else
+            odb_buf_printf(out, "  %8.3g %%", 100 * trial->left);
+        odb_buf_printf(out, "  %s%s: ", trial->variant, trial->agrees ? " (agrees)" : "");
+        odb_buf_put_shown(out, trial->text);
+        odb_buf_putc(out, '\n');
+    }
+}
+
+static void explain_put_beside(const struct explain_of *of, struct odb_buf *out)
+{
+    const struct odb_beside *b = of->beside;
+    size_t shown = 0, more = 0;
+    char index[128];
+    odb_buf_puts(out, "\n  ");
+    odb_buf_put_shown(out, b->text);
+    odb_buf_printf(out, "\n  %-24s %14s %14s %14s\n", "element", "target", "reference", "variant");
+    for (size_t i = 0; i < b->target->count; i++) {
+        if (!odb_beside_shows(b, i))
+            continue;
+        if (shown == EXPLAIN_ELEMENTS) {
+            more++;
+            continue;
+        }
+        shown++;
+        odb_buf_printf(out, "  %-24s %14.7g %14.7g %14.7g\n",
+                       odb_index_text(b->target, i, index, sizeof index),
+                       odb_tensor_f64(b->target, i), odb_tensor_f64(b->reference, i),
+                       odb_tensor_f64(b->variant, i));
+    }
+    if (more)
+        odb_buf_printf(out, "  and %zu more\n", more);
 }
 
 void explain_put_text(const struct explain_of *of, const struct odb_explanations *all,
@@ -65,6 +110,37 @@ void explain_put_text(const struct explain_of *of, const struct odb_explanations
         odb_buf_printf(out, ", %zu other input%s\n", all->asked, odb_plural(all->asked));
     if (all->why_not)
         odb_buf_printf(out, "  %s\n", all->why_not);
+    explain_put_trials(all, out);
+    if (of->beside)
+        explain_put_beside(of, out);
+}
+
+static json_t *explain_trials_json(const struct odb_explanations *all)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < all->trials.n; i++) {
+        const struct odb_trial *trial = &all->trials.items[i];
+        json_array_append_new(list, json_pack("{s:o,s:o,s:o,s:b}", "variant",
+                                              odb_json_text(trial->variant), "text",
+                                              odb_json_text(trial->text), "left",
+                                              odb_json_real(trial->left), "agrees", trial->agrees));
+    }
+    return list;
+}
+
+static json_t *explain_beside_json(const struct explain_of *of)
+{
+    const struct odb_beside *b = of->beside;
+    json_t *list = json_array();
+    for (size_t i = 0; i < b->target->count; i++)
+        if (odb_beside_shows(b, i))
+            json_array_append_new(
+                list, json_pack("{s:I,s:o,s:o,s:o}", "element", (json_int_t)i, "target",
+                                odb_json_real(odb_tensor_f64(b->target, i)), "reference",
+                                odb_json_real(odb_tensor_f64(b->reference, i)), "variant",
+                                odb_json_real(odb_tensor_f64(b->variant, i))));
+    return json_pack("{s:i,s:o,s:o}", "output", b->output, "text", odb_json_text(b->text),
+                     "elements", list);
 }
 
 void explain_put_json(const struct explain_of *of, const struct odb_explanations *all,
@@ -80,5 +156,9 @@ void explain_put_json(const struct explain_of *of, const struct odb_explanations
     json_object_set_new(json, "variants", json_integer((json_int_t)all->variants));
     json_object_set_new(json, "asked", json_integer((json_int_t)all->asked));
     json_object_set_new(json, "seconds", odb_json_real(all->seconds));
+    if (all->trials.n)
+        json_object_set_new(json, "trials", explain_trials_json(all));
+    if (of->beside)
+        json_object_set_new(json, "beside", explain_beside_json(of));
     odb_json_put(json, out);
 }

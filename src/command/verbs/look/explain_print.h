@@ -5,14 +5,15 @@
 #ifndef ODB_COMMAND_VERBS_LOOK_EXPLAIN_PRINT_H
 #define ODB_COMMAND_VERBS_LOOK_EXPLAIN_PRINT_H
 
-#include "explain/explanations.h"
+#include "explain/beside.h"
 
 /* What is explained: a node, and who made its output, a target or a file. */
 struct explain_of {
     const struct odb_graph *graph; /* borrowed, as all below */
     int node;
-    const char *made_by; /* the target's spec, or the file */
-    const char *title;   /* the first line; NULL: "NODE on MADE_BY" */
+    const char *made_by;             /* the target's spec, or the file */
+    const char *title;               /* the first line; NULL: "NODE on MADE_BY" */
+    const struct odb_beside *beside; /* a variant that was asked for; NULL: none */
 };
 
 /* Both append. */

@@ -44,6 +44,7 @@ static enum odb_status explain_node(struct odb_explain_asking *asking,
     enum odb_status status = odb_explain_node(all, asking, &why);
     if (asking->n_read && status != ODB_CANCELLED && (status != ODB_OK || all->right)) {
         odb_explanations_dispose(all);
+        odb_beside_dispose(asking->beside);
         asking->n_read = 0;
         why = (struct odb_error)ODB_ERROR_INIT;
         status = odb_explain_node(all, asking, &why);
@@ -101,7 +102,12 @@ enum odb_status odb_command__explain(struct odb_command_call *call, struct odb_e
 {
     const struct odb_feeds *feeds;
     struct odb_explanations all = {0};
-    struct odb_explain_asking asking = {.factor = EXPLAIN_FACTOR, .seconds = explain_seconds(call)};
+    struct odb_beside beside = {0};
+    struct odb_explain_asking asking = {.factor = EXPLAIN_FACTOR,
+                                        .seconds = explain_seconds(call),
+                                        .trials = odb_call_has(call, ODB_OPTION_ALL_VARIANTS),
+                                        .variant = odb_call_option(call, ODB_OPTION_BESIDE),
+                                        .beside = &beside};
     struct odb_watch watch;
     struct odb_buf out = ODB_BUF_INIT;
     if (odb_call_has(call, ODB_OPTION_OP))
@@ -113,12 +119,13 @@ enum odb_status odb_command__explain(struct odb_command_call *call, struct odb_e
     enum odb_status status = explain_ask(call, feeds, &hooks, &asking, &all, err);
     odb_watch_end(&watch);
     if (status == ODB_OK) {
-        const struct explain_of of = {call->model->graph, asking.node, odb_call__target(call),
-                                      NULL};
+        const struct explain_of of = {call->model->graph, asking.node, odb_call__target(call), NULL,
+                                      beside.target ? &beside : NULL};
         (odb_call_has(call, ODB_OPTION_JSON) ? explain_put_json : explain_put_text)(&of, &all,
                                                                                     &out);
     }
     odb_explanations_dispose(&all);
+    odb_beside_dispose(&beside);
     odb_call__print(call, &out);
     return status;
 }
