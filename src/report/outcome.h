@@ -32,6 +32,7 @@ const char *odb_outcome_name(enum odb_outcome outcome);
 #define ODB_UNDECIDED_LIST(X)                                                                      \
     /* name, beats */                                                                              \
     X(UNJUDGED, false) /* no value could be judged */                                              \
+    X(INPUTS, false)   /* a recording lacks inputs, and does not fit those that were generated */  \
     X(PIECES, false)   /* the target refuses nodes: it never ran the whole model */                \
     X(REPEAT, false)   /* it ran the model, and failed to run it again */                          \
     X(SAMPLES, false)  /* other samples of inputs could not be judged */                           \

@@ -20,6 +20,7 @@
 #include "bisect/findings.h"
 #include "run/hooks.h"
 #include "report/report.h"
+#include "judge/made_up.h"
 #include "judge/segment.h"
 #include "bisect/evidence/third.h"
 #include "reference/trace.h"
@@ -79,6 +80,35 @@ enum odb_status reference_hear(const struct search_case *c, struct findings *f,
     findings_step_end(f, "reference", "each operator replayed on the %s's own inputs",
                       c->trace->teller);
     return status;
+}
+
+static bool reference_generated(const struct odb_feeds *feeds)
+{
+    bool any = false;
+    for (size_t i = 0; i < feeds->n; i++)
+        any |= feeds->items[i].generated;
+    return any;
+}
+
+enum odb_status reference_doubt(const struct search_case *c, struct findings *f, bool *doubted,
+                                struct odb_error *err)
+{
+    struct odb_made_up made_up;
+    struct odb_error why = ODB_ERROR_INIT;
+    const char *spec = c->trace->reference_spec;
+    *doubted = false;
+    if (!c->trace->told || !odb_executor_recorded(spec) || !reference_generated(c->feeds))
+        return ODB_OK;
+    ODB_TRY(reference_hear(c, f, err));
+    odb_made_up_init(&made_up, c->graph, c->feeds, f->kept->told->given);
+    for (size_t v = 0; v < c->graph->n_values; v++)
+        *doubted |= made_up.direct[v] != ODB_NO_VALUE && f->kept->told->values[v].culprit;
+    if (*doubted) {
+        (void)odb_made_up_fail(&made_up, spec, &why);
+        findings_undecide(f, ODB_UNDECIDED_INPUTS, &why);
+    }
+    odb_made_up_dispose(&made_up);
+    return ODB_OK;
 }
 
 void reference_dispose(struct findings *f)

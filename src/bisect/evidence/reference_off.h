@@ -11,6 +11,10 @@
  * was not done before. */
 enum odb_status reference_hear(const struct search_case *c, struct findings *f,
                                struct odb_error *err) ODB_MUST_USE;
+/* A recording that is believed and lacks inputs, and does not fit those that were generated here,
+ * says nothing of a target that is run on them: there is no verdict then. */
+enum odb_status reference_doubt(const struct search_case *c, struct findings *f, bool *doubted,
+                                struct odb_error *err) ODB_MUST_USE;
 /* Its word on a value; NULL: there is none. */
 const struct odb_value_report *reference_told(const struct findings *f, int value);
 void reference_dispose(struct findings *f);

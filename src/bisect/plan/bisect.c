@@ -294,11 +294,14 @@ static enum odb_status bisect_search(struct bisect *s, struct odb_error *err)
 {
     const struct search_case *c = &s->whole.is;
     struct findings *f = &s->found;
-    bool in_float;
+    bool in_float, doubted;
     ODB_TRY(bisect_believe(s, err));
     ODB_TRY(search_case_connect(&s->whole, err));
     if (c->prober->recorded)
         return bisect_recorded(s, err);
+    ODB_TRY(reference_doubt(c, f, &doubted, err));
+    if (doubted)
+        return ODB_OK;
     ODB_TRY(own_file_look(c, f, err));
     plan_ahead(c, f);
     enum odb_status status = bisect_plain(c, f, err);

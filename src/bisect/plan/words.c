@@ -573,7 +573,8 @@ static void words_races(const struct search_case *c, const struct findings *f,
 static void words_end(const struct search_case *c, const struct findings *f,
                       const struct odb_culprit *who, struct odb_buf *out)
 {
-    if (who->value >= 0 && !who->reaches_output && who->kind != ODB_KIND_NONDETERMINISTIC)
+    bool known = !odb_report_undecided(f->report, ODB_UNDECIDED_INPUTS);
+    if (who->value >= 0 && known && !who->reaches_output && who->kind != ODB_KIND_NONDETERMINISTIC)
         odb_buf_puts(out, "No output of the model shows it with these inputs. ");
     third_put(who, out);
     const struct odb_executor_ops *target = odb_executor_row(c->options->target);

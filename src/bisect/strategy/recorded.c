@@ -21,6 +21,7 @@
 #include "probe/recall.h"
 #include "bisect/evidence/reference_off.h"
 #include "report/report.h"
+#include "judge/made_up.h"
 #include "judge/segment.h"
 #include "bisect/evidence/tolerated.h"
 #include "bisect/strategy/strategies.h"
@@ -34,7 +35,9 @@ struct recorded {
                       reference's stands for it */
     bool *drawn;   /* owned; [n_values] random draws, and what depends on them: the recording drew
                       for itself, so that the reference has other values there */
-    size_t n_had, n_made; /* values of nodes */
+    struct odb_made_up made_up; /* owned */
+    bool doubted;               /* the recording does not fit an input that was made up */
+    size_t n_had, n_made;       /* values of nodes */
 };
 
 /* --- what there is ---------------------------------------------------------------------------- */
@@ -102,6 +105,9 @@ static enum odb_status recorded_recall(struct recorded *r, struct odb_error *err
     /* Whatever weights alone make, and the recording lacks, is taken as it is. */
     r->derived = odb_new_n(bool, graph->n_values);
     odb_segment_derive(c->trace, f->given, r->derived);
+    /* What was brought has been made with these very inputs. */
+    const struct odb_feeds none = {0};
+    odb_made_up_init(&r->made_up, graph, c->options->recorded ? &none : c->feeds, f->given);
     for (size_t v = 0; v < graph->n_values; v++)
         r->n_made -= r->derived[v] && graph->values[v].name[0] && !graph->values[v].init;
     return ODB_OK;
@@ -357,6 +363,44 @@ static enum odb_status recorded_judge(struct recorded *r, struct odb_error *err)
 
 /* --- accusing --------------------------------------------------------------------------------- */
 
+/* No node is at fault for an input that the target may never have had. Without a culprit by what
+ * was recorded there is no verdict. */
+static void recorded_doubt(struct recorded *r)
+{
+    const struct search_case *c = r->c;
+    struct findings *f = r->f;
+    struct odb_error why = ODB_ERROR_INIT;
+    bool diverge = false;
+    if (r->doubted)
+        return;
+    r->doubted = true;
+    for (size_t v = 0; v < c->graph->n_values; v++) {
+        struct odb_value_report report = f->values[v];
+        if (f->exchanged[v] == ODB_NO_VALUE && odb_made_up_doubt(&r->made_up, (int)v, &report))
+            findings_value(f, (int)v, &report);
+    }
+    for (size_t o = 0; o < c->n_outputs; o++) {
+        int v = c->outputs[o];
+        if (f->exchanged[v] == ODB_NO_VALUE && r->made_up.behind[v] != ODB_NO_VALUE)
+            f->verdicts[o] = f->values[v];
+        diverge |= odb_verdict_is_bad(f->verdicts[o].verdict);
+    }
+    findings_diverge(f, diverge);
+    (void)odb_made_up_fail(&r->made_up, c->options->target, &why);
+    findings_undecide(f, ODB_UNDECIDED_INPUTS, &why);
+}
+
+/* Doubts the inputs that were made up if a value is off that is made of one, the target's or the
+ * reference's. */
+static void recorded_doubt_inputs(struct recorded *r)
+{
+    const struct findings *f = r->f;
+    for (size_t v = 0; v < r->c->graph->n_values; v++)
+        if (r->made_up.direct[v] != ODB_NO_VALUE && f->exchanged[v] == ODB_NO_VALUE &&
+            (f->values[v].culprit || reference_off(f, (int)v)))
+            recorded_doubt(r);
+}
+
 static void recorded_accuse(struct recorded *r, int value, enum odb_diagnosis kind)
 {
     const struct search_case *c = r->c;
@@ -389,6 +433,10 @@ static bool recorded_accuse_first(struct recorded *r, int value)
     odb_segment_dispose(&s);
     if (!clean)
         return false;
+    if (r->made_up.direct[value] != ODB_NO_VALUE) {
+        recorded_doubt(r);
+        return true;
+    }
     bool replayed = report->local_error.known || report->local_noise.known;
     bool amplified = boundary || (report->gain.known && report->gain.v > 10);
     recorded_accuse(r, value,
@@ -402,6 +450,7 @@ static enum odb_status recorded_accuse_all(struct recorded *r, struct odb_error 
 {
     const struct search_case *c = r->c;
     struct findings *f = r->f;
+    recorded_doubt_inputs(r);
     for (size_t n = 0; n < c->graph->n_nodes; n++)
         for (int o = 0; o < c->graph->nodes[n].n_out; o++) {
             int v = c->graph->nodes[n].out[o];
@@ -478,5 +527,6 @@ enum odb_status recorded_plan(struct search_case_made *judged, const struct sear
     enum odb_status status = recorded_search(&r, err);
     free(r.derived);
     free(r.drawn);
+    odb_made_up_dispose(&r.made_up);
     return status;
 }

@@ -170,6 +170,20 @@ void odb_comparison_add_alone(struct odb_comparison *comparison, const char *nam
     compare_add_none(comparison, name, why, &comparison->alone);
 }
 
+void odb_comparison_withdraw(struct odb_comparison *comparison, size_t row, const char *why)
+{
+    struct odb_compared *pair = &comparison->rows.items[row];
+    if (pair->verdict == ODB_VERDICT_UNTESTABLE)
+        return;
+    *(pair->verdict == ODB_VERDICT_PASS ? &comparison->passed : &comparison->failed) -= 1;
+    comparison->alone++;
+    pair->verdict = ODB_VERDICT_UNTESTABLE;
+    pair->m.m = (struct odb_metrics){.missing = true};
+    free(pair->reason);
+    pair->reason = odb_xstrdup(why);
+    pair->worst[0] = '\0';
+}
+
 enum odb_status odb_comparison_add_broken(struct odb_comparison *comparison, const char *name,
                                           enum odb_status status, struct odb_error *why,
                                           struct odb_error *err)

@@ -56,6 +56,8 @@ const struct odb_compared *odb_comparison_add(struct odb_comparison *comparison,
                                               const struct odb_tensor *golden);
 /* What has no counterpart, and why. */
 void odb_comparison_add_alone(struct odb_comparison *comparison, const char *name, const char *why);
+/* A pair, by its row, says nothing after all, for this reason: it counts as alone. */
+void odb_comparison_withdraw(struct odb_comparison *comparison, size_t row, const char *why);
 /* What could not be read of a side, for this reason: a row like any other, so that one broken file
  * does not hide the others. Memory that ran out and cancelling are handed on. */
 enum odb_status odb_comparison_add_broken(struct odb_comparison *comparison, const char *name,

@@ -24,6 +24,7 @@
 #include "compare/exact.h"
 #include "executor/executor.h"
 #include "interpret/cpu.h"
+#include "judge/made_up.h"
 #include "probe/run_values.h"
 
 #define VERIFY_TOLERANCE "decimal:5"
@@ -41,6 +42,7 @@ struct verify {
     const char *remedy;             /* for what is left out; NULL: nothing is */
     char *plain;                    /* owned: the spec that runs what the target refuses; NULL */
     char words[600];                /* how it does */
+    struct odb_error doubt;         /* why a recording says nothing; ODB_OK: it does */
     char about[2][300];
 };
 
@@ -319,13 +321,10 @@ static void verify_say_bad(const struct odb_compared *row, struct odb_buf *out)
     odb_buf_putc(out, '\n');
 }
 
-static void verify_values(struct verify *v, struct odb_buf *out)
+static void verify_compare(struct verify *v)
 {
     for (size_t i = 0; i < v->n; i++) {
         const char *name = v->call->model->graph->values[v->values[i]].name;
-        odb_buf_puts(out, "Verifying value of ");
-        odb_buf_put_shown(out, name);
-        odb_buf_putc(out, '\n');
         if (v->lacking[i])
             odb_comparison_add_alone(&v->found, name, v->lacking[i]);
         else if (v->target[i] && v->reference[i])
@@ -334,7 +333,45 @@ static void verify_values(struct verify *v, struct odb_buf *out)
             odb_comparison_add_alone(&v->found, name,
                                      v->reference[i] ? "it cannot be read from the target"
                                                      : "it cannot be read from the reference");
+    }
+}
+
+/* A recording that does not fit inputs which it lacks, and which were generated here, says nothing
+ * of what is made of them. Two recordings are compared with one another alone. */
+static void verify_doubt(struct verify *v, const char *reference, const struct odb_feeds *feeds)
+{
+    const struct odb_graph *graph = v->call->model->graph;
+    const char *target = odb_call__target(v->call);
+    bool recorded = odb_executor_recorded(target), doubted = false;
+    struct odb_tensor *const *had = recorded ? v->target : v->reference;
+    struct odb_made_up made_up;
+    if (recorded == odb_executor_recorded(reference))
+        return;
+    struct odb_tensor **given = odb_new_n(struct odb_tensor *, graph->n_values); /* borrowed */
+    for (size_t i = 0; i < v->n; i++)
+        given[v->values[i]] = had[i];
+    odb_made_up_init(&made_up, graph, feeds, given);
+    for (size_t i = 0; i < v->n; i++)
+        doubted |= made_up.direct[v->values[i]] != ODB_NO_VALUE &&
+                   odb_verdict_is_bad(v->found.rows.items[i].verdict);
+    for (size_t i = 0; i < v->n && doubted; i++) {
+        struct odb_value_report report = {.verdict = v->found.rows.items[i].verdict};
+        if (odb_made_up_doubt(&made_up, v->values[i], &report))
+            odb_comparison_withdraw(&v->found, i, report.reason);
+    }
+    if (doubted)
+        (void)odb_made_up_fail(&made_up, recorded ? target : reference, &v->doubt);
+    odb_made_up_dispose(&made_up);
+    free(given);
+}
+
+static void verify_say_values(const struct verify *v, struct odb_buf *out)
+{
+    for (size_t i = 0; i < v->n; i++) {
         const struct odb_compared *row = &v->found.rows.items[i];
+        odb_buf_puts(out, "Verifying value of ");
+        odb_buf_put_shown(out, row->name);
+        odb_buf_putc(out, '\n');
         if (row->verdict != ODB_VERDICT_PASS)
             verify_say_bad(row, out);
     }
@@ -383,10 +420,22 @@ static void verify_say_end(const struct verify *v, struct odb_buf *out)
     odb_buf_putc(out, '\n');
 }
 
+static bool verify_found(const struct verify *v)
+{
+    bool doubted = v->doubt.code != ODB_OK;
+    return v->plain || v->found.failed || (!doubted && v->found.alone > v->n_lacking);
+}
+
 /* Nothing differs, and yet that is no clean bill. */
 static enum odb_status verify_incomplete(const struct verify *v, struct odb_error *err)
 {
     size_t i = 0;
+    if (v->doubt.code != ODB_OK) {
+        *err = v->doubt;
+        return err->code;
+    }
+    if (!v->n_lacking)
+        return ODB_OK;
     while (!v->lacking[i])
         i++;
     odb_fail(err, ODB_E_EXECUTOR, "%zu of %zu values were not compared: %s", v->n_lacking, v->n,
@@ -399,7 +448,7 @@ enum odb_status odb_command__verify(struct odb_command_call *call, struct odb_er
     const char *reference = odb_call_option(call, ODB_OPTION_REFERENCE);
     const struct odb_feeds *feeds = NULL;
     struct odb_buf out = ODB_BUF_INIT;
-    struct verify v = {.call = call};
+    struct verify v = {.call = call, .doubt = ODB_ERROR_INIT};
     reference = reference ? reference : "cpu";
     enum odb_status status = odb_comparison_begin(&v.found, call, false, VERIFY_TOLERANCE, err);
     if (odb_call_has(call, ODB_OPTION_VERBOSE))
@@ -422,16 +471,18 @@ enum odb_status odb_command__verify(struct odb_command_call *call, struct odb_er
     }
     if (status == ODB_OK) {
         verify_say_inputs(&v, feeds, &out);
-        verify_values(&v, &out);
+        verify_compare(&v);
+        verify_doubt(&v, reference, feeds);
+        verify_say_values(&v, &out);
         verify_say_end(&v, &out);
         if (v.found.json || v.found.tsv) {
             odb_buf_clear(&out);
             odb_comparison_put(&v.found, &out);
         }
-        call->found = v.plain || v.found.failed + v.found.alone > v.n_lacking;
+        call->found = verify_found(&v);
         odb_comparison_warn(&v.found, call);
         odb_call__print(call, &out);
-        if (!call->found && v.n_lacking)
+        if (!call->found)
             status = verify_incomplete(&v, err);
     }
     for (size_t i = 0; i < v.n; i++) {
