@@ -28,6 +28,16 @@ static enum odb_status against_dequantise(struct odb_tensor **out, const struct 
     return ODB_OK;
 }
 
+/* A target's value in another type is stored in the same integers. */
+static enum odb_status against_type(struct odb_tensor **out, const struct odb_tensor *t,
+                                    enum odb_dtype dtype, struct odb_error *err)
+{
+    ODB_TRY(odb_tensor_cast(out, t, dtype, err));
+    if (*out != t)
+        odb_tensor_set_steps(*out, t->steps_axis, t->steps, t->n_steps);
+    return ODB_OK;
+}
+
 const struct odb_tensor *against_number(const struct against *x, int value)
 {
     const struct odb_value *behind = value < 0 ? NULL : odb_constant_behind(x->b, value);
@@ -47,7 +57,7 @@ enum odb_status against_plain_of(const struct against *x, int w, const struct od
     if (t && x->blocked[w] && x->block)
         return odb_blocked_undo(out, t, x->block, err);
     if (t && t->kind == ODB_TENSOR && odb_dtype_is_float(t->dtype) && t->dtype != ODB_F64)
-        return odb_tensor_cast(out, t, ODB_F32, err);
+        return against_type(out, t, ODB_F32, err);
     *out = odb_tensor_ref(t);
     return ODB_OK;
 }
@@ -71,7 +81,7 @@ enum odb_status against_cast(const struct against *x, int u, const struct odb_te
     if (ref && ref->kind == ODB_TENSOR && plain->kind == ODB_TENSOR && ref->dtype != ODB_STRING &&
         plain->dtype != ODB_STRING &&
         odb_dtype_is_float(ref->dtype) == odb_dtype_is_float(plain->dtype))
-        return odb_tensor_cast(out, plain, ref->dtype, err);
+        return against_type(out, plain, ref->dtype, err);
     *out = odb_tensor_ref(plain);
     return ODB_OK;
 }

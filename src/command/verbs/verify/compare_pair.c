@@ -11,6 +11,7 @@
 #include "command/verbs/verify/verb_compare.h"
 #include "compare/by_value.h"
 #include "compare/numpy.h"
+#include "judge/half_step.h"
 
 /* --- one pair --------------------------------------------------------------------------------- */
 
@@ -104,14 +105,20 @@ static const struct odb_compared *compare_add(struct odb_comparison *comparison,
     return &comparison->rows.items[comparison->rows.n - 1];
 }
 
-/* The evaluated side as it is compared; owned by the caller. */
+/* The evaluated side as it is compared: by value, if it is to, and what it may have been before it
+ * was stored as integers. Owned by the caller. */
 static struct odb_tensor *compare_taken(const struct odb_comparison *comparison,
                                         const struct odb_tensor *e, const struct odb_tensor *b)
 {
-    struct odb_tensor *same;
-    if (e && b && comparison->by_value && odb_by_value(&same, e, b->dtype, NULL) == ODB_OK)
+    struct odb_tensor *same = NULL, *near = NULL;
+    if (!e || !b)
+        return odb_tensor_ref(e);
+    if (!comparison->by_value || odb_by_value(&same, e, b->dtype, NULL) != ODB_OK)
+        same = odb_tensor_ref(e);
+    if (odb_half_step(&near, same, b, NULL) != ODB_OK)
         return same;
-    return odb_tensor_ref(e);
+    odb_tensor_unref(same);
+    return near;
 }
 
 /* What --types exact asks for besides the rules. */
