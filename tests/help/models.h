@@ -96,6 +96,28 @@ static inline char *models_shared(const char *name)
         skip();                                                                                    \
     } while (0)
 
+/* x -> n0 -> … -> y: Tanh, Neg, Exp over and over, and every sixth adds what was five before.
+ * x is 8 floats, and y is no output yet. */
+static inline struct odb_builder *models_chain(int n)
+{
+    static const char *const ops[] = {"Tanh", "Neg", "Exp", "Sin", "Neg", "Add"};
+    struct odb_builder *b = odb_build_new("g", 17);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    for (int i = 0; i < n; i++) {
+        char name[16], in[32], out[16];
+        snprintf(name, sizeof name, "n%d", i);
+        snprintf(out, sizeof out, i == n - 1 ? "y" : "v%d", i);
+        if (i == 0)
+            snprintf(in, sizeof in, "x");
+        else if (i % 6 == 5)
+            snprintf(in, sizeof in, "v%d v%d", i - 1, i - 5);
+        else
+            snprintf(in, sizeof in, "v%d", i - 1);
+        odb_build_node(b, ops[i % 6], name, in, out);
+    }
+    return b;
+}
+
 /* If, of a condition that holds: both branches read g, 8 floats of the graph around them, and it is
  * Exp that runs. */
 static inline void models_add_if(struct odb_builder *b, const char *name, const char *output)

@@ -116,24 +116,9 @@ static void plan_warns(const struct plan *p, const char *words)
     fail_msg("no warning of '%s'", words);
 }
 
-/* x -> n0 -> … -> y: Tanh, Neg, Exp over and over, and every sixth adds what was five before. */
 static struct odb_builder *plan_chain(int n)
 {
-    static const char *const ops[] = {"Tanh", "Neg", "Exp", "Sin", "Neg", "Add"};
-    struct odb_builder *b = odb_build_new("g", 17);
-    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
-    for (int i = 0; i < n; i++) {
-        char name[16], in[32], out[16];
-        snprintf(name, sizeof name, "n%d", i);
-        snprintf(out, sizeof out, i == n - 1 ? "y" : "v%d", i);
-        if (i == 0)
-            snprintf(in, sizeof in, "x");
-        else if (i % 6 == 5)
-            snprintf(in, sizeof in, "v%d v%d", i - 1, i - 5);
-        else
-            snprintf(in, sizeof in, "v%d", i - 1);
-        odb_build_node(b, ops[i % 6], name, in, out);
-    }
+    struct odb_builder *b = models_chain(n);
     odb_build_output(b, "y");
     return b;
 }

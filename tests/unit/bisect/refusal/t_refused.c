@@ -19,25 +19,10 @@ struct scene {
     struct odb_report *report;
 };
 
-/* x -> n0 -> … -> y: Tanh, Neg, Exp over and over, and every sixth adds what was five before.
- * declared: the dimension that y is said to have. */
+/* declared: the dimension that y is said to have. */
 static struct odb_builder *scene_chain(int n, int64_t declared)
 {
-    static const char *const ops[] = {"Tanh", "Neg", "Exp", "Sin", "Neg", "Add"};
-    struct odb_builder *b = odb_build_new("g", 17);
-    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
-    for (int i = 0; i < n; i++) {
-        char name[16], in[32], out[16];
-        snprintf(name, sizeof name, "n%d", i);
-        snprintf(out, sizeof out, i == n - 1 ? "y" : "v%d", i);
-        if (i == 0)
-            snprintf(in, sizeof in, "x");
-        else if (i % 6 == 5)
-            snprintf(in, sizeof in, "v%d v%d", i - 1, i - 5);
-        else
-            snprintf(in, sizeof in, "v%d", i - 1);
-        odb_build_node(b, ops[i % 6], name, in, out);
-    }
+    struct odb_builder *b = models_chain(n);
     odb_build_output_typed(b, "y", ODB_F32, 1, &declared);
     return b;
 }
