@@ -294,10 +294,12 @@ static bool dump_goes_on(struct dump_run *run, const char *key)
     return same;
 }
 
-/* What the journal lacks is only had again. */
+/* What the journal lacks is only had again, as is what has steps, which no file of one tensor
+ * tells.
+ */
 static void dump_note(const struct dump_run *run, const struct odb_dump_row *row)
 {
-    FILE *file = fopen(run->journal, "ae");
+    FILE *file = row->n_steps ? NULL : fopen(run->journal, "ae");
     if (!file)
         return;
     if (row->error)
@@ -385,6 +387,9 @@ static enum odb_status dump_row_had(struct dump_run *run, struct odb_dump_row *r
                                     const struct odb_tensor *t, struct odb_error *err)
 {
     ODB_TRY(odb_tensor_info(&row->info, t, err));
+    row->steps = t->n_steps ? odb_xmemdup(t->steps, t->n_steps * sizeof *t->steps) : NULL;
+    row->n_steps = t->n_steps;
+    row->steps_axis = t->steps_axis;
     char *stem = dump_path(run, row);
     bool ours = run->again || run->dump->options.indexed; /* no other writer has such names */
     enum odb_status status = dump_write(t, dump_name(run, row), stem, ours, err);
@@ -634,8 +639,10 @@ enum odb_status odb_dump_run(struct odb_dump *out, const struct odb_model *model
 
 void odb_dump_dispose(struct odb_dump *dump)
 {
-    for (size_t i = 0; i < dump->n; i++)
+    for (size_t i = 0; i < dump->n; i++) {
         free(dump->rows[i].error);
+        free(dump->rows[i].steps);
+    }
     free(dump->rows);
     free(dump->fed);
     free(dump->own);

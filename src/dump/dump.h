@@ -45,6 +45,9 @@ struct odb_dump_row {
     bool kept;    /* by a dump that was stopped */
     char *error;  /* owned: why it could not be had; NULL: it was */
     struct odb_tensor_info info;
+    double *steps; /* owned; [n_steps] of its tensor, with the axis */
+    size_t n_steps;
+    int steps_axis;
 };
 
 struct odb_dump {

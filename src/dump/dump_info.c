@@ -224,6 +224,23 @@ static void info_put_input(struct odb_pyjson *json, const struct odb_dump *dump,
     odb_pyjson_close(json, '}');
 }
 
+/* Of a value that the executor stores as integers: what one of them is worth. */
+static void info_put_steps(struct odb_pyjson *json, const struct odb_dump_row *row)
+{
+    if (!row->n_steps)
+        return;
+    odb_pyjson_key(json, "stored");
+    odb_pyjson_open(json, '{');
+    odb_pyjson_key(json, "axis");
+    odb_pyjson_int(json, row->steps_axis);
+    odb_pyjson_key(json, "steps");
+    odb_pyjson_open(json, '[');
+    for (size_t i = 0; i < row->n_steps; i++)
+        odb_pyjson_real(json, row->steps[i]);
+    odb_pyjson_close(json, ']');
+    odb_pyjson_close(json, '}');
+}
+
 static void info_put_row(struct odb_pyjson *json, const struct odb_dump *dump,
                          const struct odb_dump_row *row)
 {
@@ -238,6 +255,7 @@ static void info_put_row(struct odb_pyjson *json, const struct odb_dump *dump,
         info_key_text(json, "node_type", node->op_type);
         info_put_names(json, "node_input_name", graph, node->in, (size_t)node->n_in);
         info_put_tensor(json, &row->info);
+        info_put_steps(json, row);
     }
     odb_pyjson_close(json, '}');
 }

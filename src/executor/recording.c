@@ -36,8 +36,9 @@ struct recording_item {
     char *member; /* owned */
     enum recording_slot slot; /* input_N.pb, output_N.pb */
     size_t number;
-    size_t twin; /* another item of the same name; ODB_RECORDING_NONE: none */
-    bool taken;  /* by the manifest */
+    size_t twin;    /* another item of the same name; ODB_RECORDING_NONE: none */
+    bool taken;     /* by the manifest */
+    json_t *stored; /* ref: what the manifest says of the integers that it was stored in; or NULL */
 };
 
 struct odb_recording {
@@ -211,13 +212,14 @@ static bool recording_is_form(const struct recording_item *item, const char *for
     return !strcmp(item->form, form) || (item->bare && !strcmp(item->bare, form));
 }
 
-/* What the manifest calls by this name is the first item of its file form that is not taken; false:
+/* What the manifest calls by this name is the first item of its file form that is not taken; NULL:
  * there is none. */
-static bool recording_name_by(struct odb_recording *r, const char *name, bool exactly)
+static struct recording_item *recording_name_by(struct odb_recording *r, const char *name,
+                                                bool exactly)
 {
     char *form = odb_recording_file_form(name), *file = odb_file_name(name);
     char *cut = odb_recording_file_form(file); /* of a name that is too long for a file */
-    bool found = false;
+    struct recording_item *found = NULL;
     free(file);
     for (size_t i = 0; i < r->items.n && !found; i++) {
         struct recording_item *item = &r->items.items[i];
@@ -228,7 +230,8 @@ static bool recording_name_by(struct odb_recording *r, const char *name, bool ex
         free(item->name);
         recording_drop_form(item);
         item->name = odb_xstrdup(name);
-        item->taken = found = true;
+        item->taken = true;
+        found = item;
     }
     free(cut);
     free(form);
@@ -246,9 +249,13 @@ static void recording_name_list(struct odb_recording *r, const json_t *list, con
         json_t *entry;
         json_array_foreach(list, i, entry) {
             const char *name = json_string_value(json_object_get(entry, key));
-            if (name && !json_object_get(entry, "error") && !odb_map_has(named, name) &&
-                recording_name_by(r, name, pass == 0))
-                odb_map_add(named, name, i);
+            struct recording_item *item = NULL;
+            if (name && !json_object_get(entry, "error") && !odb_map_has(named, name))
+                item = recording_name_by(r, name, pass == 0);
+            if (!item)
+                continue;
+            item->stored = json_incref(json_object_get(entry, "stored"));
+            odb_map_add(named, name, i);
         }
     }
     odb_map_free(named);
@@ -374,6 +381,7 @@ void odb_recording_close(struct odb_recording *r)
         recording_drop_form(item);
         free(item->path);
         free(item->member);
+        json_decref(item->stored);
     }
     free(r->items.items);
     odb_map_free(r->by_name);
@@ -430,6 +438,21 @@ static const char *recording_place(const struct recording_item *item)
     return item->path ? item->path : item->member;
 }
 
+/* Numbers that were stored as integers have the steps that the manifest gives them. */
+static enum odb_status recording_take_steps(struct odb_tensor *t, const json_t *stored,
+                                            struct odb_error *err)
+{
+    const json_t *list = json_object_get(stored, "steps"), *axis = json_object_get(stored, "axis");
+    size_t n = json_array_size(list);
+    double *steps = odb_new_n(double, n + 1);
+    for (size_t i = 0; i < n; i++)
+        steps[i] = json_number_value(json_array_get(list, i));
+    bool fit = n && odb_tensor_take_steps(t, json_integer_value(axis), steps, n);
+    free(steps);
+    return fit ? ODB_OK
+               : odb_fail(err, ODB_E_FORMAT, RECORDING_MANIFEST " gives it steps that do not fit");
+}
+
 enum odb_status odb_recording_read(struct odb_tensor **out, struct odb_recording *r, size_t i,
                                    const struct odb_type *type, struct odb_error *err)
 {
@@ -447,6 +470,13 @@ enum odb_status odb_recording_read(struct odb_tensor **out, struct odb_recording
         status = odb_pb_read_as(out, type && type->known ? type : &tensor, item->path, err);
     else
         status = odb_npy_read(out, item->path, err);
+    if (status == ODB_OK && item->stored) {
+        status = recording_take_steps(*out, item->stored, err);
+        if (status != ODB_OK) {
+            odb_tensor_unref(*out);
+            *out = NULL;
+        }
+    }
     if (status == ODB_OK || status == ODB_E_NOMEM)
         return status;
     return odb_error_remedy(err, "what has no file counts as not recorded"), status;

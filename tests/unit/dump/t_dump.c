@@ -213,6 +213,32 @@ static void test_dump__manifest(void **state)
     free(spec);
 }
 
+/* What one of the integers is worth that a value was stored as. */
+static void test_dump__steps(void **state)
+{
+    static const char *const wrong[] = {"5", "{}", "{\"steps\": [-1]}", "{\"steps\": [1, 2]}"};
+    static const char *const name = "a";
+    struct odb_tensor *t = NULL;
+    put(*state, "outputs/a.npy", 2, NULL);
+    put_text(*state, "dump_info.json",
+             "{\"node_output_info\": [{\"node_output_name\": \"a\", "
+             "\"stored\": {\"axis\": 0, \"steps\": [0.5]}}]}");
+    struct odb_executor *dump = opened(*state, "");
+    MODELS_OK(odb_executor_run(dump, NULL, 0, &name, 1, &t, &why));
+    assert_true(odb_tensor_step(t, 0) == 0.5);
+    odb_tensor_unref(t);
+    odb_executor_close(dump);
+    for (size_t i = 0; i < ODB_COUNT(wrong); i++) {
+        char *text = odb_xasprintf(
+            "{\"node_output_info\": [{\"node_output_name\": \"a\", \"stored\": %s}]}", wrong[i]);
+        put_text(*state, "dump_info.json", text);
+        dump = opened(*state, "");
+        asked_fails(dump, name, ODB_E_FORMAT, "steps that do not fit");
+        odb_executor_close(dump);
+        free(text);
+    }
+}
+
 static void test_dump__without_manifest(void **state)
 {
     static const char *const names[] = {"/a", "out"};
@@ -648,6 +674,45 @@ static void test_dump__other_input(void **state)
     scene_close(&s);
 }
 
+/* The input was generated, and the recording, of another one, lacks it. */
+static void test_dump__lacks_its_input(void **state)
+{
+    struct scene s;
+    struct odb_error err = ODB_ERROR_INIT;
+    scene_open(&s, *state);
+    struct odb_tensor *x = s.feed.tensor;
+    s.feed.tensor =
+        models_f32(2, (int64_t[]){2, 4}, (float[8]){1, 0.5f, 0.25f, -1, 2, -0.5f, 0.75f, 1.5f});
+    for (int i = 1; i < CHAIN; i++)
+        scene_record(&s, i, "cpu", 1);
+    struct odb_tensor *other = s.feed.tensor;
+    s.feed.tensor = x;
+    scene_search(&s);
+    scene_blames(&s, 0, 1); /* it was given: then the first region is off */
+    s.feed.generated = true;
+    assert_int_equal(scene_try(&s, ODB_STRATEGY_AUTO, &err), ODB_E_INPUT);
+    help_has_text(&err, "the recording lacks input x");
+    assert_int_equal(s.report->culprits.n, 0);
+    assert_false(s.report->outputs_diverge);
+    assert_int_equal(odb_report_outcome(s.report), ODB_OUTCOME_NONE);
+    assert_int_equal(s.report->values[models_value(s.model, "y")].verdict, ODB_VERDICT_UNTESTABLE);
+
+    s.feed.tensor = other; /* a fault by recorded values alone */
+    scene_record(&s, 3, "cpu", 1.01f);
+    s.feed.tensor = x;
+    scene_search(&s);
+    assert_int_equal(odb_report_outcome(s.report), ODB_OUTCOME_DIVERGES);
+    assert_int_equal(s.report->culprits.items[0].node, 3);
+    assert_true(scene_warns(&s, "the recording lacks input x"));
+
+    for (int i = 1; i < CHAIN; i++) /* and of the one that was generated */
+        scene_record(&s, i, "cpu", 1);
+    scene_search(&s);
+    assert_int_equal(odb_report_outcome(s.report), ODB_OUTCOME_PASS);
+    odb_tensor_unref(other);
+    scene_close(&s);
+}
+
 static void test_dump__other_weight(void **state)
 {
     struct scene s;
@@ -736,6 +801,7 @@ int main(void)
         TEST(folder),
         TEST(one_file_for_two_names),
         TEST(manifest),
+        TEST(steps),
         TEST(without_manifest),
         TEST(archive),
         TEST(test_data),
@@ -752,6 +818,7 @@ int main(void)
         TEST(gaps_and_a_spoilt_value),
         TEST(without_outputs),
         TEST(other_input),
+        TEST(lacks_its_input),
         TEST(other_weight),
         TEST(shape_and_type),
         TEST(nothing_to_judge),
