@@ -32,6 +32,7 @@ struct choice_open {
 };
 
 #define CHOICE_PLAIN (-1) /* of a number: as generated */
+#define CHOICE_TRIPS 3    /* with 0 a Loop would leave its body out */
 #define CHOICE_MOST 100000
 
 struct choice_list {
@@ -57,6 +58,9 @@ bool choice_size_sum(const char *param, const struct choice_open *open, size_t n
  * the smallest. False: no reader proves anything. */
 bool choice_range_of(const struct odb_model *model, int value, int64_t *lo, int64_t *hi);
 
+/* Whether a Loop takes it for how often it turns. */
+bool choice_is_trips(const struct odb_model *model, int value);
+
 /* --- choice_trial.c: by trial ----------------------------------------------------------------- */
 
 struct choice {
@@ -74,7 +78,7 @@ void choice_put(const struct choice *choice, const int64_t *sizes, struct odb_in
 void choice_words_dispose(struct odb_input_words *words);
 /* Changes sizes until the reference runs, as far as it has kernels; lenient: and as far as these
  * support what they are asked. ODB_OK, or what the node's status was that refused the best, of
- * which why says more, or that none was found in time. */
+ * which why says more, or that none was found with the work that is allowed. */
 enum odb_status choice_try(struct choice *choice, bool lenient, char *why,
                            size_t size) ODB_MUST_USE;
 

@@ -137,6 +137,18 @@ static bool choice_number_of(const struct odb_graph *graph, int value, int64_t *
     return false;
 }
 
+bool choice_is_trips(const struct odb_model *model, int value)
+{
+    const struct odb_value *v = &model->graph->values[value];
+    for (size_t k = 0; k < v->n_consumers; k++) {
+        const struct odb_node *node = &model->graph->nodes[v->consumers[k]];
+        if (!node->domain[0] && !strcmp(node->op_type, "Loop") && node->n_in &&
+            node->in[0] == value)
+            return true;
+    }
+    return false;
+}
+
 bool choice_range_of(const struct odb_model *model, int value, int64_t *lo, int64_t *hi)
 {
     const struct odb_type *type = &model->graph->values[value].type;

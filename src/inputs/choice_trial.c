@@ -9,12 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "inputs/choice_int.h"
 #include "interpret/cpu.h"
+#include "kernels/core/facts.h"
 #include "model/read/load.h"
 
-#define TRIAL_SECONDS 2.0
+/* Work is counted, and not time: what is chosen must not depend on how busy the machine is. A unit
+ * is what a kernel does with one element, about a nanosecond. */
+#define TRIAL_WORK 2e9
+#define TRIAL_WORK_RUN 2e5
+#define TRIAL_WORK_NODE 5e3
+#define TRIAL_WORK_FED 20 /* an element that is generated */
+#define TRIAL_WORK_PRODUCT 0.25
 #define TRIAL_ELEMENTS (1 << 22) /* of all inputs together */
 #define TRIAL_SWEEP 1024
 #define TRIAL_DIMS 24
@@ -35,7 +41,7 @@ struct trial {
     struct choice *choice;
     struct odb_cpu *cpu;        /* owned */
     struct odb_tensor **values; /* owned; [n_values]; of the run that goes on */
-    double until;
+    double work;                /* of all runs so far */
     bool lenient; /* what a kernel does not support is passed over, as is a node without one */
     size_t ran;   /* nodes, in this run */
     struct trial_end end, best_end;
@@ -46,10 +52,17 @@ struct trial {
     size_t why_size;
 };
 
-static bool trial_late(void *payload)
+static bool trial_spent(const struct trial *t)
 {
-    const struct trial *t = payload;
-    return odb_clock() > t->until;
+    return t->work > TRIAL_WORK;
+}
+
+/* Asked before each node, of a body as well. */
+static bool trial_cancelled(void *payload)
+{
+    struct trial *t = payload;
+    t->work += TRIAL_WORK_NODE;
+    return trial_spent(t);
 }
 
 /* --- one run ---------------------------------------------------------------------------------- */
@@ -124,12 +137,54 @@ static void trial_see(struct trial *t, int index, enum odb_status status)
         t->end.fit = trial_shared(&t->end);
 }
 
+static double trial_elements(const struct odb_tensor *v)
+{
+    return v && v->kind == ODB_TENSOR ? (double)v->count : 0;
+}
+
+/* Products that are summed. Of matrices of M x K and K x N, the root of the product of all three
+ * sizes is M x K x N; for a Conv it is near enough. In attention each row meets all others. */
+static double trial_products(const struct trial *t, const struct odb_node *node, double made)
+{
+    enum odb_work_kind kind = odb_facts_of(node->domain, node->op_type)->work.kind;
+    const struct odb_tensor *a = trial_operand(t, node, 0), *b = trial_operand(t, node, 1);
+    if (kind >= ODB_WORK_conv && kind <= ODB_WORK_einsum)
+        return sqrt(trial_elements(a) * trial_elements(b) * made);
+    if (kind >= ODB_WORK_attention && kind <= ODB_WORK_attention_grouped && a && a->rank > 1)
+        return made * (double)a->dims[a->rank - 2];
+    return 0;
+}
+
+static void trial_count(struct trial *t, const struct odb_node *node)
+{
+    double made = 0, read = 0;
+    for (int i = 0; i < node->n_in; i++)
+        read += trial_elements(trial_operand(t, node, i));
+    for (int o = 0; o < node->n_out; o++)
+        made += node->out[o] >= 0 ? trial_elements(t->values[node->out[o]]) : 0;
+    t->work += read + made + TRIAL_WORK_PRODUCT * trial_products(t, node, made);
+}
+
+/* What a node in a body has made. */
+static enum odb_status trial_made(void *payload, const struct odb_cpu_place *place,
+                                  const struct odb_node *node, struct odb_tensor **out,
+                                  struct odb_error *err)
+{
+    struct trial *t = payload;
+    (void)place;
+    (void)err;
+    for (int o = 0; o < node->n_out; o++)
+        t->work += trial_elements(out[o]);
+    return ODB_OK;
+}
+
 /* What the reference has no kernel for says nothing of sizes. */
 static enum odb_status trial_after(void *payload, int node, enum odb_status status,
                                    struct odb_error *err)
 {
     struct trial *t = payload;
     (void)err;
+    trial_count(t, &t->choice->model->graph->nodes[node]);
     t->ran += status == ODB_OK;
     if (status == ODB_OK || status == ODB_SKIPPED)
         return ODB_OK;
@@ -191,8 +246,10 @@ static enum odb_status trial_feed(struct trial *t, const int64_t *sizes, struct 
     options.inputs = (const char *const *)inputs.items;
     options.n_inputs = inputs.n;
     enum odb_status status = odb_feeds_make(&feeds, t->choice->model, &options, err);
-    for (size_t i = 0; status == ODB_OK && i < feeds->n; i++)
+    for (size_t i = 0; status == ODB_OK && i < feeds->n; i++) {
         t->values[feeds->items[i].value] = odb_tensor_ref(feeds->items[i].tensor);
+        t->work += TRIAL_WORK_FED * trial_elements(feeds->items[i].tensor);
+    }
     if (status == ODB_OK)
         odb_feeds_free(feeds);
     choice_words_dispose(&dims);
@@ -237,17 +294,20 @@ static bool trial_run(struct trial *t, int64_t *sizes)
 {
     struct choice *c = t->choice;
     struct odb_error err = ODB_ERROR_INIT;
+    struct odb_cpu_watch watch = {.payload = t, .made = trial_made};
     struct odb_cpu_run run = {.values = t->values,
                               .free_dead = true,
                               .after = trial_after,
                               .payload = t,
-                              .cancelled = trial_late};
+                              .cancelled = trial_cancelled,
+                              .watch = &watch};
     for (size_t v = 0; v < c->open.n; v++)
         if (c->open.items[v].sum)
             choice_size_sum(c->open.items[v].param, c->open.items, c->open.n, sizes, &sizes[v]);
     if (!trial_small(c, sizes))
         return false;
     t->ran = 0;
+    t->work += TRIAL_WORK_RUN;
     t->end = (struct trial_end){.node = ODB_NO_NODE};
     enum odb_status status = trial_feed(t, sizes, &err);
     if (status == ODB_OK)
@@ -348,7 +408,7 @@ static bool trial_each(struct trial *t, unsigned kinds)
             trial_of_others(c, v, &list);
             trial_learn(t, 1, CHOICE_MOST, &list);
         }
-        for (size_t i = 0; i < list.n && !trial_late(t); i++)
+        for (size_t i = 0; i < list.n && !trial_spent(t); i++)
             if (trial_set(t, kind, v, list.items[i]))
                 return true;
     }
@@ -367,7 +427,7 @@ static bool trial_together(struct trial *t)
                     trial_learn(t, c->sizes[v], trial_most(kind), &list);
             }
         choice_size_list(&list, kind);
-        for (size_t i = 0; count > 1 && i < list.n && !trial_late(t); i++)
+        for (size_t i = 0; count > 1 && i < list.n && !trial_spent(t); i++)
             if (list.items[i] != 1 && trial_set(t, kind, c->open.n, list.items[i]))
                 return true;
     }
@@ -378,7 +438,7 @@ static bool trial_together(struct trial *t)
 static bool trial_near(struct trial *t, enum choice_kind kind, size_t only, double about)
 {
     int64_t at = about >= 1 && about <= (double)trial_most(kind) ? (int64_t)(about + 0.5) : 0;
-    for (int64_t d = 0; at && d <= TRIAL_NEAR && !trial_late(t); d++)
+    for (int64_t d = 0; at && d <= TRIAL_NEAR && !trial_spent(t); d++)
         if (trial_set(t, kind, only, at + d) ||
             (d && at - d > 0 && trial_set(t, kind, only, at - d)))
             return true;
@@ -410,7 +470,7 @@ static bool trial_reckon(struct trial *t, enum choice_kind kind, size_t only, in
 static bool trial_reckon_all(struct trial *t)
 {
     struct choice *c = t->choice;
-    for (size_t v = 0; v < c->open.n && !trial_late(t); v++) {
+    for (size_t v = 0; v < c->open.n && !trial_spent(t); v++) {
         enum choice_kind kind = c->open.items[v].kind;
         if (!t->matters[v] || kind == CHOICE_NUMBER || kind == CHOICE_BATCH)
             continue;
@@ -420,10 +480,10 @@ static bool trial_reckon_all(struct trial *t)
     return false;
 }
 
-/* Every size, as long as there is time. */
+/* Every size, as long as work is left. */
 static bool trial_sweep(struct trial *t)
 {
-    for (int64_t n = 2; n <= TRIAL_SWEEP + 1 && !trial_late(t); n++)
+    for (int64_t n = 2; n <= TRIAL_SWEEP + 1 && !trial_spent(t); n++)
         for (int kind = CHOICE_CHANNELS; kind < CHOICE_KINDS; kind++)
             if (trial_set(t, kind, t->choice->open.n, n > TRIAL_SWEEP ? 1 : n))
                 return true;
@@ -435,7 +495,7 @@ static void trial_search(struct trial *t)
     int64_t *first = odb_xmemdup(t->choice->sizes, t->choice->open.n * sizeof *first);
     trial_run(t, first);
     free(first);
-    while (!t->done && !trial_late(t)) {
+    while (!t->done && !trial_spent(t)) {
         bool through = !*t->why && t->best; /* all that is wrong is that nothing comes out */
         if (!trial_each(t, TRIAL_NUMBERS) && !trial_together(t) &&
             !trial_each(t, ~(TRIAL_NUMBERS | TRIAL_BATCHES)) && /* most models take any batch */
@@ -448,7 +508,6 @@ enum odb_status choice_try(struct choice *choice, bool lenient, char *why, size_
 {
     struct trial t = {.choice = choice,
                       .lenient = lenient,
-                      .until = odb_clock() + TRIAL_SECONDS,
                       .best_end = {.node = ODB_NO_NODE},
                       .why = why,
                       .why_size = size};

@@ -112,7 +112,11 @@ static void choice_find_open(struct choice *c)
     for (size_t i = 0; i < c->open.n; i++) {
         struct choice_list list = {.n = 0};
         choice_size_list(&list, c->open.items[i].kind);
-        c->sizes[i] = list.items[0];
+        c->sizes[i] =
+            c->open.items[i].kind == CHOICE_NUMBER &&
+                    choice_is_trips(c->model, c->known[c->open.items[i].input].value->index)
+                ? CHOICE_TRIPS
+                : list.items[0];
     }
 }
 
