@@ -496,6 +496,11 @@ void findings_dead(struct findings *f, bool dead)
     f->book->report->dead = dead;
 }
 
+void findings_little_shown(struct findings *f, bool all)
+{
+    f->book->report->little_shown = all;
+}
+
 void findings_only_whole(struct findings *f, const char *how)
 {
     if (!findings_has_pins(f)) /* else that is another model */

@@ -171,6 +171,8 @@ void odb_report_headline(const struct odb_report *report, struct odb_buf *out)
     } else {
         odb_buf_printf(out, "no divergence: %s agrees with %s under %s", report->target,
                        report_base(report), report->tolerance);
+        if (report->little_shown)
+            odb_buf_puts(out, ", " ODB_REPORT_LITTLE);
     }
 }
 

@@ -293,6 +293,9 @@ struct odb_undecided_reason {
     bool told; /* as a warning */
 };
 
+/* What a headline says of such a pass. */
+#define ODB_REPORT_LITTLE "on outputs that are constant or empty and show little"
+
 struct odb_report {
     const struct odb_model *model; /* borrowed */
     char sha256[65];
@@ -307,6 +310,7 @@ struct odb_report {
     bool told;               /* it was read from where it was stored, and came to this there: */
     enum odb_outcome stored; /* else meaningless; odb_report_outcome() is the verdict */
     bool outputs_diverge;
+    bool little_shown; /* all outputs of the reference are empty or constant */
     bool only_outputs; /* the target gives nothing else, takes no part of the model, and runs what
                           is loaded on other inputs; not stored */
     char *signature;   /* owned: of the plain run's failure, by odb_signature_text(); NULL: none */

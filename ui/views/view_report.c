@@ -108,7 +108,7 @@ static void report_head(struct report_view *v, const struct odb_report *report)
 {
     struct odb_buf line = ODB_BUF_INIT;
     odb_report_headline(report, &line);
-    bool good = odb_report_outcome(report) == ODB_OUTCOME_PASS;
+    bool good = odb_report_outcome(report) == ODB_OUTCOME_PASS && !report->little_shown;
     v->section = REPORT_HEAD;
     report_line(v, good ? UI_STYLE_GOOD : UI_STYLE_WARN, 0, ODB_NO_NODE, odb_buf_text(&line));
     if (odb_report_hint(report))

@@ -77,26 +77,43 @@ static bool bisect_is_death(enum odb_status status)
 
 /* --- the reference ---------------------------------------------------------------------------- */
 
-/* Reference outputs that say little: constant, or not finite. */
+/* Whether it has nothing that could be off but its shape. */
+static bool bisect_is_empty(const struct odb_tensor *t)
+{
+    return t->kind == ODB_TENSOR && t->count == 0;
+}
+
+/* Whether it is empty or constant. */
+static bool bisect_warn_output(struct findings *f, const char *name, const struct odb_tensor *t)
+{
+    if (bisect_is_empty(t))
+        findings_warn(f, "reference output %s is empty: it shows nothing but its shape", name);
+    if (t->kind != ODB_TENSOR || t->count == 0 ||
+        !(odb_dtype_is_float(t->dtype) || odb_dtype_is_integer(t->dtype) || t->dtype == ODB_BOOL))
+        return bisect_is_empty(t);
+    double first = odb_tensor_f64(t, 0);
+    bool constant = t->count > 1, finite = true;
+    for (size_t i = 0; i < t->count; i++) {
+        double v = odb_tensor_f64(t, i);
+        constant = constant && v == first;
+        finite = finite && isfinite(v);
+    }
+    if (constant)
+        findings_warn(f, "reference output %s is constant (%g): it shows little", name, first);
+    if (!finite)
+        findings_warn(f, "reference output %s holds NaN or Inf", name);
+    return constant;
+}
+
+/* Reference outputs that say little: empty, constant, or not finite. */
 static void bisect_warn_reference(const struct search_case *c, struct findings *f)
 {
+    bool all = c->n_outputs > 0;
     for (size_t o = 0; o < c->n_outputs; o++) {
         const struct odb_tensor *t = c->trace->ref[c->outputs[o]];
-        const char *name = c->graph->values[c->outputs[o]].name;
-        if (!t || t->kind != ODB_TENSOR || !odb_dtype_is_float(t->dtype) || t->count == 0)
-            continue;
-        double first = odb_tensor_f64(t, 0);
-        bool constant = t->count > 1, finite = true;
-        for (size_t i = 0; i < t->count; i++) {
-            double v = odb_tensor_f64(t, i);
-            constant = constant && v == first;
-            finite = finite && isfinite(v);
-        }
-        if (constant)
-            findings_warn(f, "reference output %s is constant (%g): it shows little", name, first);
-        if (!finite)
-            findings_warn(f, "reference output %s holds NaN or Inf", name);
+        all &= t && bisect_warn_output(f, c->graph->values[c->outputs[o]].name, t);
     }
+    findings_little_shown(f, all);
 }
 
 /* A runtime may trust what is declared, and then it is the model that is wrong. */
@@ -410,19 +427,38 @@ static void bisect_finish(struct bisect *s)
     search_case_dispose(&s->whole);
 }
 
-/* Without a value that was judged there is no verdict. */
+static bool bisect_is_judged(const struct search_case *c, const struct findings *f, size_t v)
+{
+    enum odb_verdict verdict = f->values[v].verdict;
+    return c->graph->values[v].producer != ODB_NO_NODE && verdict != ODB_VERDICT_UNTESTED &&
+           verdict != ODB_VERDICT_UNTESTABLE && verdict != ODB_VERDICT_UNSUPPORTED;
+}
+
+/* Without a value that was judged there is no verdict, nor where all that were are empty, but for
+ * Constants. */
 static void bisect_check_evidence(const struct search_case *c, struct findings *f)
 {
     struct odb_error why = ODB_ERROR_INIT;
+    size_t empty = 0, constants = 0;
     for (size_t v = 0; v < c->graph->n_values; v++) {
-        enum odb_verdict verdict = f->values[v].verdict;
-        if (c->graph->values[v].producer != ODB_NO_NODE && verdict != ODB_VERDICT_UNTESTED &&
-            verdict != ODB_VERDICT_UNTESTABLE && verdict != ODB_VERDICT_UNSUPPORTED)
+        if (!bisect_is_judged(c, f, v))
+            continue;
+        if (c->trace && c->trace->ref[v] && bisect_is_empty(c->trace->ref[v]))
+            empty++;
+        else if (!c->graph->nodes[c->graph->values[v].producer].n_in)
+            constants++;
+        else
             return;
     }
-    odb_fail(&why, ODB_E_EXECUTOR,
-             "there is no verdict: the target gave no value that can be judged");
-    odb_error_at(&why, "%s", c->options->target);
+    if (constants && !empty)
+        return;
+    if (empty) {
+        odb_fail(&why, ODB_E_INPUT, "all values that could be judged are empty");
+        odb_error_remedy(&why, "give larger inputs, with --dim or --input");
+    } else {
+        odb_fail(&why, ODB_E_EXECUTOR, "the target gave no value that can be judged");
+        odb_error_at(&why, "%s", c->options->target);
+    }
     if (!f->report->culprits.n && !f->diverge)
         findings_undecide(f, ODB_UNDECIDED_UNJUDGED, &why);
 }

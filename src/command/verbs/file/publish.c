@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "report/json.h"
 #include "report/outcome.h"
+#include "report/report.h"
 #include "report_page.h"
 
 enum {
@@ -54,6 +55,7 @@ struct publish {
     const json_t *report;     /* borrowed */
     struct odb_map *culprits; /* owned */
     enum odb_outcome outcome;
+    bool little_shown; /* and that is a pass */
 };
 
 /* The caller's. */
@@ -66,6 +68,8 @@ static struct publish publish_begin(const json_t *report)
 {
     struct publish p = {
         .report = report, .culprits = odb_map_new(), .outcome = odb_outcome_of_json(report)};
+    p.little_shown =
+        p.outcome == ODB_OUTCOME_PASS && json_is_true(json_object_get(report, "little_shown"));
     size_t i;
     const json_t *culprit;
     json_array_foreach(json_object_get(report, "culprits"), i, culprit) {
@@ -268,6 +272,8 @@ static void publish_model_case(const struct publish *p, struct odb_buf *out)
         publish_failure(out, "failure", "diverges", publish_text(p->report, "signature"), "");
     else if (p->outcome == ODB_OUTCOME_NONE)
         publish_failure(out, "error", "none", publish_text(p->report, "failure"), "");
+    else if (p->little_shown)
+        odb_buf_puts(out, "<system-out>it passes " ODB_REPORT_LITTLE "</system-out>");
     odb_buf_puts(out, "</testcase>\n");
 }
 
@@ -366,7 +372,8 @@ void odb_publish_markdown(const json_t *report, struct odb_buf *out)
     const json_t *model = json_object_get(report, "model");
     odb_buf_puts(out, "## ");
     publish_plain(out, publish_text(model, "path"));
-    odb_buf_printf(out, ": %s\n\n", titles[p->outcome]);
+    odb_buf_printf(out, ": %s%s\n\n", titles[p->outcome],
+                   p->little_shown ? ", " ODB_REPORT_LITTLE : "");
     publish_line(out, "verdict", odb_outcome_name(p->outcome));
     publish_line(out, p->outcome == ODB_OUTCOME_NONE ? "for" : "the search did not end",
                  publish_text(report, "failure"));

@@ -103,6 +103,44 @@ static void test_bisect__rounding_beside_an_exact_zero_is_no_fault(void **state)
     odb_tensor_unref(w);
 }
 
+/* A pass on nothing but constants says so. */
+static void test_bisect__constant_outputs_show_little(void **state)
+{
+    (void)state;
+    for (int varies = 0; varies < 2; varies++) {
+        struct search s;
+        struct odb_builder *b = search_graph();
+        odb_build_node(b, "Sub", "n0", "x x", "y");
+        odb_build_output(b, "y");
+        if (varies) {
+            odb_build_node(b, "Abs", "n1", "x", "z");
+            odb_build_output(b, "z");
+        }
+        search_run(&s, b, search_ramp(), "cpu", ODB_STRATEGY_AUTO);
+        assert_int_equal(odb_report_outcome(s.report), ODB_OUTCOME_PASS);
+        assert_int_equal(s.report->little_shown, !varies);
+        search_close(&s);
+    }
+}
+
+/* What is empty cannot be off, and a Constant beside it is not what was asked. */
+static void test_bisect__empty_values_are_no_verdict(void **state)
+{
+    struct search s;
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_builder *b = search_graph();
+    (void)state;
+    odb_build_node(b, "Constant", "n0", "", "none");
+    odb_build_attr_ints(b, "value_ints", 1, (int64_t[]){0});
+    odb_build_node(b, "Slice", "n1", "x none none", "e");
+    odb_build_node(b, "Abs", "n2", "e", "y");
+    odb_build_output(b, "y");
+    assert_int_equal(search_try(&s, b, search_ramp(), "cpu", ODB_STRATEGY_AUTO, &err), ODB_E_INPUT);
+    assert_string_equal(err.what, "all values that could be judged are empty");
+    assert_int_equal(odb_report_outcome(s.report), ODB_OUTCOME_NONE);
+    search_close(&s);
+}
+
 static struct odb_builder *search_noise(void)
 {
     struct odb_builder *b = search_graph();
@@ -509,6 +547,8 @@ static void test_bisect__a_target_that_runs_nothing_blames_no_node(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bisect__constant_outputs_show_little),
+        cmocka_unit_test(test_bisect__empty_values_are_no_verdict),
         cmocka_unit_test(test_bisect__a_target_that_runs_nothing_blames_no_node),
         cmocka_unit_test(test_bisect__a_stopped_search_goes_on_where_it_was),
         cmocka_unit_test(test_bisect__rounding_beside_an_exact_zero_is_no_fault),
