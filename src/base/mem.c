@@ -37,6 +37,12 @@ static _Noreturn void mem_die(void)
     _exit(ODB_MEM_STATUS);
 }
 
+bool odb_ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n > m && !strcmp(text + n - m, end);
+}
+
 void odb_mem_keep_pages(void)
 {
 #ifdef __GLIBC__

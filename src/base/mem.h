@@ -57,6 +57,9 @@ static inline bool odb_size_add(size_t a, size_t b, size_t *out)
     return !__builtin_add_overflow(a, b, out);
 }
 
+/* Whether text ends so, and has something before that. */
+bool odb_ends_with(const char *text, const char *end);
+
 #define ODB_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define ODB_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define ODB_MAX(a, b) ((a) > (b) ? (a) : (b))

@@ -59,12 +59,6 @@ const char *odb_precision_word(const char *word)
     return word;
 }
 
-static bool likely_ends(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n > m && !strcmp(text + n - m, end);
-}
-
 /* A program is called by its path, so that no folder of programs is looked into. */
 static enum odb_status likely_program(struct odb_error *err, const char *text)
 {
@@ -80,10 +74,10 @@ enum odb_status odb_executor_likely(struct odb_error *err, const char *text, con
     for (size_t i = 0; i < ODB_COUNT(likely_names); i++)
         if (!strcasecmp(word, likely_names[i].name))
             return odb_error_remedy(err, "write %s", likely_names[i].spec);
-    if (regular && access(text, X_OK) == 0 && !likely_ends(text, ".so"))
+    if (regular && access(text, X_OK) == 0 && !odb_ends_with(text, ".so"))
         return likely_program(err, text);
     for (size_t i = 0; i < ODB_COUNT(likely_files); i++)
-        if (likely_ends(text, likely_files[i].ending)) {
+        if (odb_ends_with(text, likely_files[i].ending)) {
             struct odb_buf way = ODB_BUF_INIT;
             for (const char *p = likely_files[i].what; *p; p++)
                 if (p[0] == '%' && p[1] == 's') {

@@ -89,12 +89,6 @@ static void recording_drop_form(struct recording_item *item)
     item->form = item->bare = NULL;
 }
 
-static bool recording_ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n > m && strcmp(text + n - m, end) == 0;
-}
-
 /* "topoidx_00012__NAME": behind the index; else the whole. */
 static const char *recording_stem(const char *stem)
 {
@@ -123,7 +117,7 @@ static bool recording_number(const char *stem, const char *word, size_t *number)
 static void recording_add_file(struct odb_recording *r, const char *prefix, const char *path,
                                const char *file)
 {
-    bool pb = recording_ends_with(file, ".pb");
+    bool pb = odb_ends_with(file, ".pb");
     char *stem = odb_xstrndup(file, strlen(file) - (pb ? 3 : 4));
     struct recording_item item = {.path = odb_xstrdup(path), .twin = ODB_RECORDING_NONE};
     if (pb && recording_number(stem, "input_", &item.number))
@@ -196,7 +190,7 @@ static enum odb_status recording_scan(struct odb_recording *r, const char *dir, 
         bool there = status == ODB_OK && stat(path, &st) == 0;
         if (there && S_ISDIR(st.st_mode))
             status = recording_folder(r, path, prefix, name, how, depth, err);
-        else if (there && (recording_ends_with(name, ".npy") || recording_ends_with(name, ".pb")))
+        else if (there && (odb_ends_with(name, ".npy") || odb_ends_with(name, ".pb")))
             recording_add_file(r, prefix, path, name);
         free(path);
         free(list[i]);
@@ -466,7 +460,7 @@ enum odb_status odb_recording_read(struct odb_tensor **out, struct odb_recording
     enum odb_status status;
     if (!item->path)
         status = odb_npz_read(out, r->npz, item->member, err);
-    else if (recording_ends_with(item->path, ".pb"))
+    else if (odb_ends_with(item->path, ".pb"))
         status = odb_pb_read_as(out, type && type->known ? type : &tensor, item->path, err);
     else
         status = odb_npy_read(out, item->path, err);

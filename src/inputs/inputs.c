@@ -238,12 +238,6 @@ static enum odb_status inputs_dim(struct inputs_work *work, const char *text, st
 
 /* --- values from files ----------------------------------------------------------------------- */
 
-static bool inputs_ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && !strcmp(text + n - m, end);
-}
-
 /* Type, rank and shape against the declaration; symbolic dimensions are bound. */
 static enum odb_status inputs_accept(struct inputs_work *work, struct inputs_port *port,
                                      struct odb_error *err)
@@ -460,9 +454,9 @@ static enum odb_status inputs_from(struct inputs_work *work, const char *path,
     }
     if (S_ISDIR(info.st_mode))
         return inputs_from_folder(work, path, err);
-    if (inputs_ends_with(path, ".npz"))
+    if (odb_ends_with(path, ".npz"))
         return inputs_from_npz(work, path, err);
-    if (inputs_ends_with(path, ".json"))
+    if (odb_ends_with(path, ".json"))
         return inputs_from_dump(work, path, err);
     odb_fail(err, ODB_E_USAGE, "inputs are not read from this kind of file");
     odb_error_remedy(err, "give a test_data_set folder, a folder of NAME.npy, an .npz file, or a "

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "command/call/tensor_file.h"
 #include "compare/exact.h"
 #include "system/job.h"
@@ -28,12 +29,6 @@ struct ui_saving {
     enum odb_status status;
     struct odb_error err;
 };
-
-static bool saving_ends(const char *path, const char *ending)
-{
-    size_t n = strlen(path), m = strlen(ending);
-    return n > m && !strcmp(path + n - m, ending);
-}
 
 /* target - reference, in doubles. */
 static void saving_fill(const void *payload, size_t at, void *out, size_t n)
@@ -81,9 +76,9 @@ static enum odb_status saving_difference(const struct ui_saving *s,
     struct odb_npy_image image;
     struct odb_tensor *diff;
     ODB_TRY(saving_image(s, UI_SAVE_DIFFERENCE, &image, err));
-    bool npy = saving_ends(s->path, ".npy");
+    bool npy = odb_ends_with(s->path, ".npy");
     image.head_size = npy ? image.head_size : 0;
-    if (npy || saving_ends(s->path, ".bin")) {
+    if (npy || odb_ends_with(s->path, ".bin")) {
         enum odb_status status = odb_npy_image_write(&image, s->path, progress, err);
         odb_npy_image_dispose(&image);
         return status;
@@ -175,7 +170,7 @@ enum odb_status ui_saving_begin(struct ui_saving *s, const struct ui_save *what,
             bytes += what->t[i]->kind == ODB_TENSOR ? what->t[i]->bytes : SAVING_AT_ONCE;
         }
     s->path = odb_xstrdup(path);
-    s->all = saving_ends(path, ".npz");
+    s->all = odb_ends_with(path, ".npz");
     s->err = (struct odb_error)ODB_ERROR_INIT;
     ui_pace_begin(&s->pace, s->pace.app);
     if (bytes > SAVING_AT_ONCE && odb_job_start(s->job, saving_run, s)) {

@@ -10,6 +10,7 @@
 #include <wchar.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 #include "command/call/watch.h"
 #include "model/read/pb.h"
 #include "model/write/pb_write.h"
@@ -17,12 +18,6 @@
 #include "tensor/format/npy.h"
 #include "tensor/format/npz.h"
 #include "tensor/tensor_print.h"
-
-static bool tensor_file_ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n > m && !strcmp(text + n - m, end);
-}
 
 /* The bytes do not say what they are: a sequence or an optional, whose one value looks like a
  * sequence of one, where they are no tensor. */
@@ -40,15 +35,15 @@ static enum odb_status tensor_file_read_pb(struct odb_tensor **out, const char *
 
 bool odb_call__reads_tensor(const char *path)
 {
-    return tensor_file_ends_with(path, ".npy") || tensor_file_ends_with(path, ".pb");
+    return odb_ends_with(path, ".npy") || odb_ends_with(path, ".pb");
 }
 
 enum odb_status odb_call__read_tensor(struct odb_tensor **out, const char *path,
                                       struct odb_error *err)
 {
-    if (tensor_file_ends_with(path, ".npy"))
+    if (odb_ends_with(path, ".npy"))
         return odb_npy_read(out, path, err);
-    if (tensor_file_ends_with(path, ".pb"))
+    if (odb_ends_with(path, ".pb"))
         return tensor_file_read_pb(out, path, err);
     odb_fail(err, ODB_E_USAGE, "neither a .npy nor a .pb file");
     return odb_error_at(err, "%s", path);
@@ -165,12 +160,9 @@ static const struct save_form {
 
 static const struct save_form *save_form(const char *path)
 {
-    size_t n = strlen(path);
-    for (size_t i = 0; i < ODB_COUNT(save_forms); i++) {
-        size_t m = strlen(save_forms[i].ending);
-        if (n > m && !strcmp(path + n - m, save_forms[i].ending))
+    for (size_t i = 0; i < ODB_COUNT(save_forms); i++)
+        if (odb_ends_with(path, save_forms[i].ending))
             return &save_forms[i];
-    }
     return NULL;
 }
 
