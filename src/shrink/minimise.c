@@ -517,7 +517,8 @@ static json_t *minimise_json_signature(const struct odb_signature *s)
     return json;
 }
 
-void odb_minimised_json(const struct odb_minimised *minimised, struct odb_buf *out)
+void odb_minimised_json(const struct odb_minimised *minimised, const char *chosen,
+                        struct odb_buf *out)
 {
     json_t *json = json_object(), *steps = json_array();
     for (size_t i = 0; i < minimised->steps.n; i++) {
@@ -531,6 +532,7 @@ void odb_minimised_json(const struct odb_minimised *minimised, struct odb_buf *o
     }
     json_object_set_new(json, "schema", json_integer(1));
     json_object_set_new(json, "onnxdbg", json_string(ODB_VERSION));
+    json_object_set_new(json, "chosen", odb_json_text(chosen));
     json_object_set_new(json, "fails", json_boolean(minimised->failed));
     json_object_set_new(json, "signature",
                         minimised->failed ? minimise_json_signature(&minimised->signature)

@@ -62,6 +62,8 @@ void odb_minimised_dispose(struct odb_minimised *minimised);
 /* The signature, and a table of the steps. */
 void odb_minimised_put(const struct odb_minimised *minimised, struct odb_buf *out);
 /* The same as a JSON object. */
-void odb_minimised_json(const struct odb_minimised *minimised, struct odb_buf *out);
+/* chosen: of the inputs, in a line; "": nothing. */
+void odb_minimised_json(const struct odb_minimised *minimised, const char *chosen,
+                        struct odb_buf *out);
 
 #endif

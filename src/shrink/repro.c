@@ -824,6 +824,10 @@ static enum odb_status repro_write_page(const struct repro *r,
         odb_buf_puts(&text, ": ");
         odb_buf_put_shown(&text, feed->source);
     }
+    if (r->fed->chosen && *r->fed->chosen) {
+        odb_buf_puts(&text, "; chosen for it: ");
+        odb_buf_put_shown(&text, r->fed->chosen);
+    }
     odb_buf_putc(&text, '\n');
     if (status == ODB_OK)
         status = repro_file(r, "README.md", &text, err);

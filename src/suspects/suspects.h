@@ -63,8 +63,9 @@ enum odb_status odb_suspects(struct odb_suspects **out, const struct odb_model *
                              struct odb_error *err) ODB_MUST_USE;
 void odb_suspects_free(struct odb_suspects *suspects); /* NULL is fine */
 
+/* chosen: of the inputs, in a line; "": nothing. */
 void odb_suspects_json(const struct odb_suspects *suspects, const struct odb_samples *samples,
-                       struct odb_buf *out);
+                       const char *chosen, struct odb_buf *out);
 void odb_suspects_put(const struct odb_suspects *suspects, struct odb_buf *out);
 /* The ranking beside what a search found: in its text, and as "suspects" in its JSON. */
 void odb_suspects_report(const struct odb_suspects *suspects, const struct odb_samples *samples,

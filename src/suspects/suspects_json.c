@@ -86,9 +86,11 @@ static json_t *suspects_json(const struct odb_suspects *r, const struct odb_samp
 }
 
 void odb_suspects_json(const struct odb_suspects *r, const struct odb_samples *samples,
-                       struct odb_buf *out)
+                       const char *chosen, struct odb_buf *out)
 {
-    odb_json_put(suspects_json(r, samples), out);
+    json_t *json = suspects_json(r, samples);
+    json_object_set_new(json, "chosen", odb_json_text(chosen));
+    odb_json_put(json, out);
 }
 
 void odb_suspects_report(const struct odb_suspects *r, const struct odb_samples *samples,

@@ -56,6 +56,14 @@ bool odb_call__replaces(const struct odb_command_call *call, const struct odb_se
     return replaced;
 }
 
+bool odb_call__took(const struct odb_command_call *call, const struct odb_call_option *option)
+{
+    for (size_t i = 0; i < call->texts.n; i++)
+        if (call->texts.items[i] == option->value)
+            return true;
+    return false;
+}
+
 const char **odb_call_list(const struct odb_command_call *call, enum odb_option_id id, size_t *n)
 {
     bool kept = call->console && odb_option_row(id)->setting;
@@ -68,8 +76,9 @@ const char **odb_call_list(const struct odb_command_call *call, enum odb_option_
         if (setting->id == id && !(given && odb_call__replaces(call, setting)))
             list[(*n)++] = setting->value;
     }
-    for (size_t i = 0; given && i < call->options.n; i++)
-        if (call->options.items[i].id == id)
+    for (size_t i = 0; i < call->options.n; i++)
+        if (call->options.items[i].id == id &&
+            (given || odb_call__took(call, &call->options.items[i])))
             list[(*n)++] = call->options.items[i].value;
     return list;
 }

@@ -55,6 +55,8 @@ const char **odb_call_list(const struct odb_command_call *call, enum odb_option_
 uint64_t odb_call_size(const struct odb_command_call *call, enum odb_option_id id);
 /* Becomes an option of the call, as if the user had given it; the text is copied. */
 void odb_call__take_option(struct odb_command_call *call, enum odb_option_id id, const char *text);
+/* Whether it became one so, and the user did not give it. */
+bool odb_call__took(const struct odb_command_call *call, const struct odb_call_option *option);
 /* The number given last, else the fallback; its range was checked by the parser. */
 int64_t odb_call_int(const struct odb_command_call *call, enum odb_option_id id, int64_t fallback);
 /* Argument i, NULL when left out. */

@@ -123,12 +123,9 @@ static bool call_may_choose(const struct odb_command_call *call)
 static bool call_says_inputs(const struct odb_command_call *call)
 {
     bool says = false;
-    for (size_t i = 0; i < call->options.n && !says; i++) {
-        bool own = call->options.items[i].id == ODB_OPTION_INPUT;
-        for (size_t k = 0; k < call->texts.n; k++)
-            own &= call->texts.items[k] != call->options.items[i].value;
-        says = own;
-    }
+    for (size_t i = 0; i < call->options.n && !says; i++)
+        says = call->options.items[i].id == ODB_OPTION_INPUT &&
+               !odb_call__took(call, &call->options.items[i]);
     return says;
 }
 
@@ -172,9 +169,8 @@ enum odb_status odb_call__make_feeds(struct odb_command_call *call, const char *
 }
 
 /* What stands in for options that were not given. */
-static void call_say_chosen(struct odb_command_call *call, const struct odb_feeds *feeds)
+static void call_say_chosen(struct odb_command_call *call, const char *chosen)
 {
-    const char *chosen = feeds->chosen ? feeds->chosen : "";
     const char *changes = !strncmp(chosen, "inputs of ", 10) ? "--inputs plain generates others"
                           : strstr(chosen, "=range(")        ? "--dim and --input change them"
                                                              : "--dim changes them";
@@ -186,8 +182,20 @@ void odb_call__feed_tell(struct odb_command_call *call, const struct odb_feeds *
 {
     call_say_recorded(call, feeds);
     call_warn_unrecorded(call, feeds);
-    call_say_chosen(call, feeds);
+    call_say_chosen(call, feeds->chosen ? feeds->chosen : "");
     call_warn_lines(call, feeds->warnings);
+}
+
+const char *odb_call__chosen(const struct odb_command_call *call)
+{
+    const struct odb_feeds *feeds = call->session->feeds;
+    const char *chosen = feeds ? feeds->chosen : call->chosen;
+    return chosen ? chosen : "";
+}
+
+void odb_call__chosen_tell(struct odb_command_call *call)
+{
+    call_say_chosen(call, odb_call__chosen(call));
 }
 
 void odb_call__feed_take(struct odb_command_call *call, struct odb_feeds *feeds)

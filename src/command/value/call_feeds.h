@@ -24,5 +24,10 @@ enum odb_status odb_call__make_feeds(struct odb_command_call *call, const char *
 void odb_call__feed_take(struct odb_command_call *call, struct odb_feeds *feeds);
 /* Says what there is to say of them: whence, and warnings. */
 void odb_call__feed_tell(struct odb_command_call *call, const struct odb_feeds *feeds);
+/* What was chosen of them, in a line: "batch=1 sequence=8"; "": nothing. Borrowed: the call or its
+ * session. */
+const char *odb_call__chosen(const struct odb_command_call *call);
+/* Says that as well. */
+void odb_call__chosen_tell(struct odb_command_call *call);
 
 #endif

@@ -217,7 +217,8 @@ static void files_tell(struct odb_command_call *call, const struct files *f,
         odb_call_has(call, ODB_OPTION_OPSET)
             ? odb_xasprintf("%s as %s of opset %lld", made_by, f->node.op, (long long)f->node.opset)
             : odb_xasprintf("%s as %s", made_by, f->node.op);
-    const struct explain_of of = {model->graph, 0, made_by, title, beside->target ? beside : NULL};
+    const struct explain_of of = {model->graph, 0,     made_by,
+                                  "",           title, beside->target ? beside : NULL};
     struct odb_buf out = ODB_BUF_INIT;
     (odb_call_has(call, ODB_OPTION_JSON) ? explain_put_json : explain_put_text)(&of, all, &out);
     odb_call__print(call, &out);

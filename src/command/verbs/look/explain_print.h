@@ -12,6 +12,7 @@ struct explain_of {
     const struct odb_graph *graph; /* borrowed, as all below */
     int node;
     const char *made_by;             /* the target's spec, or the file */
+    const char *chosen;              /* of the inputs, in a line; "": nothing */
     const char *title;               /* the first line; NULL: "NODE on MADE_BY" */
     const struct odb_beside *beside; /* a variant that was asked for; NULL: none */
 };

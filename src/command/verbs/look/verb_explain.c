@@ -119,8 +119,11 @@ enum odb_status odb_command__explain(struct odb_command_call *call, struct odb_e
     enum odb_status status = explain_ask(call, feeds, &hooks, &asking, &all, err);
     odb_watch_end(&watch);
     if (status == ODB_OK) {
-        const struct explain_of of = {call->model->graph, asking.node, odb_call__target(call), NULL,
-                                      beside.target ? &beside : NULL};
+        const struct explain_of of = {.graph = call->model->graph,
+                                      .node = asking.node,
+                                      .made_by = odb_call__target(call),
+                                      .chosen = odb_call__chosen(call),
+                                      .beside = beside.target ? &beside : NULL};
         (odb_call_has(call, ODB_OPTION_JSON) ? explain_put_json : explain_put_text)(&of, &all,
                                                                                     &out);
     }

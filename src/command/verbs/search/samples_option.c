@@ -140,6 +140,7 @@ enum odb_status odb_call__samples_of(struct odb_command_call *call, struct odb_c
     for (size_t i = out->found.items.n; i < usual && !out->sets; i++)
         odb_push(&out->found.items, samples_seed(out, i));
     out->given = true;
+    odb_call__chosen_tell(call);
     return ODB_OK;
 }
 

@@ -81,7 +81,7 @@ static enum odb_status minimise_publish(struct odb_command_call *call,
     enum odb_status status = ODB_OK;
     bool instead;
     if (odb_call__json(call, &instead)) {
-        odb_minimised_json(minimised, &out);
+        odb_minimised_json(minimised, odb_call__chosen(call), &out);
         status = odb_call__publish(call, &out, err);
     }
     if (!instead)

@@ -8,6 +8,7 @@
 #include "command/table/verbs.h"
 #include "command/value/search_options.h"
 #include "command/verbs/search/ranking.h"
+#include "command/value/call_feeds.h"
 #include "command/verbs/search/samples_option.h"
 #include "executor/executor.h"
 #include "suspects/suspects.h"
@@ -30,7 +31,7 @@ static enum odb_status suspects_publish(struct odb_command_call *call,
     enum odb_status status = ODB_OK;
     bool instead;
     if (odb_call__json(call, &instead)) {
-        odb_suspects_json(found, &samples->found, &out);
+        odb_suspects_json(found, &samples->found, odb_call__chosen(call), &out);
         status = odb_call__publish(call, &out, err);
     }
     if (instead)

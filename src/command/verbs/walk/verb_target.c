@@ -87,7 +87,7 @@ static void target_text(const struct odb_account *account, const char *about, co
 }
 
 static void target_json(const struct odb_account *account, const char *about, const char *spec,
-                        struct odb_buf *out)
+                        const char *chosen, struct odb_buf *out)
 {
     json_t *nodes = json_array(), *notes = odb_json_texts(account->notes.items, account->notes.n);
     for (size_t i = 0; i < account->places.n; i++) {
@@ -96,8 +96,8 @@ static void target_json(const struct odb_account *account, const char *about, co
                                                "op_type", odb_json_text(place->op_type), "where",
                                                odb_json_text(place->where)));
     }
-    odb_json_put(json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "target", odb_json_text(spec),
-                           "description", odb_json_text(about), "placements",
+    odb_json_put(json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "target", odb_json_text(spec), "chosen",
+                           odb_json_text(chosen), "description", odb_json_text(about), "placements",
                            odb_json_places(account), "nodes", nodes, "notes", notes, "text",
                            odb_json_text(account->text.len ? odb_buf_text(&account->text) : NULL)),
                  out);
@@ -117,7 +117,7 @@ enum odb_status odb_command__target(struct odb_command_call *call, struct odb_er
         odb_run_account(call->model, feeds, spec, &account, about, sizeof about, &hooks, err);
     odb_watch_end(&watch);
     if (status == ODB_OK && odb_call_has(call, ODB_OPTION_JSON))
-        target_json(&account, about, spec, &out);
+        target_json(&account, about, spec, odb_call__chosen(call), &out);
     else if (status == ODB_OK && odb_call_has(call, ODB_OPTION_OWN_TEXT) && account.text.len)
         odb_buf_put_shown_lines(&out, odb_buf_text(&account.text));
     else if (status == ODB_OK && odb_call_has(call, ODB_OPTION_OWN_TEXT))
