@@ -273,6 +273,20 @@ static void decided_note(const struct search_case *c, struct findings *f, int v,
                   name, error, how, spread);
 }
 
+/* Excuses an output, or takes that back. */
+static void decided_put(const struct search_case *c, struct findings *f, size_t o, bool excused)
+{
+    struct odb_value_report *verdict = &f->verdicts[o];
+    struct odb_value_report value = f->values[c->outputs[o]];
+    verdict->excused = excused;
+    verdict->verdict = value.verdict = excused                ? ODB_VERDICT_PASS
+                                       : verdict->error.known ? ODB_VERDICT_FAIL
+                                                              : ODB_VERDICT_SHAPE;
+    snprintf(value.reason, sizeof value.reason, "%s",
+             excused ? "as far off as honest runs come out" : verdict->reason);
+    findings_value(f, c->outputs[o], &value);
+}
+
 void decided_excuse_outputs(const struct search_case *c, struct findings *f)
 {
     bool diverge = false;
@@ -280,15 +294,19 @@ void decided_excuse_outputs(const struct search_case *c, struct findings *f)
     for (size_t o = 0; o < c->n_outputs; o++) {
         struct odb_value_report *verdict = &f->verdicts[o];
         int v = c->outputs[o];
-        if (odb_verdict_is_bad(verdict->verdict) && !findings_explain(f, v) &&
-            decided_allows(c, f, v, verdict)) {
-            struct odb_value_report excused = f->values[v];
-            verdict->verdict = excused.verdict = ODB_VERDICT_PASS;
-            snprintf(excused.reason, sizeof excused.reason, "as far off as honest runs come out");
-            findings_value(f, v, &excused);
-            decided_note(c, f, v, verdict->error.v);
-        }
+        bool blamed = findings_explain(f, v);
+        if (verdict->excused ? blamed
+                             : !blamed && odb_verdict_is_bad(verdict->verdict) &&
+                                   decided_allows(c, f, v, verdict))
+            decided_put(c, f, o, !verdict->excused);
         diverge |= odb_verdict_is_bad(verdict->verdict);
     }
     findings_diverge(f, diverge);
+}
+
+void decided_tell(const struct search_case *c, struct findings *f)
+{
+    for (size_t o = 0; o < c->n_outputs; o++)
+        if (f->verdicts[o].excused)
+            decided_note(c, f, c->outputs[o], f->verdicts[o].error.v);
 }

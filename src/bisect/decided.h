@@ -19,8 +19,11 @@ void decided_see(struct findings *f, const struct odb_tensor *had);
 bool decided_stores(const struct findings *f);
 /* More was read: the runs round what is stored to the steps that are known now. */
 void decided_refresh(const struct search_case *c, struct findings *f);
-/* Outputs of which that is true, and which no culprit explains, pass; notes say so. */
+/* Outputs of which that is true, and which no culprit explains, pass; where one is found that does,
+ * they fail again. */
 void decided_excuse_outputs(const struct search_case *c, struct findings *f);
+/* Notes on those that are excused in the end. */
+void decided_tell(const struct search_case *c, struct findings *f);
 void decided_dispose(struct findings *f);
 
 #endif

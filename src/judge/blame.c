@@ -459,6 +459,35 @@ static struct blame_extremes blame_brought_in(const struct blame_replay *r,
     return brought;
 }
 
+/* Whether a value of the target has NaN or Inf where the reference has none. */
+static bool blame_is_odd(const struct odb_trace *trace, const struct odb_tensor *t, int value)
+{
+    const struct odb_tensor *ref = odb_trace_value(trace, value);
+    struct odb_gap gap;
+    if (!blame_is_float(t) || !ref || t == ref)
+        return false;
+    odb_gap_measure(&gap, t, ref);
+    return gap.comparable && !gap.pattern && blame_extremes_of(t).odd;
+}
+
+/* Inputs that are stored as integers show neither what was rounded to 0, as a divisor may be, nor
+ * NaN and Inf. So output t may have them no more than what the inputs were read as gives, and may
+ * have them where some value before the node does. */
+static bool blame_may_hide(const struct blame_replay *r, const struct odb_tensor *t)
+{
+    const struct odb_graph *graph = r->judge->trace->model->graph;
+    const struct odb_node *node = &graph->nodes[r->node];
+    bool *before = odb_new_n(bool, graph->n_nodes + 1), odd = !blame_extremes_of(t).odd;
+    odb_graph_ancestors(graph, node->in, (size_t)node->n_in, NULL, before);
+    for (size_t n = 0; n < graph->n_nodes && !odd; n++)
+        for (int o = 0; o < graph->nodes[n].n_out && before[n] && !odd; o++) {
+            int v = graph->nodes[n].out[o];
+            odd = v >= 0 && blame_is_odd(r->judge->trace, r->given[v], v);
+        }
+    free(before);
+    return odd;
+}
+
 static void blame_accuse(struct odb_value_report *report, const char *reason)
 {
     report->culprit = true;
@@ -481,8 +510,7 @@ static void blame_judge_float(struct blame_replay *r, const struct odb_node *nod
     if (gap->same)
         return;
     struct blame_extremes brought = blame_brought_in(r, node);
-    bool rounded_to_zero = r->reach && !blame_extremes_of(t).odd; /* as a divisor may be */
-    bool poisoned = brought.odd || rounded_to_zero;
+    bool poisoned = brought.odd || (!gap->pattern && r->reach && blame_may_hide(r, t));
     if (!gap->pattern && !poisoned && !brought.edge &&
         !blame_explained(r, node->n_out, o, t, BLAME_SAME_PATTERN)) {
         blame_accuse(report, "the operator makes NaN or Inf that the reference does not");

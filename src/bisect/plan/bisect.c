@@ -498,8 +498,10 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
         if (strategy_row(options->strategy)->reads != STRATEGY_READS_NONE)
             status = unread_check(s.asked, &s.found, err);
     }
-    if (status == ODB_OK || status == ODB_CANCELLED) /* whose time for checks is over */
+    if (status == ODB_OK || status == ODB_CANCELLED) { /* whose time for checks is over */
+        decided_tell(s.asked, &s.found);
         unseen_set_aside(s.asked, &s.found);
+    }
     if (status == ODB_OK)
         blunt_check(s.asked, &s.found);
     status = odb_report_end(report, status, err);

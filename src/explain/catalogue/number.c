@@ -208,7 +208,7 @@ static enum choice number_choose_results(const struct accused *s, size_t k, stru
     bool any = false;
     for (int o = 0; o < s->node->n_out; o++)
         any |= s->y[o] && number_fits(type, s->r[o]);
-    if (!any || type->how == NUMBER_TF32) /* which is a type of operands alone */
+    if (!any)
         return CHOICE_SKIP;
     v->at = (int)k;
     odb_buf_puts(&v->name, type->name);
