@@ -8,6 +8,7 @@
  * are: no prefix between the two shows it, so they halve down to the node that brings it back, and
  * only then is there a value to ask about. Suffixes (suffix.c) show it in each part that holds it.
  */
+#include "bisect/alone/carried.h"
 #include "bisect/strategy/run.h"
 #include "bisect/strategy/hunt.h"
 
@@ -497,7 +498,9 @@ static enum odb_status hunt_settle(const struct search_case *c, struct findings 
     for (size_t i = odb_node_n_reads(node); i-- > 0 && status == ODB_OK;)
         if (bad[i])
             *before = odb_node_reads(node, i);
-    if (status == ODB_OK && *before == ODB_NO_VALUE)
+    if (status == ODB_OK && *before == ODB_NO_VALUE && carried_through(c, f, last))
+        carried_from(c, f, last, left);
+    else if (status == ODB_OK && *before == ODB_NO_VALUE)
         hunt_widen_excused(c, f, last, left);
     free(bad);
     return status;

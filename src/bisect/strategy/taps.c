@@ -22,6 +22,7 @@
 #include "bisect/node_dag.h"
 #include "bisect/reading.h"
 #include "bisect/repeat.h"
+#include "bisect/alone/carried.h"
 #include "bisect/strategy/hunt.h"
 #include "bisect/strategy/probed.h"
 
@@ -33,7 +34,9 @@ struct taps {
     bool *marks;                 /* owned; [n_values] what the next run reads */
     bool *asked;                 /* owned; [n_nodes] whose output was read, or cannot be */
     bool *tried;                 /* owned; [n_values] asked for as what the accused reads */
-    int bad; /* the wrong value that is settled; ODB_NO_VALUE: suspects are narrowed by guess */
+    bool
+        close; /* values within tolerance clear what is before them only where they hold no error */
+    int bad;   /* the wrong value that is settled; ODB_NO_VALUE: suspects are narrowed by guess */
     size_t runs;
     struct odb_error why; /* of a run that was refused */
 };
@@ -125,13 +128,19 @@ static bool taps_choose(struct taps *t, size_t taps)
     return some;
 }
 
+/* Whether a value that was read clears what is before it. */
+static bool taps_clears(const struct taps *t, int value)
+{
+    return t->f->values[value].verdict == ODB_VERDICT_PASS &&
+           (!t->close || carried_none(t->c, t->f, value));
+}
+
 /* What a node says by its value: an error that is gone after a node that is bad was masked, and
  * clears no node. */
 static enum odb_answer taps_answer(const struct taps *t, int node, const bool *bad)
 {
     bool *before = odb_new_n(bool, t->dag.n + 1), masks = false;
-    const struct odb_value_report *value = &t->f->values[taps_value(t, node)];
-    if (odb_verdict_is_bad(value->verdict)) {
+    if (odb_verdict_is_bad(t->f->values[taps_value(t, node)].verdict)) {
         free(before);
         return ODB_ANSWER_BAD;
     }
@@ -140,7 +149,7 @@ static enum odb_answer taps_answer(const struct taps *t, int node, const bool *b
     for (size_t i = 0; i < t->dag.n; i++)
         masks = masks || (before[i] && bad[i]);
     free(before);
-    return masks || value->verdict != ODB_VERDICT_PASS ? ODB_ANSWER_UNTESTABLE : ODB_ANSWER_GOOD;
+    return masks || !taps_clears(t, taps_value(t, node)) ? ODB_ANSWER_UNTESTABLE : ODB_ANSWER_GOOD;
 }
 
 /* Suspects are the nodes that lead to the wrong value by a way without a value that passes; where
@@ -149,6 +158,7 @@ static void taps_settle(struct taps *t)
 {
     const struct odb_graph *graph = t->c->graph;
     for (int next = t->bad; next != ODB_NO_VALUE;) {
+        t->close = t->close && next == t->bad;
         t->bad = next;
         next = ODB_NO_VALUE;
         memset(t->suspects, 0, graph->n_nodes * sizeof *t->suspects);
@@ -158,7 +168,7 @@ static void taps_settle(struct taps *t)
             for (size_t i = 0; t->suspects[n] && i < odb_node_n_reads(node); i++) {
                 int v = odb_node_reads(node, i);
                 if (v < 0 || t->c->drawn[v] || graph->values[v].producer == ODB_NO_NODE ||
-                    t->f->values[v].verdict == ODB_VERDICT_PASS)
+                    taps_clears(t, v))
                     continue;
                 t->suspects[graph->values[v].producer] = true;
                 if (odb_verdict_is_bad(t->f->values[v].verdict) &&
@@ -245,6 +255,34 @@ static enum odb_status taps_search(struct taps *t, bool *read, struct odb_error 
     return t->f->hidden ? repeat_doubt(t->c, t->f, err) : ODB_OK; /* or is it chance? */
 }
 
+/* The node that is left, where it is right about what it was fed; ODB_NO_NODE: it is not, or there
+ * are several. */
+static int taps_carrier(const struct taps *t)
+{
+    int last = -1;
+    if (odb_count_marks(t->suspects, t->dag.n) != 1)
+        return ODB_NO_NODE;
+    while (!t->suspects[++last]) {
+    }
+    return carried_through(t->c, t->f, last) ? last : ODB_NO_NODE;
+}
+
+/* The one that is left carries an error that values within tolerance hold: looks among what is
+ * before it for a wrong value, by values that hold none, and goes on there as before. */
+static enum odb_status taps_look_closer(struct taps *t, bool *read, struct odb_error *err)
+{
+    for (int carrier = taps_carrier(t); carrier != ODB_NO_NODE && *read;) {
+        int bad = t->bad;
+        t->close = true;
+        taps_settle(t);
+        ODB_TRY(taps_search(t, read, err));
+        carrier = t->bad == bad ? ODB_NO_NODE : taps_carrier(t);
+        if (t->bad == bad)
+            carried_from(t->c, t->f, t->c->graph->values[bad].producer, t->suspects);
+    }
+    return ODB_OK;
+}
+
 /* Takes what the plain run said of the outputs. */
 static void taps_take_outputs(struct taps *t)
 {
@@ -289,6 +327,8 @@ enum odb_status taps_hunt(const struct search_case *c, struct findings *f, int v
         taps_settle(&t);
         status = taps_search(&t, &read, err);
     }
+    if (status == ODB_OK && read && !f->hidden && !decided_stores(f))
+        status = taps_look_closer(&t, &read, err);
     if (read)
         findings_step_end(f, "taps", "%zu run%s with values read for %.100s%s", t.runs,
                           odb_plural(t.runs), c->graph->values[value].name,

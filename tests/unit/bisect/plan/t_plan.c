@@ -556,6 +556,75 @@ static void test_plan__several_nodes_may_be_refused(void **state)
     plan_close(&p);
 }
 
+static void plan_weight(struct odb_builder *b, const char *name, enum odb_dtype dtype, int64_t n,
+                        const void *data)
+{
+    struct odb_tensor *t;
+    MODELS_OK(odb_tensor_copy_of(&t, dtype, 1, &n, data, &why));
+    odb_build_weight(b, name, t);
+    odb_tensor_unref(t);
+}
+
+/* What is small is added to what is large in all places but the last two, which are cut out at the
+ * end: sums are within tolerance, whatever is wrong with the small. */
+static struct odb_builder *plan_swamped(void)
+{
+    static const float large[8] = {1e6f, 2e6f, 3e6f, 1e6f, 2e6f, 3e6f, 0, 0};
+    struct odb_builder *b = odb_build_new("g", 17);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    plan_weight(b, "w", ODB_F32, 8, large);
+    plan_weight(b, "from", ODB_I64, 1, (int64_t[]){6});
+    plan_weight(b, "to", ODB_I64, 1, (int64_t[]){8});
+    odb_build_node(b, "Tanh", "n0", "x", "a");
+    odb_build_node(b, "Exp", "n1", "a", "b");
+    odb_build_node(b, "Mul", "n2", "x w", "c");
+    odb_build_node(b, "Sigmoid", "n3", "b", "d");
+    odb_build_node(b, "Add", "n4", "c d", "e");
+    odb_build_node(b, "Neg", "n5", "a", "f");
+    odb_build_node(b, "Add", "n6", "e f", "g");
+    odb_build_node(b, "Sin", "n7", "f", "h");
+    odb_build_node(b, "Add", "n8", "g h", "i");
+    odb_build_node(b, "Slice", "n9", "i from to", "j");
+    odb_build_node(b, "Tanh", "n10", "j", "y");
+    odb_build_output(b, "y");
+    return b;
+}
+
+/* Targets that give few values, and run no node alone. The first wrong value is that of the Slice.
+ */
+static void test_plan__a_carrier_is_not_accused(void **state)
+{
+    static const char *const targets[] = {"max_outputs=4,cut=no", "max_outputs=3,cut=prefix",
+                                          "max_outputs=2,cut=no"};
+    (void)state;
+    for (size_t t = 0; t < ODB_COUNT(targets); t++)
+        for (int node = 1; node <= 3; node += 2) {
+            struct plan p;
+            char *target =
+                odb_xasprintf("fault:scale,node=n%d,amount=0.05,%s@cpu", node, targets[t]);
+            plan_run(&p, plan_swamped(), target, (struct plan_how){.strategy = ODB_STRATEGY_AUTO});
+            const struct odb_culprit *culprit = plan_only(&p, node);
+            assert_int_equal(culprit->segment[0], node);
+            assert_int_equal(culprit->segment[1], node);
+            plan_close(&p);
+            free(target);
+        }
+}
+
+/* Where nothing but the ends of prefixes is read, it is a region that holds the node. */
+static void test_plan__a_carrier_by_prefixes_is_a_region(void **state)
+{
+    struct plan p;
+    (void)state;
+    plan_run(&p, plan_swamped(), "fault:scale,node=n1,amount=0.05,taps=final,cut=prefix@cpu",
+             (struct plan_how){.strategy = ODB_STRATEGY_AUTO});
+    assert_int_equal(p.report->culprits.n, 1);
+    const struct odb_culprit *culprit = &p.report->culprits.items[0];
+    assert_true(culprit->segment[0] <= 1 && culprit->segment[1] >= 1);
+    assert_true(culprit->segment[1] < 9);
+    plan_close(&p);
+}
+
 /* The fault acts while nobody looks: the region is named that fails unobserved. */
 static void test_plan__a_fault_that_hides_is_a_region(void **state)
 {
@@ -858,6 +927,8 @@ int main(void)
         cmocka_unit_test(test_plan__a_proof_changes_no_values),
         cmocka_unit_test(test_plan__wrong_before_a_refusal_is_a_verdict),
         cmocka_unit_test(test_plan__several_nodes_may_be_refused),
+        cmocka_unit_test(test_plan__a_carrier_is_not_accused),
+        cmocka_unit_test(test_plan__a_carrier_by_prefixes_is_a_region),
         cmocka_unit_test(test_plan__a_fault_that_hides_is_a_region),
         cmocka_unit_test(test_plan__who_hides_behind_a_later_fault_is_found),
         cmocka_unit_test(test_plan__a_fault_that_looking_causes_is_called_so),
