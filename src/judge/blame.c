@@ -470,14 +470,12 @@ static bool blame_is_odd(const struct odb_trace *trace, const struct odb_tensor 
     return gap.comparable && !gap.pattern && blame_extremes_of(t).odd;
 }
 
-/* Inputs that are stored as integers show neither what was rounded to 0, as a divisor may be, nor
- * NaN and Inf. So output t may have them no more than what the inputs were read as gives, and may
- * have them where some value before the node does. */
-static bool blame_may_hide(const struct blame_replay *r, const struct odb_tensor *t)
+/* Whether some value before the node has them. */
+static bool blame_odd_before(const struct blame_replay *r)
 {
     const struct odb_graph *graph = r->judge->trace->model->graph;
     const struct odb_node *node = &graph->nodes[r->node];
-    bool *before = odb_new_n(bool, graph->n_nodes + 1), odd = !blame_extremes_of(t).odd;
+    bool *before = odb_new_n(bool, graph->n_nodes + 1), odd = false;
     odb_graph_ancestors(graph, node->in, (size_t)node->n_in, NULL, before);
     for (size_t n = 0; n < graph->n_nodes && !odd; n++)
         for (int o = 0; o < graph->nodes[n].n_out && before[n] && !odd; o++) {
@@ -510,7 +508,8 @@ static void blame_judge_float(struct blame_replay *r, const struct odb_node *nod
     if (gap->same)
         return;
     struct blame_extremes brought = blame_brought_in(r, node);
-    bool poisoned = brought.odd || (!gap->pattern && r->reach && blame_may_hide(r, t));
+    bool rounded_to_zero = r->reach && !blame_extremes_of(t).odd; /* as a divisor may be */
+    bool poisoned = brought.odd || rounded_to_zero;
     if (!gap->pattern && !poisoned && !brought.edge &&
         !blame_explained(r, node->n_out, o, t, BLAME_SAME_PATTERN)) {
         blame_accuse(report, "the operator makes NaN or Inf that the reference does not");
@@ -707,9 +706,12 @@ static enum odb_status blame_judge_output(struct blame_replay *r, const struct o
     struct odb_tensor *made = NULL;
     if (!t || !r->exact[o])
         return ODB_OK;
+    bool stored = t->n_steps || odb_inputs_stored(node, r->in);
     enum odb_status status = blame_less_steps(r, node, o, t, &made, err);
     if (status == ODB_OK)
         status = blame_judge_made(r, node, o, made, reports, err);
+    if (stored && reports[node->out[o]].culprit && blame_odd_before(r))
+        reports[node->out[o]].culprit = false; /* integers do not show what came of NaN and Inf */
     odb_tensor_unref(made);
     return status;
 }

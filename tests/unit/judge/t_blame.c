@@ -811,6 +811,31 @@ static void test_blame__half_a_step_of_an_input_is_no_fault(void **state)
     blamed_between_stored("Sigmoid", 1 / 128., -8, "q");
 }
 
+/* x -> Tanh h -> Neg q -> Exp y, where q is stored, so that the NaN of h is a 0 there, and in y
+ * again NaN. */
+static void test_blame__nan_that_integers_hide_is_blamed_once(void **state)
+{
+    const double step = 1 / 128.;
+    struct scene s;
+    struct odb_builder *b = odb_build_new("stored", 17);
+    (void)state;
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    odb_build_node(b, "Tanh", "n0", "x", "h");
+    odb_build_node(b, "Neg", "n1", "h", "q");
+    odb_build_node(b, "Exp", "n2", "q", "y");
+    odb_build_output(b, "y");
+    scene_open(&s, b, 8, ramp);
+    static const char *const names[] = {"h", "q", "y"};
+    for (size_t i = 0; i < ODB_COUNT(names); i++) {
+        struct odb_tensor *t = i == 1 ? stored(&s, "q", step, 0, 1) : scaled(&s, names[i], 1);
+        odb_store_f64(t->dtype, t->data, 3, i == 1 ? 0 : NAN);
+        s.given[value_of(&s, names[i])] = t;
+    }
+    scene_blame(&s);
+    assert_culprit(&s, "h");
+    scene_close(&s);
+}
+
 /* Each place on the axis has its own step, and half of another's is a fault. */
 static void test_blame__each_channel_has_its_step(void **state)
 {
@@ -887,6 +912,7 @@ int main(void)
         cmocka_unit_test(test_blame__rejudging_tells_and_can_be_cancelled),
         cmocka_unit_test(test_blame__half_a_stored_step_is_no_fault),
         cmocka_unit_test(test_blame__half_a_step_of_an_input_is_no_fault),
+        cmocka_unit_test(test_blame__nan_that_integers_hide_is_blamed_once),
         cmocka_unit_test(test_blame__each_channel_has_its_step),
         cmocka_unit_test(test_blame__strings),
     };
