@@ -85,3 +85,17 @@ enum odb_status odb_nearer(struct odb_tensor **out, const struct odb_tensor *t,
     }
     return ODB_OK;
 }
+
+bool odb_half_step_hides(const struct odb_tensor *t, const struct odb_tensor *base)
+{
+    bool other = false;
+    if (!t->n_steps || !half_step_fit(t, base))
+        return false;
+    for (size_t i = 0; i < t->count; i++) {
+        double b = odb_tensor_f64(base, i);
+        if (half_step_towards(0, b, odb_tensor_step(t, i), 0) != b)
+            return false;
+        other |= b != 0;
+    }
+    return other;
+}

@@ -15,6 +15,9 @@
  * shape. */
 enum odb_status odb_half_step(struct odb_tensor **out, const struct odb_tensor *t,
                               const struct odb_tensor *base, struct odb_error *err) ODB_MUST_USE;
+/* Whether the steps are so coarse that nothing but zeros would be let off as well, though base
+ * holds other numbers: that t agrees says nothing. */
+bool odb_half_step_hides(const struct odb_tensor *t, const struct odb_tensor *base);
 
 /* What t may have been as well: each element half a step up or down, at random. *out is the
  * caller's; a ref of t where it is not stored so. */

@@ -37,7 +37,7 @@ const char *odb_outcome_name(enum odb_outcome outcome);
     X(REPEAT, false)   /* it ran the model, and failed to run it again */                          \
     X(SAMPLES, false)  /* other samples of inputs could not be judged */                           \
     X(FLOAT, true)     /* it is judged by few bits, and computes in float */                       \
-    X(BLUNT, false)    /* what the expected type must lose is as large as the outputs are */       \
+    X(BLUNT, false)    /* what expected types or steps must lose is as large as the outputs are */ \
     X(ROUNDED, true)   /* the target stores integers, and what rounding carries hides faults */    \
     X(UNREAD, false)   /* values cannot be read on the target, and a fault may be in one of them */
 

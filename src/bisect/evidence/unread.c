@@ -213,28 +213,33 @@ static enum odb_status unread_find(const struct search_case *c, const struct fin
 }
 
 /* The same where a search has told of values that they cannot be had. */
-static size_t unread_missing(const struct search_case *c, const struct findings *f)
+static size_t unread_missing(const struct search_case *c, const struct findings *f, bool reads)
 {
     size_t n = 0;
     for (size_t v = 0; v < c->graph->n_values && c->trace; v++)
         n += c->graph->values[v].producer != ODB_NO_NODE && reading_counts(c, (int)v) &&
-             !f->shown[v] && !unread_given(c->graph, (int)v);
+             !(f->shown[v] && (reads || c->graph->values[v].is_output)) &&
+             !unread_given(c->graph, (int)v);
     return n;
 }
 
 /* The target stores values as integers: what rounding carries to the outputs may be a fault as
  * well, and only what a node reads and makes, both read, tells them apart. */
-static void unread_rounded(struct findings *f, size_t n)
+bool unread_rounded(const struct search_case *c, struct findings *f, bool reads)
 {
     struct odb_error why = ODB_ERROR_INIT;
-    odb_fail(
-        &why, ODB_UNSUPPORTED,
-        "the target stores values as integers, and rounding to them carries errors on: of %zu "
-        "value%s that could not be read it is not known how far, so a fault is not told from it",
-        n, n == 1 ? "" : "s");
-    odb_error_remedy(&why, "let the target give all values; `onnxdbg check` judges the outputs "
-                           "alone");
+    decided_refresh(c, f);
+    size_t n = decided_stores(f) && !c->prober->recorded ? unread_missing(c, f, reads) : 0;
+    if (!n || f->report->culprits.n)
+        return false;
+    odb_fail(&why, ODB_UNSUPPORTED,
+             "the target stores values as integers, and rounding to them carries errors on: of %zu "
+             "value%s that %s not read it is not known how far, so a fault is not told from it",
+             n, n == 1 ? "" : "s", n == 1 ? "was" : "were");
+    odb_error_remedy(&why, "let the target give all values, and --strategy auto read them; "
+                           "`onnxdbg check` judges the outputs alone");
     findings_undecide(f, ODB_UNDECIDED_ROUNDED, &why);
+    return true;
 }
 
 enum odb_status unread_check(const struct search_case *c, struct findings *f, struct odb_error *err)
@@ -242,11 +247,6 @@ enum odb_status unread_check(const struct search_case *c, struct findings *f, st
     struct odb_error why = ODB_ERROR_INIT;
     size_t n = c->trace ? unread_count(c, f) : 0;
     int hides;
-    if (decided_stores(f) && unread_missing(c, f) && !f->report->culprits.n &&
-        !c->prober->recorded) {
-        unread_rounded(f, unread_missing(c, f));
-        return ODB_OK;
-    }
     if (!n || f->diverge || f->report->culprits.n || f->report->undecided.n || c->prober->recorded)
         return ODB_OK;
     findings_phase(f, "unread values", 0);

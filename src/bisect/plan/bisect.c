@@ -495,7 +495,8 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
         status = bodies_enter_all(s.asked, &s.found, odb_bisect, err);
     if (status == ODB_OK) {
         bisect_check_evidence(s.asked, &s.found);
-        if (strategy_row(options->strategy)->reads != STRATEGY_READS_NONE)
+        bool reads = strategy_row(options->strategy)->reads != STRATEGY_READS_NONE;
+        if (!unread_rounded(s.asked, &s.found, reads) && reads)
             status = unread_check(s.asked, &s.found, err);
     }
     if (status == ODB_OK || status == ODB_CANCELLED) { /* whose time for checks is over */

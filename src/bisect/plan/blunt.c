@@ -3,7 +3,7 @@
  * A yardstick that is too blunt. With --expect the limit of a value is what computing in that type
  * must lose. Where the reference itself does not survive the type, that is more than the value is
  * large: an output of nothing but zeros would pass. Such an output cannot fail, and that it passes
- * says nothing.
+ * says nothing. The same holds of one that the target stores in steps of more than twice its size.
  */
 #include "bisect/plan/blunt.h"
 
@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "judge/half_step.h"
 #include "report/report.h"
 #include "reference/trace.h"
 
@@ -46,7 +47,41 @@ static bool blunt_output(const struct search_case *c, int value)
     return zeros > 0 && c->options->tolerance.v[0] * blunt_noise(c, value) >= zeros;
 }
 
-void blunt_check(const struct search_case *c, struct findings *f)
+static bool blunt_judged(enum odb_verdict verdict)
+{
+    return verdict == ODB_VERDICT_PASS || odb_verdict_is_bad(verdict);
+}
+
+/* Of outputs that the target stores in steps of more than twice their numbers. */
+static void blunt_stored(const struct search_case *c, struct findings *f)
+{
+    struct odb_error why = ODB_ERROR_INIT;
+    size_t judged = 0, hidden = 0;
+    int first = ODB_NO_VALUE;
+    for (size_t o = 0; o < c->n_outputs; o++) {
+        int v = c->outputs[o];
+        const struct odb_tensor *t = f->plain[o] ? f->plain[o] : f->given[v];
+        const struct odb_tensor *golden = c->trace->golden[v];
+        judged += blunt_judged(f->verdicts[o].verdict);
+        if (f->verdicts[o].verdict != ODB_VERDICT_PASS || !t || !golden ||
+            !odb_half_step_hides(t, golden))
+            continue;
+        first = hidden++ ? first : v;
+    }
+    if (!hidden)
+        return;
+    odb_fail(&why, ODB_UNSUPPORTED,
+             "nothing can be said of output %.100s: half a step of the integers that the target "
+             "stores it as is more than its largest number, and even zeros would pass",
+             c->graph->values[first].name);
+    odb_error_remedy(&why, "give it a finer scale, or inputs that make it larger");
+    if (hidden == judged)
+        findings_undecide(f, ODB_UNDECIDED_BLUNT, &why);
+    else
+        findings_warn(f, "%s", why.what);
+}
+
+static void blunt_expected(const struct search_case *c, struct findings *f)
 {
     struct odb_error why = ODB_ERROR_INIT;
     size_t judged = 0, blunt = 0;
@@ -55,8 +90,7 @@ void blunt_check(const struct search_case *c, struct findings *f)
         return;
     for (size_t o = 0; o < c->n_outputs; o++) {
         int v = c->outputs[o];
-        enum odb_verdict verdict = f->verdicts[o].verdict;
-        if (verdict != ODB_VERDICT_PASS && !odb_verdict_is_bad(verdict))
+        if (!blunt_judged(f->verdicts[o].verdict))
             continue;
         judged++;
         if (!blunt_output(c, v))
@@ -78,4 +112,10 @@ void blunt_check(const struct search_case *c, struct findings *f)
         findings_undecide(f, ODB_UNDECIDED_BLUNT, &why);
     else
         findings_warn(f, "%s", why.what);
+}
+
+void blunt_check(const struct search_case *c, struct findings *f)
+{
+    blunt_expected(c, f);
+    blunt_stored(c, f);
 }

@@ -24,6 +24,7 @@
 #include "compare/exact.h"
 #include "executor/executor.h"
 #include "interpret/cpu.h"
+#include "judge/half_step.h"
 #include "judge/made_up.h"
 #include "probe/run_values.h"
 
@@ -42,7 +43,7 @@ struct verify {
     const char *remedy;             /* for what is left out; NULL: nothing is */
     char *plain;                    /* owned: the spec that runs what the target refuses; NULL */
     char words[600];                /* how it does */
-    struct odb_error doubt;         /* why a recording says nothing; ODB_OK: it does */
+    struct odb_error doubt;         /* why what agrees says nothing; ODB_OK: it does */
     char about[2][300];
 };
 
@@ -365,6 +366,25 @@ static void verify_doubt(struct verify *v, const char *reference, const struct o
     free(given);
 }
 
+/* The same of a target that stores all outputs in steps of more than twice their numbers. */
+static void verify_hidden(struct verify *v)
+{
+    const struct odb_graph *graph = v->call->model->graph;
+    size_t outputs = 0, hidden = 0;
+    for (size_t i = 0; i < v->n; i++) {
+        if (!graph->values[v->values[i]].is_output || !v->target[i] || !v->reference[i])
+            continue;
+        outputs++;
+        hidden += odb_half_step_hides(v->target[i], v->reference[i]);
+    }
+    if (!hidden || hidden < outputs || v->doubt.code != ODB_OK)
+        return;
+    odb_fail(&v->doubt, ODB_UNSUPPORTED,
+             "nothing can be said of the outputs: half a step of the integers that the target "
+             "stores them as is more than their largest number, and even zeros would pass");
+    (void)odb_error_remedy(&v->doubt, "give them a finer scale, or inputs that make them larger");
+}
+
 static void verify_say_values(const struct verify *v, struct odb_buf *out)
 {
     for (size_t i = 0; i < v->n; i++) {
@@ -409,7 +429,7 @@ static void verify_say_end(const struct verify *v, struct odb_buf *out)
     }
     verify_say_some(v, true, "differ", out);
     verify_say_some(v, false, "were not compared", out);
-    if (found->failed + found->alone == v->n_lacking)
+    if (found->failed + found->alone == v->n_lacking && v->doubt.code == ODB_OK)
         odb_buf_printf(out,
                        v->n_lacking ? "the other %zu values agree\n" : "all %zu values agree\n",
                        v->n - v->n_lacking);
@@ -473,6 +493,7 @@ enum odb_status odb_command__verify(struct odb_command_call *call, struct odb_er
         verify_say_inputs(&v, feeds, &out);
         verify_compare(&v);
         verify_doubt(&v, reference, feeds);
+        verify_hidden(&v);
         verify_say_values(&v, &out);
         verify_say_end(&v, &out);
         if (v.found.json || v.found.tsv) {
