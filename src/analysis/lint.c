@@ -646,8 +646,6 @@ static void lint_shapes(struct odb_shapes *out, const struct odb_model *model,
     if (!values)
         return;
     out->measured = true;
-    out->n_nodes = graph->n_nodes;
-    out->why = odb_new_n(char *, graph->n_nodes + 1);
     for (size_t v = 0; v < graph->n_values; v++)
         if (values[v])
             odb_shape_of(&out->values[v], values[v]);

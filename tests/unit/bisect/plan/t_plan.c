@@ -785,7 +785,7 @@ static void test_plan__neighbours_of_a_crash_are_not_off(void **state)
     odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
     odb_build_node(b, "Abs", "trunk", "x", "v");
     for (int i = 0; i < 5; i++) { /* side by side, then all of them added */
-        char name[8], out[8];
+        char name[16], out[16];
         snprintf(name, sizeof name, "n%d", i);
         snprintf(out, sizeof out, "v%d", i);
         odb_build_node(b, "Neg", name, "x", out);
