@@ -7,8 +7,9 @@
 
 #include "bisect/findings.h"
 
-/* Where outputs cannot fail, because computing in the expected type loses as much as they are
- * large: that the search can decide nothing, if none can fail; else a warning. */
+/* Where outputs cannot fail, because computing in the expected type, or half a step of the integers
+ * that the target stores them as, loses as much as they are large: that the search can decide
+ * nothing, if none can fail; else a warning. */
 void blunt_check(const struct search_case *c, struct findings *f);
 
 #endif
