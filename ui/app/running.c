@@ -112,12 +112,23 @@ static void running_follow(struct ui_app *app, const struct ui_running *running)
         ui_app_jump(app, report->culprits.items[0].node);
 }
 
+/* The first line of what the command says, behind what it told on the way, if there is any. */
+static const char *running_says(const char *text)
+{
+    const char *line = text;
+    while (!strncmp(line, "onnxdbg: ", 9)) {
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+    return *line ? line : text;
+}
+
 /* A line goes below, more than that into a view of its own; but a search shows what it found. */
 static void running_show_output(struct ui_app *app, const struct ui_running *running)
 {
-    const char *text = running->out ? running->out : "";
-    size_t first = strcspn(text, "\n");
-    bool more = text[first] && text[first + 1];
+    const char *text = running->out ? running->out : "", *says = running_says(text);
+    size_t first = strcspn(says, "\n");
+    bool more = says[first] && says[first + 1];
     bool reports = running_changed(app, running);
     if (app->linear) {
         fputs(text, app->linear);
@@ -131,13 +142,13 @@ static void running_show_output(struct ui_app *app, const struct ui_running *run
     if (!*text || running->status != ODB_OK)
         return;
     ui_app_say(app, running->call.found ? UI_STYLE_WARN : UI_STYLE_MESSAGE, "%.*s",
-               more && !reports ? 0 : (int)first, text);
+               more && !reports ? 0 : (int)first, says);
     if (more && !reports)
         ui_app_open(app, UI_VIEW_OUTPUT);
     bool searched = running->call.command->flags & ODB_COMMAND_RECORDS;
     const struct odb_report *report = searched ? odb_session_report(app->session) : NULL;
     if (report && odb_report_hint(report))
-        ui_app_say(app, UI_STYLE_WARN, "%.*s; %s", (int)first, text, odb_report_hint(report));
+        ui_app_say(app, UI_STYLE_WARN, "%.*s; %s", (int)first, says, odb_report_hint(report));
 }
 
 static void running_redirect(struct ui_app *app, struct ui_running *running)

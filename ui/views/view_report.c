@@ -113,6 +113,12 @@ static void report_head(struct report_view *v, const struct odb_report *report)
     report_line(v, good ? UI_STYLE_GOOD : UI_STYLE_WARN, 0, ODB_NO_NODE, odb_buf_text(&line));
     if (odb_report_hint(report))
         report_line(v, UI_STYLE_WARN, 0, ODB_NO_NODE, odb_report_hint(report));
+    const struct odb_feeds *feeds = report->feeds;
+    if (feeds && feeds->chosen && *feeds->chosen) {
+        odb_buf_clear(&line);
+        odb_buf_printf(&line, "%s chosen", feeds->chosen);
+        report_line(v, UI_STYLE_DIM, 0, ODB_NO_NODE, odb_buf_text(&line));
+    }
     report_gap(v);
     odb_buf_dispose(&line);
 }

@@ -193,6 +193,9 @@ static void bodies_acquit(struct bodies *s, size_t trips, int64_t part, int64_t 
                        (long long)turn,
                        all ? "the body of that turn is right alone on the reference's state, so "
                            : "whether the body of that turn is right alone is not known. ");
+    else if (!parted && all && s->turns == 1)
+        odb_buf_puts(&s->words,
+                     "The body of its one turn is right alone on the reference's state, so ");
     else if (!parted && all)
         odb_buf_printf(&s->words,
                        "All of its %zu turns' bodies are right alone on the reference's state, so ",

@@ -171,11 +171,14 @@ enum odb_status odb_call__make_feeds(struct odb_command_call *call, const char *
 /* What stands in for options that were not given. */
 static void call_say_chosen(struct odb_command_call *call, const char *chosen)
 {
-    const char *changes = !strncmp(chosen, "inputs of ", 10) ? "--inputs plain generates others"
-                          : strstr(chosen, "=range(")        ? "--dim and --input change them"
-                                                             : "--dim changes them";
+    static const char *const changes[][2] = {
+        {"--inputs plain generates others", "`set inputs plain` generates others"},
+        {"--dim and --input change them", "`set dim` and `set input` change them"},
+        {"--dim changes them", "`set dim` changes them"}};
+    int what = !strncmp(chosen, "inputs of ", 10) ? 0 : strstr(chosen, "=range(") ? 1 : 2;
     if (*chosen)
-        fprintf(call->log, "onnxdbg: %s chosen; %s\n", chosen, changes);
+        fprintf(call->log, "onnxdbg: %s chosen; %s\n", chosen,
+                changes[what][call->console != NULL]);
 }
 
 void odb_call__feed_tell(struct odb_command_call *call, const struct odb_feeds *feeds)

@@ -383,6 +383,7 @@ void odb_publish_markdown(const json_t *report, struct odb_buf *out)
                  publish_text(json_object_get(report, "plain_model"), "text"));
     publish_line(out, "reference", publish_text(report, "reference"));
     publish_line(out, "tolerance", publish_text(report, "tolerance"));
+    publish_line(out, "chosen for inputs", publish_text(p->report, "chosen"));
     publish_line(out, "model's SHA-256", publish_text(model, "sha256"));
     publish_line(out, "searched on", publish_text(report, "host"));
     publish_line(out, "by onnxdbg", publish_text(report, "onnxdbg"));
