@@ -48,12 +48,11 @@ static enum odb_status criterion_bad_argument(struct odb_error *err,
     return odb_error_remedy(err, "write %s", row->usage);
 }
 
-/* The arguments behind the colon, or none where colon is NULL. */
+/* The arguments from at on, in text; NULL: there are none. */
 static enum odb_status criterion_parse_args(struct odb_criterion *out,
                                             const struct criterion_row *row, const char *text,
-                                            const char *colon, struct odb_error *err)
+                                            const char *at, struct odb_error *err)
 {
-    const char *at = colon ? colon + 1 : NULL;
     for (int i = 0; i < row->n_args; i++) {
         const struct criterion_arg *arg = &row->args[i];
         out->v[i] = arg->def;
@@ -85,18 +84,26 @@ enum odb_status odb_criterion_parse(struct odb_criterion *out, const char *text,
     }
     const char *colon = strchr(text, ':');
     size_t len = colon ? (size_t)(colon - text) : strlen(text);
+    if (*text == '.' || (*text >= '0' && *text <= '9')) { /* a number alone */
+        struct odb_criterion c = {.kind = ODB_CRITERION_CLOSE};
+        ODB_TRY(criterion_parse_args(&c, &criterion_table[c.kind], text, text, err));
+        *out = c;
+        return ODB_OK;
+    }
     for (unsigned i = 0; i < ODB_CRITERION_COUNT; i++) {
         const struct criterion_row *row = &criterion_table[i];
         if (strlen(row->name) == len && !strncmp(row->name, text, len)) {
             struct odb_criterion c = {.kind = (enum odb_criterion_kind)i};
-            ODB_TRY(criterion_parse_args(&c, row, text, colon, err));
+            ODB_TRY(criterion_parse_args(&c, row, text, colon ? colon + 1 : NULL, err));
             *out = c;
             return ODB_OK;
         }
     }
     odb_fail(err, ODB_E_USAGE, "no tolerance is called '%.*s'", (int)ODB_MIN(len, (size_t)64),
              text);
-    return odb_error_remedy(err, "choose noise, allclose, decimal, diff2, diff3, ulp or cosine");
+    return odb_error_remedy(
+        err,
+        "write a number, or choose noise, allclose, close, decimal, diff2, diff3, ulp or cosine");
 }
 
 /* The shortest text that reads as v. */
@@ -245,17 +252,19 @@ const char *odb_noise_reason(const struct odb_metrics *m, double noise, double f
 
 /* Containers go item by item; indices of sparse tensors and keys of maps must be equal. */
 static size_t criterion_count_bad(const struct odb_criterion *c, const struct odb_tensor *e,
-                                  const struct odb_tensor *b)
+                                  const struct odb_tensor *b, double rms)
 {
     size_t bad = 0;
     for (size_t i = 0; i < b->n_items; i++)
-        bad += criterion_count_bad(c, e->items[i], b->items[i]);
+        bad += criterion_count_bad(c, e->items[i], b->items[i], rms);
     if (b->kind != ODB_TENSOR || b->count == 0)
         return bad;
     if (b->dtype == ODB_STRING)
         return !odb_equal_exact(e, b);
     if (c->kind == ODB_CRITERION_ALLCLOSE)
         odb_all_close(e, b, c->v[0], c->v[1], false, &bad);
+    else if (c->kind == ODB_CRITERION_CLOSE)
+        odb_all_close(e, b, c->v[0], isnan(rms) ? 0 : c->v[0] * rms, true, &bad);
     else
         odb_almost_equal(e, b, (int)c->v[0], &bad);
     return bad;
@@ -264,7 +273,7 @@ static size_t criterion_count_bad(const struct odb_criterion *c, const struct od
 static bool criterion_elements(const struct odb_criterion *c, const struct criterion_pair *p,
                                char *reason, size_t size)
 {
-    size_t bad = criterion_count_bad(c, p->e, p->b);
+    size_t bad = criterion_count_bad(c, p->e, p->b, p->m->rms);
     criterion_say(reason, size, "%zu of %zu elements are too far, largest distance %.6g", bad,
                   p->m->count, p->m->max_abs);
     return bad == 0;
@@ -318,6 +327,13 @@ static const struct criterion_row criterion_table[ODB_CRITERION_COUNT] = {
                                 2,
                                 true,
                                 criterion_elements},
+    [ODB_CRITERION_CLOSE] = {"close",
+                             "close:X",
+                             "|e-b| <= X * (|b| + rms of b); a number alone is this: 1e-3",
+                             {{REQUIRED, 0, INFINITY, false}},
+                             1,
+                             false,
+                             criterion_elements},
     [ODB_CRITERION_DECIMAL] = {"decimal",
                                "decimal:N",
                                "equal to N decimals: |e-b| < 1.5 * 10^-N",

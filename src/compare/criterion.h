@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Tolerances: noise[:FACTOR], allclose:RTOL[,ATOL], decimal:N, diff2:X, diff3:MAX[,MEAN[,TH]],
- * ulp:N, cosine:MIN. One text form for options, sessions and reports; one row per kind in
- * criterion.c.
+ * Tolerances: noise[:FACTOR], allclose:RTOL[,ATOL], close:X (or X alone), decimal:N, diff2:X,
+ * diff3:MAX[,MEAN[,TH]], ulp:N, cosine:MIN. One text form for options, sessions and reports; one
+ * row per kind in criterion.c.
  */
 #ifndef ODB_COMPARE_CRITERION_H
 #define ODB_COMPARE_CRITERION_H
@@ -16,6 +16,7 @@
 enum odb_criterion_kind {
     ODB_CRITERION_NOISE,    /* v[0]: factor */
     ODB_CRITERION_ALLCLOSE, /* v[0]: rtol, v[1]: atol */
+    ODB_CRITERION_CLOSE,    /* v[0]: rtol, and atol as a share of the rms */
     ODB_CRITERION_DECIMAL,  /* v[0]: decimals */
     ODB_CRITERION_DIFF2,    /* v[0]: largest */
     ODB_CRITERION_DIFF3,    /* v[0]: largest max, v[1]: largest mean, v[2]: th, < 0 by type */

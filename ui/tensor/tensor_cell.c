@@ -184,6 +184,8 @@ double ui_tensor__limit(const struct ui_tensor *v, double reference)
                                                          : -1;
     case ODB_CRITERION_ALLCLOSE:
         return c->v[1] + (c->v[0] > 0 ? c->v[0] * fabs(reference) : 0);
+    case ODB_CRITERION_CLOSE:
+        return v->rms == v->rms ? c->v[0] * (v->rms + fabs(reference)) : -1;
     case ODB_CRITERION_DECIMAL:
         return 1.5 * pow(10, -c->v[0]);
     default:

@@ -37,6 +37,9 @@ static void test_criterion__texts_come_back(void **state)
         {"allclose:1e-3", "allclose:0.001"},
         {"allclose:1e-3,1e-7", "allclose:0.001,1e-07"},
         {"allclose:0.00001,1e-8", "allclose"},
+        {"1e-3", "close:0.001"},
+        {".5", "close:0.5"},
+        {"close:1e-3", "close:0.001"},
         {"decimal:5", "decimal:5"},
         {"diff2:1e-3", "diff2:0.001"},
         {"diff3:0.1", "diff3:0.1"},
@@ -67,6 +70,7 @@ static void test_criterion__bad_texts(void **state)
         "noise:nan", "noise: 1", "decimal",       "decimal:1.5",  "decimal:9999",
         "diff2",     "diff2:1x", "diff3:1,2,3,4", "allclose:1,",  ":",
         "ulp:-1",    "cosine:2", "cosine",        "allclose:1;2", "ALLCLOSE",
+        "1e-3x",     "1e-3,1",   "close",         "close:-1",     "-1e-3",
     };
     for (size_t i = 0; i < ODB_COUNT(texts); i++) {
         struct odb_criterion c;
@@ -109,6 +113,13 @@ static void test_criterion__verdicts(void **state)
         {"allclose", ODB_F32, ODB_F32, {1, NAN}, {1, NAN}, ODB_VERDICT_NAN},
         {"allclose", ODB_F32, ODB_F32, {1, INFINITY}, {1, INFINITY}, ODB_VERDICT_PASS},
         {"allclose:0,1", ODB_I32, ODB_I32, {3, 4}, {3, 5}, ODB_VERDICT_PASS},
+        {"1e-3", ODB_F32, ODB_F32, {1000, 0.5}, {1000, 0}, ODB_VERDICT_PASS}, /* rms 707 */
+        {"1e-3", ODB_F32, ODB_F32, {1000, 0.75}, {1000, 0}, ODB_VERDICT_FAIL},
+        {"1e-3", ODB_F32, ODB_F32, {1001.5, 1}, {1000, 1}, ODB_VERDICT_PASS},
+        {"1e-3", ODB_F32, ODB_F32, {1, NAN}, {1, NAN}, ODB_VERDICT_PASS},
+        {"1e-3", ODB_F32, ODB_F32, {1, NAN}, {1, 1}, ODB_VERDICT_NAN},
+        {"1e-3", ODB_F32, ODB_F32, {0, 0}, {0, 0}, ODB_VERDICT_PASS},
+        {"9", ODB_I32, ODB_I32, {1, 2}, {1, 3}, ODB_VERDICT_FAIL},
         {"decimal:2", ODB_F32, ODB_F32, {1.01, NAN}, {1, NAN}, ODB_VERDICT_PASS},
         {"decimal:3", ODB_F32, ODB_F32, {1.01, NAN}, {1, NAN}, ODB_VERDICT_FAIL},
         {"decimal:2", ODB_F32, ODB_F32, {NAN, 1}, {1, 1}, ODB_VERDICT_NAN},
