@@ -68,9 +68,11 @@ static enum odb_status call_add_option(struct odb_command_call *call, int argc, 
                                        int *at, struct odb_error *err)
 {
     int id;
-    const char *value;
+    const char *value = NULL;
     ODB_TRY(call_option_id(call->command, argv[*at], &id, &value, err));
     const struct odb_option *row = odb_option_row(id);
+    if (!value)
+        value = odb_option_alone(id, argv[*at]);
     if (row->type == ODB_ARG_FLAG && value)
         return odb_fail(err, ODB_E_USAGE, "--%s takes no value", row->name);
     if (row->type != ODB_ARG_FLAG && !value) {

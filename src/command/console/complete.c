@@ -425,6 +425,9 @@ static void complete_place_word(struct complete *c, char *const *words, size_t n
         } else {
             only_args = !strcmp(word, "--");
             row = only_args ? NULL : complete_option_row(c->command, word, &value);
+            if (row == odb_option_row(ODB_OPTION_JSON_FILE) &&
+                odb_option_alone(ODB_OPTION_JSON_FILE, word))
+                row = NULL;
         }
     }
     if (row && row->type != ODB_ARG_FLAG && !value) {

@@ -93,3 +93,8 @@ int odb_option_letters(const struct odb_command *command, const char *word, size
     }
     return found;
 }
+
+const char *odb_option_alone(enum odb_option_id id, const char *word)
+{
+    return id == ODB_OPTION_JSON_FILE && word[1] != '-' ? "-" : NULL;
+}

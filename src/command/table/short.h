@@ -16,4 +16,8 @@ int odb_option_long(const struct odb_command *command, const char *word, size_t 
 /* Likewise behind one dash, where a value may follow *len bytes of it. */
 int odb_option_letters(const struct odb_command *command, const char *word, size_t *len);
 
+/* The value of an option that stands in word without one, where it may: -j is --json=-. NULL: the
+ * next word is its value. Static. */
+const char *odb_option_alone(enum odb_option_id id, const char *word);
+
 #endif

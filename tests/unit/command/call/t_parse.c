@@ -90,6 +90,17 @@ static void test_parse__repeated_options(void **state)
     odb_call_dispose(&call);
 }
 
+/* -j is JSON on standard output, so that what stands behind it is no file; --json has one. */
+static void test_parse__json(void **state)
+{
+    struct odb_command_call call;
+    parse_refused("bisect", "a -j --strategy fast", "--strategy");
+    parse_refused("bisect", "--json nosuch.onnx", "bisect needs MODEL");
+    MODELS_OK(parse_words(&call, "tensor", "f.npy -j", &why));
+    assert_true(odb_call_has(&call, ODB_OPTION_JSON));
+    odb_call_dispose(&call);
+}
+
 static void test_parse__refused(void **state)
 {
     parse_refused("compare", "a", "compare needs BASE");
@@ -191,6 +202,7 @@ int main(void)
         cmocka_unit_test(test_parse__commands),
         cmocka_unit_test(test_parse__options_stand_anywhere),
         cmocka_unit_test(test_parse__repeated_options),
+        cmocka_unit_test(test_parse__json),
         cmocka_unit_test(test_parse__refused),
         cmocka_unit_test(test_parse__help_needs_no_arguments),
         cmocka_unit_test(test_parse__the_table_is_whole),
