@@ -29,8 +29,9 @@ static const struct {
     {"ONNXDBG_CACHE", "the folder of files that other machines sent, with compiled models below "
                       "it; empty for files and compiled in ~/.cache/onnxdbg."},
     {"ONNXDBG_CACHE_SIZE", "how large each of the two may grow, as 10G."},
-    {"ONNXDBG_FROZEN_CLOCK", "every clock on the screen shows 0, and explanations take the "
-                             "time that they need, for tests."},
+    {"ONNXDBG_FROZEN_CLOCK",
+     "every clock on the screen shows 0; explanations and rankings take the "
+     "time that they need, for tests."},
     {"ONNXDBG_KERNELS", "libraries of kernels, parted by colons, as --kernels."},
     {"ONNXDBG_MODEL_TYPE", "the type that compilers are to make of the model; see "
                            "onnxdbg-dump-tools(7)."},
