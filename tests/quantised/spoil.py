@@ -169,8 +169,12 @@ def saturate_weights(group):
 
 
 def bounds(group):
-    step = float(np.max(group.g.array(group.end.input[1])))
+    """Least and greatest number of the quantiser, and a step; None: they are no constants."""
+    step = group.g.array(group.end.input[1])
     zero = group.g.array(group.end.input[2]) if len(group.end.input) > 2 else np.uint8(0)
+    if step is None or zero is None:
+        return None
+    step = float(np.max(step))
     info = np.iinfo(zero.dtype)
     return (info.min - float(np.max(zero))) * step, (info.max - float(np.max(zero))) * step, step
 
@@ -183,7 +187,10 @@ def insert(group, make):
 
 def saturate(group):
     """At half the range."""
-    low, high, _ = bounds(group)
+    known = bounds(group)
+    if known is None:
+        return
+    low, high, _ = known
     ends = [group.g.put(np.float32(v / 2), None) for v in (low, high)]
     insert(group, lambda a, b: [helper.make_node('Max', [a, ends[0]], [b + '_0']),
                                 helper.make_node('Min', [b + '_0', ends[1]], [b])])
@@ -191,7 +198,10 @@ def saturate(group):
 
 def truncate(group):
     """Down, where it is to the nearest."""
-    half = group.g.put(np.float32(bounds(group)[2] * 0.499), None)
+    known = bounds(group)
+    if known is None:
+        return
+    half = group.g.put(np.float32(known[2] * 0.499), None)
     insert(group, lambda a, b: [helper.make_node('Sub', [a, half], [b])])
 
 
