@@ -306,7 +306,7 @@ void decided_excuse_outputs(const struct search_case *c, struct findings *f)
 
 void decided_tell(const struct search_case *c, struct findings *f)
 {
-    for (size_t o = 0; o < c->n_outputs; o++)
+    for (size_t o = 0; f->verdicts && o < c->n_outputs; o++) /* else nothing was asked */
         if (f->verdicts[o].excused)
             decided_note(c, f, c->outputs[o], f->verdicts[o].error.v);
 }
