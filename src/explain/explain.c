@@ -12,6 +12,7 @@
  *   4. Several that hold are a class, told as one: these inputs do not tell them apart. So is one
  *      that holds alone before all were tried, or on a few elements. A variant whose numbers were
  *      fitted is left out where one without holds.
+ *      Where the node can be asked alone, inputs are made that tell them apart (telling.h).
  *   5. Where none agrees, two at once are tried (variant_pairs.h), and must hold on others too.
  */
 #include "explain/explanations.h"
@@ -19,11 +20,14 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "explain/accused_group.h"
 #include "explain/judge.h"
+#include "explain/same_call.h"
+#include "explain/telling.h"
 #include "explain/variant_pairs.h"
 #include "explain/variant.h"
 #include "explain/wrong_elements.h"
@@ -82,6 +86,20 @@ static void explain_note(struct explain *e, const struct explain_hit *hit)
                                  .agrees = hit->agrees}));
 }
 
+/* Whether one that holds already says the same in other words. */
+static bool explain_said(const struct explain *e, const struct variant *v)
+{
+    char *call = same_call(&e->accused, v);
+    bool said = false;
+    for (size_t i = 0; i < e->hits.n && call && !said; i++) {
+        char *other = e->hits.items[i].exact ? same_call(&e->accused, e->hits.items[i].v) : NULL;
+        said = other && !strcmp(other, call);
+        free(other);
+    }
+    free(call);
+    return said;
+}
+
 static bool explain_choice(void *payload, struct variant *v, bool *take)
 {
     struct explain *e = payload;
@@ -89,7 +107,8 @@ static bool explain_choice(void *payload, struct variant *v, bool *take)
     if (explain_over(e))
         return false;
     e->out->variants++;
-    if (explain_judge(v, &e->accused, &hit) && (hit.exact || !v->under)) {
+    bool holds = explain_judge(v, &e->accused, &hit) && (hit.exact || !v->under);
+    if (holds && !(hit.exact && explain_said(e, v))) {
         odb_push(&e->hits, hit);
         *take = true;
     }
@@ -171,6 +190,100 @@ static void explain_ask(struct explain *e)
     explain_refute(e);
 }
 
+/* Of those that hold, the ones with more that was fitted say no more than the others. */
+static void explain_drop_fitted(struct explain *e)
+{
+    int least = INT_MAX;
+    size_t n = 0;
+    for (size_t i = 0; i < e->hits.n; i++)
+        if (e->hits.items[i].exact)
+            least = ODB_MIN(least, e->hits.items[i].v->fitted);
+    for (size_t i = 0; i < e->hits.n; i++) {
+        if (e->hits.items[i].v->fitted > least)
+            variant_free(e->hits.items[i].v);
+        else
+            e->hits.items[n++] = e->hits.items[i];
+    }
+    e->hits.n = n;
+}
+
+/* Whether inputs would tell one that holds from the first. */
+static bool explain_differ(const struct explain *e, struct odb_tensor *const *in)
+{
+    struct accused s;
+    bool differ = false;
+    bool usable = accused_of(&s, e->q, in, e->q->out, NULL) == ODB_OK;
+    const struct explain_hit *first = NULL;
+    for (size_t i = 0; i < e->hits.n && usable && !differ; i++) {
+        const struct explain_hit *hit = &e->hits.items[i];
+        if (hit->exact && first)
+            differ = telling_apart(&s, first->v, hit->v);
+        first = first || !hit->exact ? first : hit;
+    }
+    group_dispose(&s);
+    return differ;
+}
+
+/* Drops the exact ones that do not hold on inputs that were made so; apart: how many these are. */
+static void explain_keep_those(struct explain *e, const bool *holds, size_t apart, const char *made)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < e->hits.n; i++) {
+        struct explain_hit hit = e->hits.items[i];
+        if (hit.exact && !holds[i]) {
+            variant_free(hit.v);
+            continue;
+        }
+        hit.apart += hit.exact ? apart : 0;
+        hit.made = hit.exact ? made : NULL;
+        e->hits.items[n++] = hit;
+    }
+    e->hits.n = n;
+}
+
+/* Leaves those that hold on what the node alone made of such inputs. Where it is right about them,
+ * or none holds, it is another kernel, and says nothing. */
+static void explain_part(struct explain *e, const struct odb_explain_pair *pair, const char *made)
+{
+    struct accused s;
+    struct odb_explain_question alone = *e->q;
+    size_t n = explain_exact(e), held = 0;
+    bool *holds = odb_new_n(bool, e->hits.n);
+    alone.given = NULL;
+    if (accused_of(&s, &alone, pair->in, pair->out, NULL) == ODB_OK && !explain_right(&s))
+        for (size_t i = 0; i < e->hits.n; i++) {
+            struct explain_hit here = {.v = e->hits.items[i].v};
+            holds[i] = e->hits.items[i].exact && explain_holds(here.v, &s, false, &here);
+            held += holds[i];
+        }
+    if (held && held < n)
+        explain_keep_those(e, holds, n - held, made);
+    free(holds);
+    group_dispose(&s);
+}
+
+/* Several hold: asks the node alone for what it makes of inputs that tell them apart. */
+static void explain_tell_apart(struct explain *e)
+{
+    const char *made;
+    if (!e->q->alone || e->q->group)
+        return;
+    explain_drop_fitted(e);
+    for (size_t k = 0; (made = telling_words(k)) && explain_exact(e) > 1; k++) {
+        const struct odb_node *node = e->accused.node;
+        struct odb_tensor **in = odb_new_n(struct odb_tensor *, node->n_in);
+        struct odb_explain_pair pair = {0};
+        if (telling_make(in, &e->accused, k) && explain_differ(e, in) &&
+            e->q->alone(e->q->payload, in, &pair)) {
+            explain_part(e, &pair, made);
+            odb_explain_pair_dispose(&pair, node);
+        }
+        for (int i = 0; i < node->n_in; i++)
+            odb_tensor_unref(in[i]);
+        free(in);
+    }
+}
+
 /* --- what is told ----------------------------------------------------------------------------- */
 
 /* Of what a hit leaves: those that leave about as much are ordered by what was fitted. */
@@ -193,23 +306,6 @@ static int explain_order(const void *x, const void *y)
     return (a->left > b->left) - (a->left < b->left);
 }
 
-/* Of those that hold, the ones with more that was fitted say no more than the others. */
-static void explain_drop_fitted(struct explain *e)
-{
-    int least = INT_MAX;
-    size_t n = 0;
-    for (size_t i = 0; i < e->hits.n; i++)
-        if (e->hits.items[i].exact)
-            least = ODB_MIN(least, e->hits.items[i].v->fitted);
-    for (size_t i = 0; i < e->hits.n; i++) {
-        if (e->hits.items[i].v->fitted > least)
-            variant_free(e->hits.items[i].v);
-        else
-            e->hits.items[n++] = e->hits.items[i];
-    }
-    e->hits.n = n;
-}
-
 static struct odb_explanation explain_told(const struct explain *e, const struct explain_hit *hit)
 {
     if (hit->varies)
@@ -223,7 +319,9 @@ static struct odb_explanation explain_told(const struct explain *e, const struct
                                         e->accused.base.comparable ? e->accused.base.max : INFINITY,
                                     .left = hit->left,
                                     .confirmed = hit->confirmed,
-                                    .refuted = hit->refuted};
+                                    .refuted = hit->refuted,
+                                    .apart = hit->apart,
+                                    .made = hit->made};
 }
 
 /* Whether one that holds alone may be called exact: all were tried, and more than a few elements,
@@ -282,6 +380,8 @@ enum odb_status odb_explain(struct odb_explanations *out, const struct odb_expla
             pairs_each(&e.pairs, &e.accused, explain_choice, &e);
         if (e.status == ODB_OK)
             explain_ask(&e);
+        if (e.status == ODB_OK)
+            explain_tell_apart(&e);
         explain_tell(&e);
     }
     if (out->trials.n)

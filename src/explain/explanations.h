@@ -36,6 +36,8 @@ struct odb_explanation {
     double left;     /* the part of the error's energy that it leaves, 0 to 1 */
     size_t confirmed, refuted; /* other inputs on which it held as well, in place, and did not */
     ODB_VEC(char *) members;   /* owned: variants that the inputs do not tell apart from it */
+    size_t apart;     /* variants that held as well, and not on inputs made to tell them apart */
+    const char *made; /* static: how these were made, "32 times as large"; NULL: none were */
 };
 
 /* A variant that was replayed. */
@@ -88,6 +90,8 @@ struct odb_explain_question {
     /* The same node in the same compiled model on other inputs, number k of them; false: there are
      * no more. NULL: nothing can be asked again. */
     bool (*again)(void *payload, size_t k, struct odb_explain_pair *out);
+    /* The node alone, fed with these ([n_in]). NULL: it cannot be asked so. */
+    bool (*alone)(void *payload, struct odb_tensor *const *in, struct odb_explain_pair *out);
     void *payload;
 };
 

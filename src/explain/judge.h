@@ -17,6 +17,8 @@ struct explain_hit {
     double first;              /* what its first run leaves */
     size_t confirmed, refuted; /* other inputs on which it holds, and does not */
     bool varies;               /* it holds there with other fitted numbers */
+    size_t apart;              /* variants that were told from it, by inputs made for that: */
+    const char *made;          /* how; static */
 };
 
 /* Judges a choice on a call: false when it explains nothing there. */

@@ -224,6 +224,49 @@ static bool explaining_again(void *payload, size_t k, struct odb_explain_pair *o
     return had;
 }
 
+static bool explaining_alone(void *payload, struct odb_tensor *const *in,
+                             struct odb_explain_pair *out)
+{
+    struct explaining *e = payload;
+    size_t n = 0, n_values = e->graph->n_values;
+    int *list = odb_new_n(int, e->node->n_out);
+    bool *nodes = odb_new_n(bool, e->graph->n_nodes + 1);
+    struct odb_tensor **given = odb_new_n(struct odb_tensor *, n_values); /* borrowed */
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, e->node->n_out);
+    nodes[e->a->node] = true;
+    for (int i = 0; i < e->node->n_in; i++)
+        if (e->node->in[i] >= 0)
+            given[e->node->in[i]] = in[i];
+    for (int o = 0; o < e->node->n_out; o++)
+        if (e->node->out[o] >= 0)
+            list[n++] = e->node->out[o];
+    struct odb_probe probe = {.asked = ODB_PROBE_KIND_EXPLAIN,
+                              .what =
+                                  "the explained node alone, on inputs that tell variants apart",
+                              .node = e->a->node,
+                              .nodes = nodes,
+                              .given = given,
+                              .values = list,
+                              .n_values = n,
+                              .outputs = outputs};
+    bool had = odb_probe_run(e->a->prober, &probe, NULL) == ODB_OK;
+    out->in = odb_new_n(struct odb_tensor *, e->node->n_in);
+    out->out = odb_new_n(struct odb_tensor *, e->node->n_out);
+    for (int i = 0; i < e->node->n_in; i++)
+        out->in[i] = in[i] ? odb_tensor_ref(in[i]) : NULL;
+    for (int o = 0, k = 0; o < e->node->n_out && had; o++)
+        if (e->node->out[o] >= 0)
+            out->out[o] = outputs[k] ? odb_tensor_ref(outputs[k]) : NULL, k++;
+    odb_probe_drop(e->a->prober, &probe);
+    if (!had)
+        odb_explain_pair_dispose(out, e->node);
+    free(outputs);
+    free(given);
+    free(nodes);
+    free(list);
+    return had;
+}
+
 enum odb_status odb_explain_node(struct odb_explanations *out, const struct odb_explain_asking *a,
                                  struct odb_error *err)
 {
@@ -257,6 +300,7 @@ enum odb_status odb_explain_node(struct odb_explanations *out, const struct odb_
                                          .seconds = a->seconds,
                                          .hooks = &a->prober->hooks,
                                          .again = a->once || !may ? NULL : explaining_again,
+                                         .alone = a->alone && !a->once ? explaining_alone : NULL,
                                          .payload = &e};
         status = odb_explain(out, &q, err);
         if (status == ODB_OK && a->variant)

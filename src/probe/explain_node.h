@@ -24,6 +24,7 @@ struct odb_explain_asking {
     bool trials;                    /* all that is tried is wanted */
     const char *variant;            /* that is wanted beside the others; NULL: none */
     bool once;                      /* nothing is asked on other inputs */
+    bool alone;                     /* the node may be asked alone, to tell variants apart */
     double factor, seconds;         /* as in struct odb_explain_question */
     struct odb_beside *beside;      /* for variant; the caller's to dispose of */
 };

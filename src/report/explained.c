@@ -8,12 +8,12 @@
 
 static json_t *explained_one(const struct odb_explanation *one)
 {
-    return json_pack("{s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:i,s:i,s:o}", "variant",
+    return json_pack("{s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:i,s:i,s:i,s:o}", "variant",
                      odb_json_text(one->variant), "text", odb_json_text(one->text), "fit",
                      odb_fit_name(one->fit), "residual", odb_json_real(one->residual), "noise",
                      odb_json_real(one->noise), "of", odb_json_real(one->of), "left",
                      odb_json_real(one->left), "confirmed", (int)one->confirmed, "refuted",
-                     (int)one->refuted, "members",
+                     (int)one->refuted, "apart", (int)one->apart, "members",
                      odb_json_texts(one->members.items, one->members.n));
 }
 

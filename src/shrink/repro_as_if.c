@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "explain/as_if.h"
+#include "explain/as_if/as_if.h"
 
 #define AS_IF_FACTOR 10 /* times the noise is agreement, as where the node was explained */
 

@@ -29,6 +29,7 @@ struct scene {
     struct odb_tensor *in[MOST];
     struct odb_tensor *out[1];
     double seconds; /* 0: no limit */
+    bool (*alone)(void *, struct odb_tensor *const *, struct odb_explain_pair *);
     struct odb_explanations found;
 };
 
@@ -120,6 +121,7 @@ static void scene_explain(struct scene *s, bool (*again)(void *, size_t, struct 
                                      .factor = 10,
                                      .seconds = s->seconds,
                                      .again = again,
+                                     .alone = s->alone,
                                      .payload = payload};
     assert_int_equal(odb_explain(&s->found, &q, NULL), ODB_OK);
 }
@@ -483,6 +485,78 @@ static void test_explain__two_at_once_are_not_sure_by_themselves(void **state)
     scene_close(&s);
 }
 
+static struct odb_builder *space(const char *mode)
+{
+    struct odb_builder *b = odb_build_new("space", 13);
+    odb_build_input(b, "x", ODB_F32, 4, (int64_t[]){1, 8, 3, 5});
+    odb_build_node(b, "DepthToSpace", "node", "x", "y");
+    odb_build_attr_int(b, "blocksize", 2);
+    odb_build_attr_string(b, "mode", mode);
+    odb_build_output(b, "y");
+    return b;
+}
+
+/* That an attribute is ignored, and that it has its default. */
+static void test_explain__the_same_in_other_words_is_said_once(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_open(&s, space("CRD"));
+    s.out[0] = made_by(space("DCR"), s.in);
+    scene_explain(&s, NULL, NULL);
+    assert_best(&s, "attribute/mode=default", ODB_FIT_EXACT);
+    assert_int_equal(s.found.items.items[0].members.n, 0);
+    scene_close(&s);
+}
+
+/* min: -0.5, or it is ignored. */
+static struct odb_builder *clip(bool min)
+{
+    struct odb_builder *b = odb_build_new("clip", 6);
+    odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){5, 7});
+    odb_build_node(b, "Clip", "node", "x", "y");
+    if (min)
+        odb_build_attr_float(b, "min", -0.5f);
+    odb_build_attr_float(b, "max", 2);
+    odb_build_output(b, "y");
+    return b;
+}
+
+static size_t clip_asked; /* times */
+
+static bool clip_alone(void *payload, struct odb_tensor *const *in, struct odb_explain_pair *out)
+{
+    const bool *right = payload;
+    clip_asked++;
+    out->in = odb_new_n(struct odb_tensor *, 1);
+    out->out = odb_new_n(struct odb_tensor *, 1);
+    out->in[0] = odb_tensor_ref(in[0]);
+    out->out[0] = made_by(clip(*right), in);
+    return true;
+}
+
+/* Numbers below 1 do not show whether the upper end is kept: is the lower end alone lost, or the
+ * whole node? Larger ones do, unless the node alone is another kernel, which is right. */
+static void test_explain__inputs_are_made_that_tell_apart(void **state)
+{
+    (void)state;
+    for (int right = 0; right < 3; right++) {
+        struct scene s;
+        bool is_right = right == 1;
+        clip_asked = 0;
+        scene_open(&s, clip(true));
+        s.out[0] = made_by(clip(false), s.in);
+        s.alone = right < 2 ? clip_alone : NULL;
+        scene_explain(&s, NULL, &is_right);
+        assert_best(&s, "attribute/min=default", right ? ODB_FIT_CLASS : ODB_FIT_EXACT);
+        assert_best(&s, right ? "elsewhere/skipped=0" : "attribute/min=default",
+                    right ? ODB_FIT_CLASS : ODB_FIT_EXACT);
+        assert_int_equal(s.found.items.items[0].apart > 0, !right);
+        assert_int_equal(clip_asked > 0, right < 2);
+        scene_close(&s);
+    }
+}
+
 /* Else a fault that holds on the same inputs again would be taken for one that holds on others. */
 static void test_explain__one_number_has_no_other_order(void **state)
 {
@@ -519,6 +593,8 @@ int main(void)
         cmocka_unit_test(test_explain__two_changes_of_a_call),
         cmocka_unit_test(test_explain__a_change_of_a_call_and_a_factor),
         cmocka_unit_test(test_explain__two_at_once_are_not_sure_by_themselves),
+        cmocka_unit_test(test_explain__the_same_in_other_words_is_said_once),
+        cmocka_unit_test(test_explain__inputs_are_made_that_tell_apart),
         cmocka_unit_test(test_explain__one_number_has_no_other_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

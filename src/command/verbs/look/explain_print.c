@@ -29,6 +29,9 @@ static void explain_put_one(const struct odb_explanations *all, const struct odb
     else if (!all->recorded)
         odb_buf_printf(out, ", holds on %zu other input%s", one->confirmed,
                        odb_plural(one->confirmed));
+    if (one->apart)
+        odb_buf_printf(out, "; alone, on inputs %s, %zu other%s no more", one->made, one->apart,
+                       one->apart == 1 ? " does" : "s do");
     if (one->refuted)
         odb_buf_puts(out, ", and not on others");
     odb_buf_putc(out, '\n');

@@ -75,6 +75,7 @@ static enum odb_status explain_ask(struct odb_command_call *call, const struct o
         asking->prober = &prober;
         asking->cpu = trace->cpu;
         asking->once = prober.recorded;
+        asking->alone = odb_probe_cuts(&prober) == ODB_CUTS_ANY;
         status = explain_node(asking, trace, all, err);
         odb_prober_dispose(&prober);
     }

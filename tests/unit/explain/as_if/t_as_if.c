@@ -2,7 +2,7 @@
  *
  * Explanations as models: what such a model computes is what the target made.
  */
-#include "explain/as_if.h"
+#include "explain/as_if/as_if.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,14 +7,14 @@
  * by trying these on several sets of operands (as_if_samples.h). Whatever else it is, there is no
  * model.
  */
-#include "explain/as_if.h"
+#include "explain/as_if/as_if.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "explain/as_if_samples.h"
+#include "explain/as_if/as_if_samples.h"
 #include "explain/judge.h"
 #include "model/read/load.h"
 #include "model/write/build.h"

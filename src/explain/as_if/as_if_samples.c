@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "explain/as_if_samples.h"
+#include "explain/as_if/as_if_samples.h"
 
 #include <stdlib.h>
 
