@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/utf8.h"
+#include "tensor/stats.h"
 
 json_t *odb_json_text(const char *text)
 {
@@ -120,6 +122,45 @@ static void json_put(json_t *json, size_t precision, struct odb_buf *out)
     odb_buf_putc(out, '\n');
     free(text);
     json_decref(json);
+}
+
+json_t *odb_json_tensor(const char *name, const struct odb_tensor *t,
+                        const struct odb_progress *progress)
+{
+    static const char *const kinds[] = {"tensor", "sequence", "optional", "sparse", "map"};
+    json_t *object = json_object();
+    struct odb_stats s;
+    if (name)
+        json_object_set_new(object, "name", odb_json_text(name));
+    json_object_set_new(object, "kind", json_string(kinds[t->kind]));
+    json_object_set_new(object, "dtype", odb_json_text(odb_dtype_info(t->dtype)->name));
+    json_object_set_new(object, "shape", odb_json_shape(t));
+    if (t->n_items) {
+        json_t *items = json_array();
+        for (size_t i = 0; i < t->n_items; i++)
+            json_array_append_new(items, odb_json_tensor(NULL, t->items[i], progress));
+        json_object_set_new(object, "items", items);
+    }
+    if (t->kind != ODB_TENSOR || odb_stats(&s, t, progress, NULL) != ODB_OK)
+        return object;
+    const struct {
+        const char *name;
+        double v;
+    } reals[] = {{"min", s.min},       {"max", s.max}, {"mean", s.mean},
+                 {"median", s.median}, {"std", s.std}, {"rms", s.rms}};
+    const struct {
+        const char *name;
+        size_t v;
+    } counts[] = {{"count", s.count},
+                  {"zeros", s.zeros},
+                  {"nan", s.nan},
+                  {"pos_inf", s.pos_inf},
+                  {"neg_inf", s.neg_inf}};
+    for (size_t i = 0; i < ODB_COUNT(reals); i++)
+        json_object_set_new(object, reals[i].name, odb_json_real(reals[i].v));
+    for (size_t i = 0; i < ODB_COUNT(counts); i++)
+        json_object_set_new(object, counts[i].name, json_integer((json_int_t)counts[i].v));
+    return object;
 }
 
 void odb_json_put(json_t *json, struct odb_buf *out)

@@ -23,6 +23,10 @@ json_t *odb_json_values(const struct odb_graph *graph, const int *list, size_t n
 /* [1, 3], as declared: a number, a symbolic name, or null. null when the rank is not declared. */
 json_t *odb_json_type_shape(const struct odb_type *type);
 json_t *odb_json_shape(const struct odb_tensor *t);
+/* Kind, type, shape and items; of numbers, statistics. name NULL: it has none. progress may be
+ * NULL. */
+json_t *odb_json_tensor(const char *name, const struct odb_tensor *t,
+                        const struct odb_progress *progress);
 /* {KEY: VALUE}. */
 json_t *odb_json_metadata(const struct odb_metadata *metadata);
 /* [{"where": …, "nodes": …}], most first: how many nodes run where. */

@@ -10,6 +10,7 @@
 #include "command/call/call.h"
 #include "command/call/console.h"
 #include "command/call/parse.h"
+#include "command/value/call_run.h"
 #include "command/console/complete.h"
 #include "command/console/console_line.h"
 #include "command/console/script.h"

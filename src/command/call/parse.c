@@ -71,15 +71,19 @@ static enum odb_status call_add_option(struct odb_command_call *call, int argc, 
     const char *value = NULL;
     ODB_TRY(call_option_id(call->command, argv[*at], &id, &value, err));
     const struct odb_option *row = odb_option_row(id);
-    if (!value)
-        value = odb_option_alone(id, argv[*at]);
-    if (row->type == ODB_ARG_FLAG && value)
+    if (row->type == ODB_ARG_FLAG && value && (id != ODB_OPTION_JSON || argv[*at][1] != '-'))
         return odb_fail(err, ODB_E_USAGE, "--%s takes no value", row->name);
-    if (row->type != ODB_ARG_FLAG && !value) {
-        if (*at + 1 >= argc)
+    const char *next = *at + 1 < argc ? argv[*at + 1] : NULL;
+    const char *behind = *at + 2 < argc ? argv[*at + 2] : NULL;
+    if (!value && odb_option_takes_next(id, argv[*at], next, behind)) {
+        if (!next)
             return odb_fail(err, ODB_E_USAGE, "--%s needs a value, %s", row->name, row->arg);
         value = argv[++*at];
     }
+    if (!value)
+        value = odb_option_alone(id);
+    if (value && id == ODB_OPTION_JSON && !*value)
+        return odb_fail(err, ODB_E_USAGE, "--%s= names no file", row->name);
     if (row->type != ODB_ARG_FLAG)
         ODB_TRY(odb_call__check(row, value, err));
     odb_push(&call->options, (struct odb_call_option){id, value ? value : ""});
@@ -214,21 +218,4 @@ enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_co
     else if (!console && command->args && command->args->type == ODB_ARG_MODEL)
         return odb_call__open_model(out, out->args[0], err);
     return ODB_OK;
-}
-
-static void call_warn_kernels(struct odb_command_call *call)
-{
-    if (call->console || !call->session || !call->session->missing_kernels)
-        return;
-    char *text = odb_xasprintf(ODB_SESSION_KERNELS, call->session->missing_kernels);
-    odb_call__warn(call, text);
-    free(text);
-}
-
-enum odb_status odb_call_run(struct odb_command_call *call, struct odb_error *err)
-{
-    call_warn_kernels(call);
-    if (call->session && call->command->flags & ODB_COMMAND_LONG)
-        odb_session_start(call->session);
-    return call->command->exec(call, err);
 }

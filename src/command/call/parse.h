@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * From words to a call, and the call done.
+ * From words to a call.
  */
 #ifndef ODB_COMMAND_CALL_PARSE_H
 #define ODB_COMMAND_CALL_PARSE_H
@@ -17,8 +17,6 @@ struct odb_console;
 enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_command *command,
                                struct odb_console *console, int argc, char *const *argv,
                                struct odb_error *err) ODB_MUST_USE;
-/* Does what was parsed. */
-enum odb_status odb_call_run(struct odb_command_call *call, struct odb_error *err) ODB_MUST_USE;
 /* Which of the row's arguments is the model, -1: none. At a console it is left out. */
 int odb_call__model_at(const struct odb_command *command);
 

@@ -408,6 +408,13 @@ static void complete_as_arg(struct complete *c, size_t n)
     }
 }
 
+/* Whether the word next to an option without a value in itself is its value. */
+static bool complete_takes(const struct odb_option *row, const char *word, const char *next,
+                           const char *behind)
+{
+    return odb_option_takes_next((enum odb_option_id)(row - odb_option_row(0)), word, next, behind);
+}
+
 /* What the last word is, by those before it. */
 static void complete_place_word(struct complete *c, char *const *words, size_t n)
 {
@@ -416,7 +423,8 @@ static void complete_place_word(struct complete *c, char *const *words, size_t n
     bool only_args = false;
     for (size_t i = 1; i < n; i++) {
         const char *word = words[i];
-        if (row && row->type != ODB_ARG_FLAG && !value) {
+        if (row && !value &&
+            complete_takes(row, words[i - 1], word, i + 1 < n ? words[i + 1] : c->word)) {
             row = NULL; /* this was its value */
         } else if (only_args || word[0] != '-' || !word[1]) {
             row = NULL;
@@ -425,19 +433,19 @@ static void complete_place_word(struct complete *c, char *const *words, size_t n
         } else {
             only_args = !strcmp(word, "--");
             row = only_args ? NULL : complete_option_row(c->command, word, &value);
-            if (row == odb_option_row(ODB_OPTION_JSON_FILE) &&
-                odb_option_alone(ODB_OPTION_JSON_FILE, word))
-                row = NULL;
         }
     }
-    if (row && row->type != ODB_ARG_FLAG && !value) {
+    if (row && !value && complete_takes(row, words[n - 1], c->word, NULL)) {
         complete_as_option(c, row, 0);
     } else if (only_args || c->word[0] != '-') {
         complete_as_arg(c, n_args);
     } else {
         row = complete_option_row(c->command, c->word, &value);
         if (row && value)
-            complete_as_option(c, row, value);
+            complete_as_option(
+                c,
+                row == odb_option_row(ODB_OPTION_JSON) ? odb_option_row(ODB_OPTION_JSON_FILE) : row,
+                value);
         else
             c->is_option = true;
     }

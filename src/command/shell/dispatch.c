@@ -19,6 +19,7 @@
 #include "command/call/call.h"
 #include "command/call/call_print.h"
 #include "command/call/parse.h"
+#include "command/value/call_run.h"
 #include "command/call/trust_store.h"
 #include "command/table/command.h"
 #include "command/table/command_find.h"

@@ -10,6 +10,7 @@
 #include "command/call/executor_alias.h"
 #include "command/call/input_settings.h"
 #include "command/call/parse.h"
+#include "command/value/call_run.h"
 #include "command/call/trust_store.h"
 #include "command/console/console_line.h"
 #include "command/console/script.h"

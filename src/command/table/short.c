@@ -94,7 +94,20 @@ int odb_option_letters(const struct odb_command *command, const char *word, size
     return found;
 }
 
-const char *odb_option_alone(enum odb_option_id id, const char *word)
+bool odb_option_takes_next(enum odb_option_id id, const char *word, const char *next,
+                           const char *behind)
 {
-    return id == ODB_OPTION_JSON_FILE && word[1] != '-' ? "-" : NULL;
+    bool report = id == ODB_OPTION_JSON_FILE && word[1] == '-';
+    if (id != ODB_OPTION_JSON && id != ODB_OPTION_JSON_FILE)
+        return odb_option_row(id)->type != ODB_ARG_FLAG;
+    if (!next)
+        return false;
+    if (!strcmp(next, "-")) /* which is an argument of explain's */
+        return report || !behind;
+    return next[0] != '-' && (report || odb_ends_with(next, ".json"));
+}
+
+const char *odb_option_alone(enum odb_option_id id)
+{
+    return id == ODB_OPTION_JSON || id == ODB_OPTION_JSON_FILE ? "-" : NULL;
 }

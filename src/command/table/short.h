@@ -16,8 +16,14 @@ int odb_option_long(const struct odb_command *command, const char *word, size_t 
 /* Likewise behind one dash, where a value may follow *len bytes of it. */
 int odb_option_letters(const struct odb_command *command, const char *word, size_t *len);
 
-/* The value of an option that stands in word without one, where it may: -j is --json=-. NULL: the
- * next word is its value. Static. */
-const char *odb_option_alone(enum odb_option_id id, const char *word);
+/* Whether the word next to one that is an option, and has no value in itself, is its value. behind
+ * follows next; either is NULL where there is none. Behind --json of a command that writes a report
+ * it is the file, unless it begins with a dash; behind -j, and of other commands, only where it
+ * ends in ".json", which no argument does. "-" is standard output, there only as the last word. */
+bool odb_option_takes_next(enum odb_option_id id, const char *word, const char *next,
+                           const char *behind);
+/* What an option without a value means by it: --json is --json=-. NULL: it needs one, or takes
+ * none. Static. */
+const char *odb_option_alone(enum odb_option_id id);
 
 #endif

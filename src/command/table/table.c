@@ -399,13 +399,15 @@ static const struct odb_command command_table[] = {
         .name = "run",
         .group = "run",
         .args = args_model,
-        .options =
-            OPTIONS(OPTS_RUN, ODB_OPTION_SAVE_DIR, ODB_OPTION_CHECKPOINTS, ODB_OPTION_SESSION),
+        .options = OPTIONS(OPTS_RUN, ODB_OPTION_SAVE_DIR, ODB_OPTION_CHECKPOINTS, ODB_OPTION_JSON,
+                           ODB_OPTION_SESSION),
         .help = "run the model once and show its outputs; at the prompt, up to a breakpoint",
-        .text = "Runs the model on --target, or on the reference where none is given, and prints "
-                "shape and statistics of every output, or saves them all. At the prompt of the "
-                "screen it runs the target from the beginning to the first breakpoint, or to the "
-                "end, and judges every value on the way.",
+        .text =
+            "Runs the model on --target, or on the reference where none is given, and prints "
+            "type, shape and statistics of every output, or saves them all. --json has that with "
+            "the target's description and what was chosen for inputs; see onnxdbg-report(7). "
+            "At the prompt of the screen it runs the target from the beginning to the first "
+            "breakpoint, or to the end, and judges every value on the way.",
         .example = "onnxdbg run model.onnx --target ort --save outputs",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH,
         .exec = odb_command__run,

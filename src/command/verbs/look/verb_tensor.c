@@ -74,45 +74,6 @@ static void tensor_text(const char *name, const struct odb_tensor *t, int indent
         tensor_histogram(t, &s, progress, out);
 }
 
-static json_t *tensor_json(const char *name, const struct odb_tensor *t,
-                           const struct odb_progress *progress)
-{
-    static const char *const kinds[] = {"tensor", "sequence", "optional", "sparse", "map"};
-    json_t *object = json_object();
-    struct odb_stats s;
-    if (name)
-        json_object_set_new(object, "name", odb_json_text(name));
-    json_object_set_new(object, "kind", json_string(kinds[t->kind]));
-    json_object_set_new(object, "dtype", odb_json_text(odb_dtype_info(t->dtype)->name));
-    json_object_set_new(object, "shape", odb_json_shape(t));
-    if (t->n_items) {
-        json_t *items = json_array();
-        for (size_t i = 0; i < t->n_items; i++)
-            json_array_append_new(items, tensor_json(NULL, t->items[i], progress));
-        json_object_set_new(object, "items", items);
-    }
-    if (t->kind != ODB_TENSOR || odb_stats(&s, t, progress, NULL) != ODB_OK)
-        return object;
-    const struct {
-        const char *name;
-        double v;
-    } reals[] = {{"min", s.min},       {"max", s.max}, {"mean", s.mean},
-                 {"median", s.median}, {"std", s.std}, {"rms", s.rms}};
-    const struct {
-        const char *name;
-        size_t v;
-    } counts[] = {{"count", s.count},
-                  {"zeros", s.zeros},
-                  {"nan", s.nan},
-                  {"pos_inf", s.pos_inf},
-                  {"neg_inf", s.neg_inf}};
-    for (size_t i = 0; i < ODB_COUNT(reals); i++)
-        json_object_set_new(object, reals[i].name, odb_json_real(reals[i].v));
-    for (size_t i = 0; i < ODB_COUNT(counts); i++)
-        json_object_set_new(object, counts[i].name, json_integer((json_int_t)counts[i].v));
-    return object;
-}
-
 enum odb_status odb_command__tensor(struct odb_command_call *call, struct odb_error *err)
 {
     struct odb_tensor *t;
@@ -126,7 +87,7 @@ enum odb_status odb_command__tensor(struct odb_command_call *call, struct odb_er
     struct odb_watch_progress watched;
     const struct odb_progress *progress = odb_watch_progress(&watched, call, "statistics");
     if (odb_call_has(call, ODB_OPTION_JSON))
-        odb_json_put(tensor_json(name, t, progress), &out);
+        odb_json_put(odb_json_tensor(name, t, progress), &out);
     else
         tensor_text(name, t, 0, progress, &out);
     enum odb_status status = odb_hooks_cancelled(&watched.hooks, err);

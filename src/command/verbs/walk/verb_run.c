@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +17,7 @@
 #include "command/value/names.h"
 #include "command/verbs/walk/verb_step.h"
 #include "probe/run_values.h"
+#include "report/json.h"
 #include "system/file.h"
 #include "tensor/stats.h"
 
@@ -38,19 +40,36 @@ static void run_line(const char *name, const struct odb_tensor *t, struct odb_bu
     odb_buf_putc(out, '\n');
 }
 
+/* What is printed: text, or an object. */
+struct run_said {
+    struct odb_buf text;
+    json_t *json; /* owned; NULL: text is printed */
+};
+
+static void run_put_json(const char *name, const struct odb_tensor *t, json_t *json)
+{
+    json_array_append_new(json_object_get(json, "outputs"), odb_json_tensor(name, t, NULL));
+}
+
 /* DIR/NAME.npy, or .pb for what NumPy cannot hold. */
 static enum odb_status run_save(struct odb_command_call *call, const char *dir, const char *name,
-                                const struct odb_tensor *t, struct odb_buf *out,
+                                const struct odb_tensor *t, struct run_said *said,
                                 struct odb_error *err)
 {
+    const json_t *outputs = json_object_get(said->json, "outputs");
+    size_t n = json_array_size(outputs);
     bool numpy =
         t->kind == ODB_TENSOR && (t->dtype == ODB_STRING || odb_dtype_info(t->dtype)->descr);
     char *file = odb_file_name(name);
     char *path = odb_xasprintf("%s/%s%s", dir, file, numpy ? ".npy" : ".pb");
     enum odb_status status = odb_call__save(call, t, name, path, err);
-    odb_buf_puts(out, "  ");
-    odb_buf_put_shown(out, path);
-    odb_buf_putc(out, '\n');
+    if (n) {
+        json_object_set_new(json_array_get(outputs, n - 1), "file", odb_json_text(path));
+    } else {
+        odb_buf_puts(&said->text, "  ");
+        odb_buf_put_shown(&said->text, path);
+        odb_buf_putc(&said->text, '\n');
+    }
     free(path);
     free(file);
     return status;
@@ -92,11 +111,30 @@ static void run_what_dispose(struct run_what *what)
     free(what->values);
 }
 
+static void run_put_refused(const char *spec, const char *why, const char *plain,
+                            struct run_said *said)
+{
+    struct odb_buf *out = &said->text;
+    if (said->json) {
+        json_object_set_new(
+            said->json, "refused",
+            json_pack("{s:o,s:o}", "why", odb_json_text(why), "runs_on", odb_json_text(plain)));
+        return;
+    }
+    odb_buf_put_shown(out, spec);
+    odb_buf_puts(out, " refuses it: ");
+    odb_buf_put_shown(out, why);
+    odb_buf_putc(out, '\n');
+    odb_buf_put_shown(out, plain);
+    odb_buf_puts(out, " runs it, and so does the reference: the model is valid, for all that lint "
+                      "finds\n");
+}
+
 /* Where the target breaks what it refuses, that is told as what was found. */
 static enum odb_status run_refused(struct odb_command_call *call, const struct odb_feeds *feeds,
                                    const struct run_what *what,
                                    const struct odb_search_hooks *hooks, enum odb_status had,
-                                   struct odb_buf *out, struct odb_error *err)
+                                   struct run_said *said, struct odb_error *err)
 {
     const char *spec = odb_call__runner(call);
     struct odb_error why = *err;
@@ -105,21 +143,26 @@ static enum odb_status run_refused(struct odb_command_call *call, const struct o
                                    hooks, err));
     if (!plain)
         return had;
-    odb_buf_put_shown(out, spec);
-    odb_buf_puts(out, " refuses it: ");
-    odb_buf_put_shown(out, why.what);
-    odb_buf_putc(out, '\n');
-    odb_buf_put_shown(out, plain);
-    odb_buf_puts(out, " runs it, and so does the reference: the model is valid, for all that lint "
-                      "finds\n");
+    run_put_refused(spec, why.what, plain, said);
     free(plain);
     call->found = true;
     return ODB_OK;
 }
 
+static void run_put_about(const char *about, struct run_said *said)
+{
+    if (said->json)
+        json_object_set_new(said->json, "description", odb_json_text(about));
+    if (!about[0] || said->json)
+        return;
+    odb_buf_puts(&said->text, "run by ");
+    odb_buf_put_shown(&said->text, about);
+    odb_buf_putc(&said->text, '\n');
+}
+
 static enum odb_status run_once(struct odb_command_call *call, const struct odb_feeds *feeds,
                                 const struct run_what *what, struct odb_tensor **outputs,
-                                struct odb_buf *out, struct odb_error *err)
+                                struct run_said *said, struct odb_error *err)
 {
     const char *dir = odb_call_option(call, ODB_OPTION_SAVE_DIR);
     char about[300] = "";
@@ -130,26 +173,33 @@ static enum odb_status run_once(struct odb_command_call *call, const struct odb_
                        about, sizeof about, &hooks, err);
     bool ran = status == ODB_OK;
     if (!ran && status != ODB_CANCELLED)
-        status = run_refused(call, feeds, what, &hooks, status, out, err);
+        status = run_refused(call, feeds, what, &hooks, status, said, err);
     odb_watch_end(&watch);
     for (size_t i = 0; i < what->n && ran && status == ODB_OK; i++) {
-        run_line(what->names[i], outputs[i], out);
+        if (said->json)
+            run_put_json(what->names[i], outputs[i], said->json);
+        else
+            run_line(what->names[i], outputs[i], &said->text);
         if (dir)
-            status = run_save(call, dir, what->names[i], outputs[i], out, err);
+            status = run_save(call, dir, what->names[i], outputs[i], said, err);
     }
-    if (about[0] && ran && status == ODB_OK) {
-        odb_buf_puts(out, "run by ");
-        odb_buf_put_shown(out, about);
-        odb_buf_putc(out, '\n');
-    }
+    if (ran && status == ODB_OK)
+        run_put_about(about, said);
     return status;
+}
+
+static json_t *run_json(struct odb_command_call *call)
+{
+    return json_pack("{s:o,s:o,s:n,s:n,s:[]}", "target", odb_json_text(odb_call__runner(call)),
+                     "chosen", odb_json_text(odb_call__chosen(call)), "description", "refused",
+                     "outputs");
 }
 
 enum odb_status odb_command__run(struct odb_command_call *call, struct odb_error *err)
 {
     const char *dir = odb_call_option(call, ODB_OPTION_SAVE_DIR);
     const struct odb_feeds *feeds;
-    struct odb_buf out = ODB_BUF_INIT;
+    struct run_said said = {.text = ODB_BUF_INIT};
     if (call->console)
         return odb_call__walk(call, ODB_GO_RUN, NULL, err);
     ODB_TRY(odb_call__feeds(call, &feeds, err));
@@ -160,8 +210,14 @@ enum odb_status odb_command__run(struct odb_command_call *call, struct odb_error
     struct run_what what;
     run_choose(call, &what);
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, what.n + 1);
-    enum odb_status status = run_once(call, feeds, &what, outputs, &out, err);
-    odb_call__print(call, &out);
+    if (odb_call_has(call, ODB_OPTION_JSON))
+        said.json = run_json(call);
+    enum odb_status status = run_once(call, feeds, &what, outputs, &said, err);
+    if (said.json && status == ODB_OK)
+        odb_json_put(said.json, &said.text);
+    else
+        json_decref(said.json);
+    odb_call__print(call, &said.text);
     for (size_t i = 0; i < what.n; i++)
         odb_tensor_unref(outputs[i]);
     free(outputs);

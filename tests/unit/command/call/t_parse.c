@@ -7,6 +7,7 @@
 #include "command/table/command_find.h"
 #include "command/table/help.h"
 #include "command/table/nearest.h"
+#include "command/table/short.h"
 #include "command/table/table.h"
 #include "tests/help/models.h"
 
@@ -90,15 +91,51 @@ static void test_parse__repeated_options(void **state)
     odb_call_dispose(&call);
 }
 
-/* -j is JSON on standard output, so that what stands behind it is no file; --json has one. */
-static void test_parse__json(void **state)
+static void parse_json(const char *name, const char *words, const char *file, size_t n_args)
 {
     struct odb_command_call call;
-    parse_refused("bisect", "a -j --strategy fast", "--strategy");
-    parse_refused("bisect", "--json nosuch.onnx", "bisect needs MODEL");
-    MODELS_OK(parse_words(&call, "tensor", "f.npy -j", &why));
-    assert_true(odb_call_has(&call, ODB_OPTION_JSON));
+    MODELS_OK(parse_words(&call, name, words, &why));
+    const char *json = odb_call_option(&call, ODB_OPTION_JSON);
+    json = json ? json : odb_call_option(&call, ODB_OPTION_JSON_FILE);
+    assert_string_equal(json, file);
+    assert_int_equal(call.n_args, n_args);
     odb_call_dispose(&call);
+}
+
+/* --json of a report has a file behind it; of other commands one that ends in .json, for they were
+ * written before their arguments as well. */
+static void test_parse__json(void **state)
+{
+    parse_refused("bisect", "--json nosuch.onnx", "bisect needs MODEL");
+    parse_refused("nodes", "--json a.json", "nodes needs MODEL");
+    parse_refused("tensor", "f.npy --json=", "names no file");
+    parse_refused("tensor", "f.npy -jx", "takes no value");
+    parse_json("tensor", "f.npy -j", "-", 1);
+    parse_json("tensor", "-j f.npy", "-", 1);
+    parse_json("tensor", "--json f.npy x", "-", 2);
+    parse_json("tensor", "--json o.json f.npy", "o.json", 1);
+    parse_json("tensor", "f.npy -j o.json", "o.json", 1);
+    parse_json("tensor", "f.npy --json=o", "o", 1);
+    parse_json("tensor", "f.npy --json -", "-", 1);
+    parse_json("explain", "--op Clip --json - x.npy y.npy", "-", 3);
+}
+
+/* The same of a command that writes a report, by the rule alone: its model would be opened. */
+static void test_parse__json_of_report(void **state)
+{
+    static const struct {
+        const char *word, *next, *behind;
+        bool takes;
+    } cases[] = {
+        {"--json", "r", NULL, true},           {"--json", "-", "m.onnx", true},
+        {"--json", "--strategy", NULL, false}, {"--json", NULL, NULL, false},
+        {"-j", "m.onnx", NULL, false},         {"-j", "r.json", NULL, true},
+        {"-j", "--strategy", NULL, false},
+    };
+    for (size_t i = 0; i < ODB_COUNT(cases); i++)
+        assert_int_equal(odb_option_takes_next(ODB_OPTION_JSON_FILE, cases[i].word, cases[i].next,
+                                               cases[i].behind),
+                         cases[i].takes);
 }
 
 static void test_parse__refused(void **state)
@@ -115,7 +152,7 @@ static void test_parse__refused(void **state)
     parse_refused("check", "a --jobs=", "1..256");
     parse_refused("check", "a --tol foo", "--tol");
     parse_refused("check", "a -z", "no option '-z'");
-    parse_refused("compare", "a b --json=1", "--json takes no value");
+    parse_refused("compare", "a b --help=1", "--help takes no value");
     parse_refused("tensor", "a --seed -1", "0..4294967295");
     parse_refused("executors", "cpu -1", "no further argument '-1'");
     parse_refused("bisect", "a --strategy fast",
@@ -203,6 +240,7 @@ int main(void)
         cmocka_unit_test(test_parse__options_stand_anywhere),
         cmocka_unit_test(test_parse__repeated_options),
         cmocka_unit_test(test_parse__json),
+        cmocka_unit_test(test_parse__json_of_report),
         cmocka_unit_test(test_parse__refused),
         cmocka_unit_test(test_parse__help_needs_no_arguments),
         cmocka_unit_test(test_parse__the_table_is_whole),
