@@ -10,15 +10,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/map.h"
 #include "base/mem.h"
 #include "executor/executor.h"
+#include "executor/mangled.h"
 #include "executor/recording.h"
 #include "executor/renames.h"
 #include "model/read/load.h"
+#include "system/file.h"
 
 #define DUMP_LISTED 8 /* names in a note */
+#define DUMP_MAPS 9   /* names of a map that is written */
 
 struct dump {
     struct odb_recording *recording; /* owned */
@@ -28,6 +32,7 @@ struct dump {
     char **outputs;                  /* owned: of the debugged model */
     size_t n_outputs;
     struct odb_map *checkpoints; /* owned: name of a checkpoint -> value */
+    struct odb_mangled *mangled; /* owned: of names that nothing else finds; NULL: there are none */
     struct odb_map *forms;       /* owned: file form -> how many values have it whose own name is
                                     not recorded */
 };
@@ -41,11 +46,13 @@ static void dump_unload(struct dump *dump)
     free(dump->outputs);
     odb_map_free(dump->checkpoints);
     odb_map_free(dump->forms);
+    odb_mangled_free(dump->mangled);
     odb_model_free(dump->model);
     dump->outputs = NULL;
     dump->n_outputs = 0;
     dump->checkpoints = dump->forms = NULL;
     dump->model = NULL;
+    dump->mangled = NULL;
 }
 
 static void dump_know_model(struct dump *dump)
@@ -69,19 +76,6 @@ static void dump_know_model(struct dump *dump)
         odb_map_set(dump->forms, form, n + 1);
         free(form);
     }
-}
-
-static enum odb_status dump_load(void *self, const struct odb_load *load, struct odb_error *err)
-{
-    struct dump *dump = self;
-    dump_unload(dump);
-    ODB_TRY(
-        odb_model_open_bytes(&dump->model, load->bytes, load->size, NULL, load->dir, "model", err));
-    dump->outputs = odb_new_n(char *, load->n_original_outputs + 1);
-    for (size_t i = 0; i < load->n_original_outputs; i++)
-        dump->outputs[dump->n_outputs++] = odb_xstrdup(load->original_outputs[i]);
-    dump_know_model(dump);
-    return ODB_OK;
 }
 
 static const struct odb_value *dump_value(const struct dump *dump, const char *name)
@@ -183,6 +177,105 @@ static enum odb_status dump_find(const struct dump *dump, const char *name, size
         *found = dump_find_parameter(dump, value);
     if (*found == ODB_RECORDING_NONE)
         *found = dump_find_file(dump, name);
+    if (*found == ODB_RECORDING_NONE && value)
+        *found = odb_mangled_find(dump->mangled, value->index);
+    return ODB_OK;
+}
+
+/* --- names that other tools have made of them ----------------------------------------------------
+ */
+
+struct dump_witness {
+    const struct odb_load *load;
+    const struct odb_graph *graph;
+};
+
+/* The values that the reference makes of recorded inputs: those that have a name. */
+static bool dump_witness(void *payload, struct odb_tensor *const *inputs, struct odb_tensor **out)
+{
+    const struct dump_witness *w = payload;
+    const struct odb_graph *graph = w->graph;
+    struct odb_executor *executor = NULL;
+    struct odb_named *fed = odb_new_n(struct odb_named, graph->n_inputs + 1);
+    const char **names = odb_new_n(const char *, graph->n_values + 1);
+    int *values = odb_new_n(int, graph->n_values + 1);
+    struct odb_tensor **had = odb_new_n(struct odb_tensor *, graph->n_values + 1);
+    size_t n_fed = 0, n = 0;
+    struct odb_error ignored;
+    for (size_t i = 0; i < graph->n_inputs; i++)
+        if (inputs[i])
+            fed[n_fed++] = (struct odb_named){graph->values[graph->inputs[i]].name, inputs[i]};
+    for (size_t v = 0; v < graph->n_values; v++)
+        if (graph->values[v].producer != ODB_NO_NODE && graph->values[v].name[0]) {
+            values[n] = (int)v;
+            names[n++] = graph->values[v].name;
+        }
+    enum odb_status status = odb_executor_open(&executor, "cpu", &ignored);
+    if (status == ODB_OK)
+        status = odb_executor_load(executor, w->load, &ignored);
+    if (status == ODB_OK)
+        status = odb_executor_run(executor, fed, n_fed, names, n, had, &ignored);
+    for (size_t i = 0; i < n && status == ODB_OK; i++)
+        out[values[i]] = had[i];
+    odb_executor_close(executor);
+    free(fed);
+    free((void *)names);
+    free(values);
+    free(had);
+    return status == ODB_OK;
+}
+
+/* What neither names nor the map have found. What has another value's very name, or could be
+ * another's checkpoint, stays what it is. */
+static void dump_match(struct dump *dump, const struct odb_load *load)
+{
+    const struct odb_graph *graph = dump->model->graph;
+    size_t *found = odb_new_n(size_t, graph->n_values + 1), n_open = 0;
+    size_t count = odb_recording_count(dump->recording);
+    bool *items = odb_new_n(bool, count + 1), *values = odb_new_n(bool, graph->n_values + 1);
+    struct dump_witness witness = {load, graph};
+    for (size_t i = 0; i < count; i++) {
+        const char *name = odb_recording_name(dump->recording, i);
+        items[i] = !dump_value(dump, name) && !odb_map_has(dump->checkpoints, name);
+    }
+    for (size_t v = 0; v < graph->n_values; v++) {
+        const char *name = graph->values[v].name;
+        struct odb_error ignored;
+        found[v] = ODB_RECORDING_NONE;
+        if (!name[0] || dump_find(dump, name, &found[v], &ignored) != ODB_OK)
+            continue;
+        char *mapped = odb_renames_apply(dump->renames, name, NULL);
+        values[v] = found[v] == ODB_RECORDING_NONE && !mapped;
+        free(mapped);
+        if (found[v] != ODB_RECORDING_NONE)
+            items[found[v]] = false;
+    }
+    for (size_t i = 0; i < count; i++)
+        n_open += items[i];
+    if (n_open)
+        dump->mangled = odb_mangled_new(&(struct odb_mangled_open){.graph = graph,
+                                                                   .recording = dump->recording,
+                                                                   .found = found,
+                                                                   .values = values,
+                                                                   .items = items,
+                                                                   .witness = dump_witness,
+                                                                   .payload = &witness});
+    free(found);
+    free(items);
+    free(values);
+}
+
+static enum odb_status dump_load(void *self, const struct odb_load *load, struct odb_error *err)
+{
+    struct dump *dump = self;
+    dump_unload(dump);
+    ODB_TRY(
+        odb_model_open_bytes(&dump->model, load->bytes, load->size, NULL, load->dir, "model", err));
+    dump->outputs = odb_new_n(char *, load->n_original_outputs + 1);
+    for (size_t i = 0; i < load->n_original_outputs; i++)
+        dump->outputs[dump->n_outputs++] = odb_xstrdup(load->original_outputs[i]);
+    dump_know_model(dump);
+    dump_match(dump, load);
     return ODB_OK;
 }
 
@@ -225,6 +318,74 @@ static void dump_list_tell(struct dump_list *list, struct odb_account *account, 
     odb_buf_dispose(&list->text);
 }
 
+static bool dump_has_text(const char *path, const struct odb_buf *text)
+{
+    struct odb_error ignored;
+    FILE *file;
+    if (odb_file_open(&file, path, &ignored) != ODB_OK)
+        return false;
+    char *had = odb_new_n(char, text->len + 1);
+    bool same =
+        fread(had, 1, text->len + 1, file) == text->len && !memcmp(had, text->data, text->len);
+    free(had);
+    fclose(file);
+    return same;
+}
+
+/* The first of PATH.map, PATH.2.map, … that is not there, or has this text already. The caller's;
+ * NULL: it cannot be written. */
+static char *dump_write_map(const struct dump *dump, const struct odb_buf *text)
+{
+    const char *base = odb_recording_path(dump->recording);
+    for (int i = 1; i < DUMP_MAPS; i++) {
+        char *path = i == 1 ? odb_xasprintf("%s.map", base) : odb_xasprintf("%s.%d.map", base, i);
+        FILE *file = fopen(path, "wx");
+        if (file) {
+            bool whole = fwrite(text->data, 1, text->len, file) == text->len;
+            if (fclose(file) == 0 && whole)
+                return path;
+            unlink(path);
+        } else if (dump_has_text(path, text)) {
+            return path;
+        }
+        free(path);
+    }
+    return NULL;
+}
+
+/* What was matched by rule, and what is left to choose, for which a map is written. */
+static void dump_tell_mangled(const struct dump *dump, struct odb_account *account)
+{
+    struct odb_buf line = ODB_BUF_INIT, map = ODB_BUF_INIT;
+    struct dump_list several = {.text = ODB_BUF_INIT}, misfit = several;
+    if (odb_mangled_tell(dump->mangled, &line))
+        odb_account_note(account, "%s", odb_buf_text(&line));
+    odb_mangled_map(dump->mangled, false, &account->text);
+    for (size_t i = 0; i < odb_recording_count(dump->recording); i++) {
+        enum odb_mangled_fate fate = odb_mangled_fate(dump->mangled, i);
+        if (fate != ODB_MANGLED_OTHER)
+            dump_list_add(fate == ODB_MANGLED_SEVERAL ? &several : &misfit,
+                          odb_recording_name(dump->recording, i));
+    }
+    odb_buf_clear(&line);
+    odb_buf_puts(&line, "recorded names could be several values, or are two of one, and are left "
+                        "out");
+    if (several.n) {
+        odb_buf_puts(&map, "# VALUE = NAME: take the # off the lines that hold, for --map\n");
+        odb_mangled_map(dump->mangled, true, &map);
+        char *path = dump_write_map(dump, &map);
+        if (path)
+            odb_buf_printf(&line, "; choose in %s, for --map", path);
+        free(path);
+    }
+    dump_list_tell(&several, account, odb_buf_text(&line));
+    dump_list_tell(&misfit, account,
+                   "recorded names are those of values of another shape, or of which there is "
+                   "another file, and are left out");
+    odb_buf_dispose(&line);
+    odb_buf_dispose(&map);
+}
+
 static enum odb_status dump_account(void *self, struct odb_account *account, struct odb_error *err)
 {
     const struct dump *dump = self;
@@ -248,7 +409,8 @@ static enum odb_status dump_account(void *self, struct odb_account *account, str
     for (size_t i = 0; graph && i < n; i++) {
         const char *name = odb_recording_name(dump->recording, i);
         size_t prefix = strlen(ODB_RECORDING_PARAMETERS);
-        if (used[i] || odb_recording_is_numbered(dump->recording, i))
+        if (used[i] || odb_recording_is_numbered(dump->recording, i) ||
+            odb_mangled_fate(dump->mangled, i) != ODB_MANGLED_OTHER)
             continue;
         if (strncmp(name, ODB_RECORDING_PARAMETERS, prefix) == 0)
             dump_list_add(&folded, name + prefix);
@@ -260,6 +422,7 @@ static enum odb_status dump_account(void *self, struct odb_account *account, str
     dump_list_tell(&folded, account,
                    "recorded parameters are no initializers of the model (the exporter folded or "
                    "renamed them)");
+    dump_tell_mangled(dump, account);
     free(used);
     return ODB_OK;
 }

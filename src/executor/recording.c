@@ -389,6 +389,11 @@ void odb_recording_close(struct odb_recording *r)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
+const char *odb_recording_path(const struct odb_recording *r)
+{
+    return r->full;
+}
+
 size_t odb_recording_count(const struct odb_recording *r)
 {
     return r->items.n;

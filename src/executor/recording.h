@@ -23,6 +23,8 @@ enum odb_status odb_recording_open(struct odb_recording **out, const char *path,
                                    struct odb_error *err) ODB_MUST_USE;
 void odb_recording_close(struct odb_recording *recording); /* NULL is fine */
 
+/* Of the folder or file, from anywhere. Borrowed. */
+const char *odb_recording_path(const struct odb_recording *recording);
 size_t odb_recording_count(const struct odb_recording *recording);
 /* Its name: as the manifest or the file itself says, else the file's own. Borrowed. */
 const char *odb_recording_name(const struct odb_recording *recording, size_t i);
