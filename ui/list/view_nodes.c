@@ -15,6 +15,7 @@
 #include "model/model.h"
 #include "session/session.h"
 #include "ui/list/list.h"
+#include "ui/list/short_name.h"
 #include "ui/terminal/draw.h"
 #include "ui/view/app.h"
 #include "ui/view/mark.h"
@@ -22,12 +23,22 @@
 #include "ui/view/view.h"
 
 #define NODES_OUTPUT 130  /* columns from which on the output has one of its own */
-#define NODES_PATIENCE 10 /* rows that follow a search are made anew at most this part of time */
+#define NODES_PATIENCE 10 /* what follows a search is made anew at most this part of time */
+#define NODES_BESIDE 20   /* rows above and below that a short name is told apart from */
+#define NODES_ENOUGH 40   /* columns that are enough for a name */
+#define NODES_LEAST 16    /* columns that a name has where there is a type beside it */
+#define NODES_LEAST_OP 11 /* columns of operators: of a folded scope, how many nodes it has */
 
 struct nodes_view {
     struct ui_view view;
     struct ui_outline outline;
     double made, cost; /* when the rows were made, of odb_clock(), and how long it took */
+    struct ui_names names;
+    struct nodes_types {
+        int width;                /* columns of the widest type */
+        unsigned long generation; /* of the session then */
+        double made, cost;        /* as above */
+    } types;
 };
 
 static const struct odb_graph *nodes_graph(const struct ui_view *view)
@@ -100,16 +111,43 @@ enum odb_status ui_nodes_filter(struct ui_view *view, const char *text, size_t *
     return ODB_OK;
 }
 
-/* Rows that depend on verdicts follow the search, but do not take all of its time. */
+/* What depends on verdicts follows the search, but does not take all of its time. */
+static bool nodes_early(const struct ui_view *view, double made, double cost)
+{
+    return ui_app_busy(view->app) && odb_clock() - made < NODES_PATIENCE * cost;
+}
+
+/* Types become known with the reference's values. */
+static void nodes_measure(struct ui_view *view)
+{
+    struct nodes_view *v = (struct nodes_view *)view;
+    const struct odb_session *session = view->app->session;
+    struct odb_buf text = ODB_BUF_INIT;
+    int value;
+    v->types =
+        (struct nodes_types){.generation = odb_session_generation(session), .made = odb_clock()};
+    for (size_t i = 0; i < nodes_graph(view)->n_nodes; i++) {
+        odb_buf_clear(&text);
+        odb_session_node(session, (int)i, &value);
+        if (value != ODB_NO_VALUE)
+            odb_session_put_type(session, value, &text);
+        v->types.width = ODB_MAX(v->types.width, (int)text.len);
+    }
+    odb_buf_dispose(&text);
+    v->types.cost = odb_clock() - v->types.made;
+}
+
 static void nodes_prepare(struct ui_view *view, int cols)
 {
     struct nodes_view *v = (struct nodes_view *)view;
     odb_session_lock(view->app->session);
-    bool stale = ui_outline_follows(&v->outline) &&
-                 v->outline.generation != odb_session_generation(view->app->session);
+    unsigned long generation = odb_session_generation(view->app->session);
+    bool stale = ui_outline_follows(&v->outline) && v->outline.generation != generation;
+    bool unmeasured = !v->types.made || v->types.generation != generation;
+    if (unmeasured && !nodes_early(view, v->types.made, v->types.cost))
+        nodes_measure(view);
     odb_session_unlock(view->app->session);
-    bool early = ui_app_busy(view->app) && odb_clock() - v->made < NODES_PATIENCE * v->cost;
-    if (stale && !early)
+    if (stale && !nodes_early(view, v->made, v->cost))
         ui_nodes_remake(view);
 }
 
@@ -168,24 +206,36 @@ static void nodes_chosen(struct nodes_columns *c, unsigned wanted, int cols)
     c->name = name ? ODB_MAX(rest - c->output, 0) : 0;
 }
 
+/* On paper names are whole: they are searched there by other programs. */
+static bool nodes_on_paper(const struct ui_view *view)
+{
+    return view->app->terminal->canvas != NULL;
+}
+
+/* Columns that are enough to tell names apart. */
+static int nodes_enough(const struct ui_view *view)
+{
+    const struct ui_names *names = &((const struct nodes_view *)view)->names;
+    return ODB_MIN(ODB_MAX(names->width, NODES_LEAST), NODES_ENOUGH);
+}
+
 static struct nodes_columns nodes_columns(const struct ui_view *view, int cols)
 {
-    struct nodes_columns c = {.op = 13, .type = 18, .bar = 10, .number = 7};
+    const struct nodes_view *v = (const struct nodes_view *)view;
+    bool wide = cols >= 100;
+    struct nodes_columns c = {
+        .op = wide ? 18 : 13, .type = wide ? 22 : 18, .bar = wide ? 16 : 10, .number = 7};
     size_t n = nodes_graph(view)->n_nodes;
     for (c.index = 3; n >= 1000; n /= 10)
         c.index++;
-    if (cols >= 100) {
-        c.op = 18;
-        c.type = 22;
-        c.bar = 16;
-    }
-    unsigned wanted = ((const struct nodes_view *)view)->outline.how.columns;
-    if (wanted) {
-        nodes_chosen(&c, wanted, cols);
+    if (v->outline.how.columns) {
+        nodes_chosen(&c, v->outline.how.columns, cols);
         return c;
     }
+    c.op = ODB_MIN(c.op, ODB_MAX(v->names.op, NODES_LEAST_OP));
+    c.type = ODB_MIN(c.type, v->types.width + (v->types.width > 0));
     int rest = cols - (c.index + c.op + c.type + c.bar + c.number + 8);
-    if (rest < 16) { /* where there is little room, the error and the name matter most */
+    if (rest < nodes_enough(view)) { /* the error and the name matter most */
         rest += c.type;
         c.type = 0;
     }
@@ -236,6 +286,18 @@ static int nodes_titles(const struct ui_view *view, int cols, struct nodes_title
     return n;
 }
 
+/* What names have in common stands above them, once. */
+static void nodes_put_prefix(const struct ui_view *view, int width, struct odb_buf *out)
+{
+    const struct ui_names *names = &((const struct nodes_view *)view)->names;
+    const struct ui_terminal *terminal = view->app->terminal;
+    if (!*names->prefix || nodes_on_paper(view))
+        return;
+    odb_buf_puts(out, " in ");
+    width -= ui_text_width(terminal, odb_buf_text(out)) + 1;
+    ui_short_name_end(names->prefix, names->separator, terminal, width, out);
+}
+
 /* The title of a column, with an arrow where rows are sorted by it. */
 static void nodes_head(const struct ui_view *view, const struct ui_area *area,
                        const struct nodes_title *head, bool has_own)
@@ -246,8 +308,12 @@ static void nodes_head(const struct ui_view *view, const struct ui_area *area,
     bool sorted =
         instead || (how->sort == head->sort && (head->sort != UI_SORT_INDEX || how->descending));
     enum ui_glyph arrow = how->descending ? UI_GLYPH_ARROW_DOWN : UI_GLYPH_ARROW_UP;
-    char *text = odb_xasprintf("%s%s", sorted ? ui_glyph_text(arrow, area->terminal->unicode) : "",
-                               instead ? ui_sort_name(how->sort) : head->text);
+    struct odb_buf made = ODB_BUF_INIT;
+    odb_buf_printf(&made, "%s%s", sorted ? ui_glyph_text(arrow, area->terminal->unicode) : "",
+                   instead ? ui_sort_name(how->sort) : head->text);
+    if (head->sort == UI_SORT_NAME)
+        nodes_put_prefix(view, head->width, &made);
+    char *text = odb_buf_take(&made);
     bool right =
         head->sort == UI_SORT_INDEX || head->sort == UI_SORT_LOCAL || head->sort == UI_SORT_NOISE;
     if (right)
@@ -282,11 +348,61 @@ static const char *nodes_column(const struct ui_view *view, int row, int col)
     return n ? ui_sort_name(titles[0].sort) : NULL;
 }
 
-static void nodes_draw_names(const struct ui_view *view, const struct odb_node *node, int value,
+/* What the name of a row is told by: of a folded scope its own, of a node without a name that of
+ * what it makes. Behind what all have in common. */
+static const char *nodes_label(const struct ui_view *view, size_t at)
+{
+    int node = nodes_row(view, at).node;
+    const struct ui_names *names = &((const struct nodes_view *)view)->names;
+    return ui_names_rest(names, ui_outline_label(nodes_graph(view), node));
+}
+
+/* The names around a row, the nearest first. Returns how many. */
+static size_t nodes_beside(const struct ui_view *view, size_t at, const char **out)
+{
+    size_t n = 0, rows = nodes_rows(view);
+    for (size_t i = 1; i <= NODES_BESIDE; i++) {
+        if (at >= i)
+            out[n++] = nodes_label(view, at - i);
+        if (at + i < rows)
+            out[n++] = nodes_label(view, at + i);
+    }
+    return n;
+}
+
+/* What the row above says as well is dim, but not where the cursor is. */
+static void nodes_draw_name(const struct ui_view *view, size_t at, const char *name, int width,
+                            const struct ui_area *area, int col)
+{
+    const struct ui_names *names = &((const struct nodes_view *)view)->names;
+    const struct odb_node *node = &nodes_graph(view)->nodes[nodes_row(view, at).worst];
+    enum ui_style style = *node->name ? UI_STYLE_NAME : UI_STYLE_DIM;
+    if (nodes_on_paper(view)) {
+        ui_draw_field(area, 0, col, width, UI_CUT_MIDDLE, style, name);
+        return;
+    }
+    const char *beside[2 * NODES_BESIDE];
+    bool follows = at > view->top && at != view->selected;
+    struct ui_short_name what = {.name = ui_names_rest(names, name),
+                                 .op = node->op_type,
+                                 .above = follows ? nodes_label(view, at - 1) : NULL,
+                                 .beside = beside,
+                                 .n = nodes_beside(view, at, beside)};
+    struct odb_buf text = ODB_BUF_INIT;
+    size_t repeated = ui_short_name_put(&what, names->separator, area->terminal, width, &text);
+    ui_draw_field(area, 0, col, width, UI_CUT_MIDDLE, style, odb_buf_text(&text));
+    char *same = odb_xstrndup(odb_buf_text(&text), repeated);
+    ui_draw_mark(area, 0, col, ODB_MIN(ui_text_width(area->terminal, same), width), UI_STYLE_DIM);
+    free(same);
+    odb_buf_dispose(&text);
+}
+
+static void nodes_draw_names(const struct ui_view *view, size_t at, int value,
                              const struct nodes_columns *c, const struct ui_area *area, int col)
 {
+    const struct odb_node *node = &nodes_graph(view)->nodes[nodes_row(view, at).worst];
     const struct odb_session *session = view->app->session;
-    const struct odb_graph *graph = odb_session_model(session)->graph;
+    const struct odb_graph *graph = nodes_graph(view);
     struct odb_buf text = ODB_BUF_INIT;
     char key[512] = "";
     if (value != ODB_NO_VALUE)
@@ -300,8 +416,7 @@ static void nodes_draw_names(const struct ui_view *view, const struct odb_node *
                   fits ? odb_buf_text(&text) : node->op_type);
     col += c->op + 1;
     /* A node without a name is known by what it makes. */
-    ui_draw_field(area, 0, col, c->name, UI_CUT_MIDDLE, *node->name ? UI_STYLE_NAME : UI_STYLE_DIM,
-                  *node->name ? node->name : key);
+    nodes_draw_name(view, at, *node->name ? node->name : key, c->name, area, col);
     col += c->name + 1;
     if (c->output)
         ui_draw_field(area, 0, col, c->output - 1, UI_CUT_MIDDLE, UI_STYLE_DIM, key);
@@ -333,7 +448,10 @@ static void nodes_draw_scope(const struct ui_view *view, const struct ui_row *ro
                       row->n, row->n == 1 ? "" : "s");
     ui_draw_field(area, 0, col, c->op, UI_CUT_END, UI_STYLE_LABEL, text);
     free(text);
-    text = odb_xasprintf("%.*s%c%s", row->scope, label, separator, dots);
+    const struct ui_names *names = &((const struct nodes_view *)view)->names;
+    int left_out = nodes_on_paper(view) ? 0 : (int)(ui_names_rest(names, label) - label);
+    left_out = left_out < row->scope ? left_out : 0;
+    text = odb_xasprintf("%.*s%c%s", row->scope - left_out, label + left_out, separator, dots);
     ui_draw_field(area, 0, col + c->op + 1, c->name + 1 + c->output + c->type + c->kernel,
                   UI_CUT_MIDDLE, UI_STYLE_NAME, text);
     free(text);
@@ -365,7 +483,6 @@ static void nodes_draw_row(const struct ui_view *view, size_t at, const struct u
     struct nodes_columns c = nodes_columns(view, area->cols);
     struct ui_row row = nodes_row(view, at);
     int value, col = -view->left;
-    const struct odb_node *node = &odb_session_model(session)->graph->nodes[row.worst];
     const struct odb_value_report *report = odb_session_node(session, row.worst, &value);
     bool culprit = report->culprit || odb_session_culprit(session, row.worst);
     bool unsupported = *odb_cpu_unsupported(odb_session_cpu(session), row.worst);
@@ -379,7 +496,7 @@ static void nodes_draw_row(const struct ui_view *view, size_t at, const struct u
     if (row.scope)
         nodes_draw_scope(view, &row, &c, area, col);
     else
-        nodes_draw_names(view, node, value, &c, area, col);
+        nodes_draw_names(view, at, value, &c, area, col);
     col += c.op + 1 + c.name + 1 + c.output + c.type + c.kernel + 1;
     ui_draw_error(area, 0, col, c.bar, report, ui_noise_factor(view->app->console));
     const char *error = isinf(odb_report_error(report))
@@ -416,12 +533,16 @@ static void nodes_subject(const struct ui_view *view, struct ui_subject *out)
 
 static void nodes_open(struct ui_view *view)
 {
-    ui_outline_init(ui_nodes_outline(view));
+    struct nodes_view *v = (struct nodes_view *)view;
+    ui_outline_init(&v->outline);
+    ui_outline_look(&v->outline, nodes_graph(view));
+    ui_names_make(&v->names, nodes_graph(view), v->outline.separator, view->app->terminal);
 }
 
 static void nodes_close(struct ui_view *view)
 {
     ui_outline_dispose(ui_nodes_outline(view));
+    ui_names_dispose(&((struct nodes_view *)view)->names);
 }
 
 const struct ui_view_ops ui_nodes_view = {

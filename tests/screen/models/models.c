@@ -173,6 +173,39 @@ static void models_fan(struct odb_builder *b)
     odb_buf_dispose(&readers);
 }
 
+/* Layers whose names are long paths, all but a few of which begin alike. */
+static void models_paths(struct odb_builder *b)
+{
+    static const char *const parts[][2] = {
+        {"MatMul", "attention/self/query/Tensordot/MatMul"},
+        {"Add", "attention/self/query/BiasAdd"},
+        {"MatMul", "attention/self/key/Tensordot/MatMul"},
+        {"Add", "attention/self/key/BiasAdd"},
+        {"MatMul", "attention/self/value/Tensordot/MatMul"},
+        {"Add", "attention/self/value/BiasAdd"},
+        {"MatMul", "intermediate/dense/Tensordot/MatMul"},
+        {"Tanh", "intermediate/activation/Tanh"},
+        {"MatMul", "output/dense/MatMul"},
+        {"Add", "output/dense/BiasAdd"},
+    };
+    char input[64] = "x", output[64];
+    odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){4, 4});
+    models_weight(b, "w", 4);
+    for (size_t i = 0; i < 6 * ODB_COUNT(parts); i++) {
+        const char *const *part = parts[i % ODB_COUNT(parts)];
+        char *name =
+            odb_xasprintf("transformer/bert/encoder/layer_%zu/%s", i / ODB_COUNT(parts), part[1]);
+        char *inputs = odb_xasprintf(strcmp(part[0], "Tanh") ? "%s w" : "%s", input);
+        snprintf(output, sizeof output, "v%zu", i);
+        odb_build_node(b, part[0], name, inputs, output);
+        snprintf(input, sizeof input, "%s", output);
+        free(name);
+        free(inputs);
+    }
+    odb_build_node(b, "Softmax", "transformer/logits", input, "y");
+    odb_build_output_typed(b, "y", ODB_F32, 2, (int64_t[]){4, 4});
+}
+
 /* So many nodes that writing them down takes a while. */
 static void models_long(struct odb_builder *b)
 {
@@ -230,6 +263,7 @@ static const struct kind KINDS[] = {
     {"names", models_names}, {"custom", models_custom}, {"unnamed", models_unnamed},
     {"sized", models_sized}, {"empty", models_empty},   {"kinds", models_kinds},
     {"fan", models_fan},     {"long", models_long},     {"hostile", models_hostile},
+    {"paths", models_paths},
 };
 
 int main(int argc, char **argv)
