@@ -40,6 +40,7 @@
 #define LAYOUT_ROOM 60   /* columns from which on more than one hint keeps its place */
 #define LAYOUT_LEAST 24  /* columns that a view beside another has at least */
 #define LAYOUT_MESSAGE 4 /* rows of the longest message */
+#define LAYOUT_LIST 4    /* rows that a view keeps when a message is longer */
 #define LAYOUT_TOUR 2    /* rows of what to do next */
 #define LAYOUT_ABOUT 4   /* rows about the selected node, the line above included */
 
@@ -86,6 +87,17 @@ static void layout_wide(const struct ui_app *app, struct layout *layout, const s
         layout_pane(layout, UI_VIEW_LOG, &below, true);
 }
 
+static int layout_message_rows(const struct ui_app *app)
+{
+    const struct ui_terminal *terminal = app->terminal;
+    size_t gap;
+    int lines = 0;
+    for (const char *p = app->message ? app->message : ""; *p && lines < LAYOUT_MESSAGE;
+         lines++, p += gap)
+        p += ui_text_line(terminal, p, terminal->cols, &gap);
+    return lines;
+}
+
 static void layout_make(const struct ui_app *app, struct layout *layout)
 {
     *layout = (struct layout){.all = ui_area_all(app->terminal)};
@@ -99,7 +111,9 @@ static void layout_make(const struct ui_app *app, struct layout *layout)
     if (!wide && top != UI_VIEW_NODES && all->rows < 30)
         strip = 0;
     int tour = app->tour && all->rows >= 12 ? LAYOUT_TOUR : 0;
-    int rows = ODB_MAX(all->rows - 3 - strip - about - tour, 0);
+    int more = ODB_MAX(layout_message_rows(app) - 1, 0); /* than the row that a message has */
+    int rows = all->rows - 3 - strip - about - tour;
+    rows = ODB_MAX(rows - ODB_MIN(more, ODB_MAX(rows - LAYOUT_LIST, 0)), 0);
     struct ui_area main = ui_area_part(all, 1, 0, rows, all->cols);
     layout->about = ui_area_part(all, 1 + rows, 0, about, all->cols);
     layout->strip = ui_area_part(all, 1 + rows + about, 0, strip, all->cols);
@@ -337,14 +351,12 @@ static void layout_hints(const struct ui_app *app, const struct ui_area *line)
         }
 }
 
-/* One line; a longer message grows upwards over what is there, so that all of it can be read. */
+/* One line; a longer message takes rows of the list, and of what is below that only on a small
+ * screen: all of it can be read. */
 static void layout_message(const struct ui_app *app, const struct ui_area *all)
 {
     const char *text = app->message ? app->message : "";
-    size_t gap;
-    int lines = 0;
-    for (const char *p = text; *p && lines < LAYOUT_MESSAGE; lines++, p += gap)
-        p += ui_text_line(app->terminal, p, all->cols, &gap);
+    int lines = layout_message_rows(app);
     struct ui_area area = ui_area_part(all, all->rows - 1 - lines, 0, lines, all->cols);
     ui_draw_fill(&area, app->message_style);
     ui_draw_words(&area, 0, app->message_style, text);

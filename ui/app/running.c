@@ -4,6 +4,7 @@
  */
 #include "ui/app/running.h"
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@
 #include "ui/app/outside.h"
 #include "ui/app/tour.h"
 #include "ui/list/jump.h"
+#include "ui/list/result.h"
 #include "ui/list/text_view.h"
 #include "ui/view/app.h"
 #include "ui/view/keymap.h"
@@ -124,6 +126,22 @@ static const char *running_says(const char *text)
     return *line ? line : text;
 }
 
+/* The headline of a search, as far as it is what the command says, in one row. NULL: it is not, or
+ * it accuses no node. */
+static char *running_result(const struct ui_app *app, const char *says)
+{
+    const struct odb_report *report = odb_session_report(app->session);
+    struct odb_buf headline = ODB_BUF_INIT, result = ODB_BUF_INIT;
+    odb_report_headline(report, &headline);
+    if (!strncmp(says, odb_buf_text(&headline), headline.len))
+        ui_result_put(app, report, &result);
+    odb_buf_dispose(&headline);
+    if (result.len)
+        return odb_buf_take(&result);
+    odb_buf_dispose(&result);
+    return NULL;
+}
+
 /* A line goes below, more than that into a view of its own; but a search shows what it found. */
 static void running_show_output(struct ui_app *app, const struct ui_running *running)
 {
@@ -148,8 +166,14 @@ static void running_show_output(struct ui_app *app, const struct ui_running *run
         ui_app_open(app, UI_VIEW_OUTPUT);
     bool searched = running->call.command->flags & ODB_COMMAND_RECORDS;
     const struct odb_report *report = searched ? odb_session_report(app->session) : NULL;
-    if (report && odb_report_hint(report))
-        ui_app_say(app, UI_STYLE_WARN, "%.*s; %s", (int)first, says, odb_report_hint(report));
+    if (!report)
+        return;
+    char *result = running_result(app, says);
+    const char *hint = odb_report_hint(report);
+    if (result || hint)
+        ui_app_say(app, UI_STYLE_WARN, "%.*s%s%s", result ? INT_MAX : (int)first,
+                   result ? result : says, hint ? "; " : "", hint ? hint : "");
+    free(result);
 }
 
 static void running_redirect(struct ui_app *app, struct ui_running *running)

@@ -68,15 +68,13 @@ static void tour_key(const struct ui_app *app, const char *command, struct odb_b
 {
     static const char *const views[] = {"nodes", "node", "all"};
     char name[16];
-    for (size_t v = 0; v < ODB_COUNT(views) && !app->linear; v++)
-        for (size_t i = 0; i < app->keymap->bindings.n; i++) {
-            const struct ui_binding *binding = &app->keymap->bindings.items[i];
-            if (strcmp(binding->view, views[v]) || strcmp(binding->command, command))
-                continue;
-            odb_buf_puts(out, ui_key_name(binding->key, name, sizeof name));
-            return;
-        }
-    odb_buf_printf(out, "`%s`", command);
+    int key = 0;
+    for (size_t v = 0; v < ODB_COUNT(views) && !app->linear && !key; v++)
+        key = ui_keymap_key(app->keymap, views[v], command);
+    if (key)
+        odb_buf_puts(out, ui_key_name(key, name, sizeof name));
+    else
+        odb_buf_printf(out, "`%s`", command);
 }
 
 void ui_tour_text(const struct ui_app *app, struct odb_buf *out)

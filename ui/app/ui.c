@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "command/call/console.h"
 #include "interpret/cpu.h"
 #include "session/session.h"
@@ -20,6 +21,7 @@
 #include "ui/app/plain_screen.h"
 #include "ui/app/running.h"
 #include "ui/list/jump.h"
+#include "ui/terminal/draw.h"
 #include "ui/terminal/terminal.h"
 #include "ui/view/app.h"
 #include "ui/view/keymap.h"
@@ -99,6 +101,21 @@ static bool ui_reaches_output(const struct odb_session *session)
     return reached;
 }
 
+/* What to do first, in one row: the title has the target where this has no room for it. */
+static void ui_invite(struct ui_app *app)
+{
+    const char *target = odb_console_target(app->console);
+    const char *reference = odb_console_reference(app->console), *keys = "? lists the keys";
+    struct odb_buf text = ODB_BUF_INIT;
+    odb_buf_printf(&text, "F finds where %s diverges from %s; %s", target, reference, keys);
+    bool fits =
+        app->linear || ui_text_width(app->terminal, odb_buf_text(&text)) <= app->terminal->cols;
+    ui_app_say(app, UI_STYLE_MESSAGE, "%s finds where %s diverges from %s; %s",
+               app->linear ? "bisect" : "F", fits ? target : "the target",
+               fits ? reference : "the reference", app->linear ? "help lists the commands" : keys);
+    odb_buf_dispose(&text);
+}
+
 static void ui_greet(struct ui_app *app)
 {
     const struct odb_session *session = app->session;
@@ -118,10 +135,7 @@ static void ui_greet(struct ui_app *app)
                        ? "what does not depend on them can be judged"
                        : "it reaches no output, so F cannot search, but r judges what it reaches");
     else
-        ui_app_say(app, UI_STYLE_MESSAGE, "%s finds where %s diverges from %s; %s",
-                   app->linear ? "bisect" : "F", odb_console_target(app->console),
-                   odb_console_reference(app->console),
-                   app->linear ? "help lists the commands" : "? lists the keys");
+        ui_invite(app);
 }
 
 /* Whether there can be no screen: where one was asked for, that is an error with a way out. */

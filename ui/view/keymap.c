@@ -226,6 +226,16 @@ const struct ui_binding *ui_keymap_find(const struct ui_keymap *keymap, const ch
     return found;
 }
 
+int ui_keymap_key(const struct ui_keymap *keymap, const char *view, const char *command)
+{
+    for (size_t i = 0; i < keymap->bindings.n; i++) {
+        const struct ui_binding *binding = &keymap->bindings.items[i];
+        if (!strcmp(binding->view, view) && !strcmp(binding->command, command))
+            return binding->key;
+    }
+    return 0;
+}
+
 bool ui_keymap_begins(const struct ui_keymap *keymap, const char *view, int key)
 {
     if (ui_keymap_find(keymap, view, key))

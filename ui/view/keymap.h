@@ -39,6 +39,9 @@ enum odb_status ui_keymap_read(struct ui_keymap *keymap, const char *name, const
 /* The view's own binding, else that of "all"; NULL when the key has none. Borrowed. */
 const struct ui_binding *ui_keymap_find(const struct ui_keymap *keymap, const char *view, int key);
 
+/* A key that gives this very command there; 0: none does. */
+int ui_keymap_key(const struct ui_keymap *keymap, const char *view, const char *command);
+
 /* Whether a key is the first of two there, and nothing alone. */
 bool ui_keymap_begins(const struct ui_keymap *keymap, const char *view, int key);
 
