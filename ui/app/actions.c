@@ -124,39 +124,71 @@ static enum odb_status action_consumer(struct ui_app *app, const struct odb_comm
                     odb_call_arg(call, 0) ? "such " : "", from);
 }
 
-/* The next node that way; of those that merely inherit an error, only when no node is accused. */
-static enum odb_status action_divergence(struct ui_app *app, int step, struct odb_error *err)
+/* The next node that way that is accused, or whose verdict is bad. */
+static int action_next(const struct ui_app *app, int step, bool accused)
 {
     const struct odb_session *session = app->session;
     int n = (int)odb_session_model(session)->graph->n_nodes, at = ui_app_node(app);
-    int culprit = ODB_NO_NODE, bad = ODB_NO_NODE;
+    int found = ODB_NO_NODE;
     odb_session_lock(session);
-    for (int i = 1; i <= n && culprit == ODB_NO_NODE; i++) {
+    for (int i = 1; i <= n && found == ODB_NO_NODE; i++) {
         int node = ((at + step * i) % n + n) % n;
         const struct odb_value_report *report = odb_session_node(session, node, NULL);
-        if (report->culprit || odb_session_culprit(session, node))
-            culprit = node;
-        else if (bad == ODB_NO_NODE && odb_verdict_is_bad(report->verdict))
-            bad = node;
+        bool culprit = report->culprit || odb_session_culprit(session, node);
+        if (culprit || (!accused && odb_verdict_is_bad(report->verdict)))
+            found = node;
     }
     odb_session_unlock(session);
-    if (culprit == ODB_NO_NODE && bad == ODB_NO_NODE)
+    return found;
+}
+
+static enum odb_status action_culprit(struct ui_app *app, int step, struct odb_error *err)
+{
+    int found = action_next(app, step, true);
+    if (found == ODB_NO_NODE && action_next(app, step, false) == ODB_NO_NODE)
         return odb_fail(err, ODB_E_USAGE, "no node that was looked at diverges");
-    if (culprit == at)
+    if (found == ODB_NO_NODE) {
+        odb_fail(err, ODB_E_USAGE, "no node is accused");
+        return odb_error_remedy(err, "`next-divergence` goes to those that are off");
+    }
+    if (found == ui_app_node(app))
         ui_app_say(app, UI_STYLE_MESSAGE,
                    "this is the only culprit; `filter off` lists what it led to");
-    ui_app_jump(app, culprit != ODB_NO_NODE ? culprit : bad);
+    ui_app_jump(app, found);
     return ODB_OK;
 }
 
 static enum odb_status action_next_culprit(struct ui_app *app, const struct odb_command_call *call,
                                            struct odb_error *err)
 {
-    return action_divergence(app, 1, err);
+    return action_culprit(app, 1, err);
 }
 
 static enum odb_status action_prev_culprit(struct ui_app *app, const struct odb_command_call *call,
                                            struct odb_error *err)
+{
+    return action_culprit(app, -1, err);
+}
+
+static enum odb_status action_divergence(struct ui_app *app, int step, struct odb_error *err)
+{
+    int found = action_next(app, step, false);
+    if (found == ODB_NO_NODE)
+        return odb_fail(err, ODB_E_USAGE, "no node that was looked at diverges");
+    ui_app_jump(app, found);
+    return ODB_OK;
+}
+
+static enum odb_status action_next_divergence(struct ui_app *app,
+                                              const struct odb_command_call *call,
+                                              struct odb_error *err)
+{
+    return action_divergence(app, 1, err);
+}
+
+static enum odb_status action_prev_divergence(struct ui_app *app,
+                                              const struct odb_command_call *call,
+                                              struct odb_error *err)
 {
     return action_divergence(app, -1, err);
 }
@@ -412,6 +444,8 @@ static const ui_action_fn actions[ODB_SCREEN_COUNT] = {
     [ODB_SCREEN_CONSUMER] = action_consumer,
     [ODB_SCREEN_NEXT_CULPRIT] = action_next_culprit,
     [ODB_SCREEN_PREV_CULPRIT] = action_prev_culprit,
+    [ODB_SCREEN_NEXT_DIVERGENCE] = action_next_divergence,
+    [ODB_SCREEN_PREV_DIVERGENCE] = action_prev_divergence,
     [ODB_SCREEN_OPEN] = action_open,
     [ODB_SCREEN_BACK] = action_back,
     [ODB_SCREEN_SHOW] = action_show,

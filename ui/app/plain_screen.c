@@ -301,6 +301,8 @@ static bool linear_moves(enum odb_screen_id id)
     case ODB_SCREEN_CONSUMER:
     case ODB_SCREEN_NEXT_CULPRIT:
     case ODB_SCREEN_PREV_CULPRIT:
+    case ODB_SCREEN_NEXT_DIVERGENCE:
+    case ODB_SCREEN_PREV_DIVERGENCE:
     case ODB_SCREEN_SEARCH:
     case ODB_SCREEN_NEXT_MATCH:
     case ODB_SCREEN_PREV_MATCH:

@@ -60,7 +60,7 @@ static const struct tour_step {
      "nodes at last; there {sort} puts the largest errors first.",
      tour_sorted},
     {"{filter} filters the list, {fold all} folds it. {export {node}} writes the selected node as "
-     "a model of its own that shows the fault: go to the culprit ({next-divergence}) first.",
+     "a model of its own that shows the fault: go to the culprit ({next-culprit}) first.",
      tour_exported},
 };
 

@@ -41,7 +41,7 @@ struct help_view {
 static const struct help_group {
     const char *title, *names;
 } help_groups[] = {
-    {"find the fault", " next-divergence previous-divergence tour "},
+    {"find the fault", " next-culprit previous-culprit next-divergence previous-divergence tour "},
     {"look", " open view back focus depth slice mode plane section worst index format measure find "
              "part channels order "},
     {"go places", " up down page-up page-down top bottom left right goto producer consumer "

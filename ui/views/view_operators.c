@@ -84,10 +84,13 @@ static void operators_count(const struct operators_view *v, const struct odb_ses
     }
 }
 
-/* The worst first; where nothing is known, what stands there most often. */
+/* Culprits first, as others may have inherited their errors; then the worst; where nothing is
+ * known, what stands there most often. */
 static int operators_compare(const void *a, const void *b)
 {
     const struct operators_row *x = a, *y = b;
+    if (!x->culprits != !y->culprits)
+        return x->culprits ? -1 : 1;
     if (x->error != y->error)
         return x->error < y->error ? 1 : -1;
     if (x->nodes != y->nodes)
@@ -281,7 +284,7 @@ static void operators_title(const struct ui_view *view, struct odb_buf *out)
 }
 
 const struct ui_view_ops ui_operators_view = {
-    .help = "what came of each operator, worst first",
+    .help = "what came of each operator, culprits first",
     .size = sizeof(struct operators_view),
     .open = operators_open,
     .close = operators_close,
