@@ -95,6 +95,31 @@ static void loop_wanted(struct ui_app *app, int key)
     free(line);
 }
 
+/* Whether a key's command opens the view that it is pressed in. */
+static bool loop_closes(const struct ui_app *app, const char *command)
+{
+    const char *view = ui_app_view(app)->name;
+    if (!strcmp(command, "view"))
+        return app->focus == UI_VIEW_CHOOSE;
+    return app->focus != UI_VIEW_NODES && !strncmp(command, "view ", 5) &&
+           !strcmp(command + 5, view);
+}
+
+/* Whether a key's command would write a folder that shows nothing: nothing is known of the node.
+ * Who types it means it. */
+static bool loop_exports_nothing(const struct ui_app *app, const char *command)
+{
+    if (ui_app_busy(app) || strncmp(command, "export", 6) || (command[6] && command[6] != ' '))
+        return false;
+    int node = ui_app_subject(app).node;
+    odb_session_lock(app->session);
+    bool unknown = !odb_session_report(app->session) &&
+                   (node == ODB_NO_NODE ||
+                    odb_session_node(app->session, node, NULL)->verdict == ODB_VERDICT_UNTESTED);
+    odb_session_unlock(app->session);
+    return unknown;
+}
+
 static void loop_key(struct ui_app *app, int key)
 {
     const char *view = ui_app_view(app)->name;
@@ -115,7 +140,13 @@ static void loop_key(struct ui_app *app, int key)
     key = app->prefix ? ui_key_pair(app->prefix, key) : key;
     app->prefix = 0;
     const struct ui_binding *binding = ui_keymap_find(app->keymap, view, key);
-    if (binding && strstr(binding->command, "{key}"))
+    if (binding && loop_closes(app, binding->command))
+        ui_app_back(app);
+    else if (binding && loop_exports_nothing(app, binding->command))
+        ui_app_say(app, UI_STYLE_WARN,
+                   "nothing to export: no search has found a fault yet; F "
+                   "searches");
+    else if (binding && strstr(binding->command, "{key}"))
         app->wanting = odb_xstrdup(binding->command);
     else if (binding)
         ui_app_command(app, binding->command);

@@ -283,11 +283,22 @@ static const char *running_take_file(const char *line, struct ui_running *runnin
     return odb_buf_text(made);
 }
 
+/* A number alone: a row, or the node that has this number in the list. */
+static const char *running_number(const struct ui_app *app, const char *line, struct odb_buf *made)
+{
+    const char *digits = line + strspn(line, " \t");
+    size_t n = strspn(digits, "0123456789");
+    if (!n || digits[n + strspn(digits + n, " \t")])
+        return line;
+    odb_buf_printf(made, app->focus == UI_VIEW_NODES ? "goto '#%.*s'" : "row %.*s", (int)n, digits);
+    return odb_buf_text(made);
+}
+
 /* from: where the line stands in a file; NULL: in none. Taken. */
 static void running_give(struct ui_app *app, const char *line, char *from)
 {
     struct ui_running running = {.status = ODB_OK, .from = from};
-    struct odb_buf text = ODB_BUF_INIT, made = ODB_BUF_INIT;
+    struct odb_buf text = ODB_BUF_INIT, made = ODB_BUF_INIT, number = ODB_BUF_INIT;
     app->dirty = true;
     if (!line[strspn(line, " \t")] && app->console->again)
         line = app->console->again;
@@ -295,15 +306,17 @@ static void running_give(struct ui_app *app, const char *line, char *from)
         running_dispose(&running);
         return;
     }
-    line = running_take_file(line, &running, &made);
+    line = running_take_file(running_number(app, line, &number), &running, &made);
     if (!running_substitute(app, line, &text)) {
         ui_app_say(app, UI_STYLE_WARN, "there is nothing under the cursor for `%s`", line);
         odb_buf_dispose(&text);
         odb_buf_dispose(&made);
+        odb_buf_dispose(&number);
         running_dispose(&running);
         return;
     }
     odb_buf_dispose(&made);
+    odb_buf_dispose(&number);
     running.line = odb_buf_take(&text);
     enum odb_status status = odb_console_parse(app->console, running.line, &running.argv,
                                                &running.call, ui_app_busy(app), &running.err);

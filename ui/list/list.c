@@ -110,7 +110,7 @@ static void list_move(struct ui_view *view, int64_t by)
 enum ui_answer ui_list_act(struct ui_view *view, const struct odb_command_call *call,
                            struct odb_error *err)
 {
-    int64_t page = ODB_MAX(view->height - 1, 1);
+    int64_t page = ODB_MAX(view->height - 1, 1), half = ODB_MAX(view->height / 2, 1);
     switch (call->command->screen) {
     case ODB_SCREEN_UP:
         list_move(view, -list_count(call));
@@ -125,6 +125,17 @@ enum ui_answer ui_list_act(struct ui_view *view, const struct odb_command_call *
     case ODB_SCREEN_PAGE_DOWN:
         view->top += (size_t)page;
         list_move(view, page);
+        return UI_DONE;
+    case ODB_SCREEN_HALF_UP:
+        view->top -= ODB_MIN(view->top, (size_t)half);
+        list_move(view, -half);
+        return UI_DONE;
+    case ODB_SCREEN_HALF_DOWN:
+        view->top += (size_t)half;
+        list_move(view, half);
+        return UI_DONE;
+    case ODB_SCREEN_ROW:
+        ui_list_select(view, (size_t)ODB_MAX(list_count(call) - 1, 0));
         return UI_DONE;
     case ODB_SCREEN_TOP:
         ui_list_select(view, 0);

@@ -18,7 +18,7 @@
 
 #define RESULT_NAME 40 /* columns that a name may need before a hint has any */
 
-/* Keys that lead on, the first the most needed. */
+/* Keys that lead on, the first the most needed; those of a view only while it has the keys. */
 static const struct result_hint {
     const char *view, *command, *hint;
 } result_hints[] = {
@@ -32,7 +32,8 @@ static void result_put_hint(const struct ui_app *app, const struct result_hint *
 {
     char name[16];
     int key = ui_keymap_key(app->keymap, hint->view, hint->command);
-    if (key)
+    bool here = !strcmp(hint->view, "all") || !strcmp(hint->view, ui_app_view(app)->name);
+    if (key && here)
         odb_buf_printf(out, " %s %s %s", ui_glyph_text(UI_GLYPH_DOT, app->terminal->unicode),
                        ui_key_name(key, name, sizeof name), hint->hint);
 }

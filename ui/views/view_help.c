@@ -44,8 +44,10 @@ static const struct help_group {
     {"find the fault", " next-culprit previous-culprit next-divergence previous-divergence tour "},
     {"look", " open view back focus depth slice mode plane section worst index format measure find "
              "part channels order "},
-    {"go places", " up down page-up page-down top bottom left right goto producer consumer "
-                  "jump-back jump-forward search next-match previous-match bookmark recall strip "},
+    {"go places",
+     " up down page-up page-down half-page-up half-page-down row top bottom left right goto "
+     "producer consumer jump-back jump-forward search next-match previous-match bookmark recall "
+     "strip "},
     {"choose what is listed", " filter sort fold undo-view redo-view columns "},
     {"run", " "},
     {"stop", " drop switch "},

@@ -47,6 +47,7 @@ static const struct odb_arg args_none[] = {{0}};
 static const struct odb_arg args_folder[] = {TAKES("DIR", PATH), {0}};
 static const struct odb_arg args_kind[] = {TAKES("KIND", SPEC), {0}};
 static const struct odb_arg args_count[] = {TAKES("N", INT, .range = "0..1000000000"), {0}};
+static const struct odb_arg args_row[] = {NEEDS("N", INT, .range = "1..1000000000"), {0}};
 static const struct odb_arg args_ahead[] = {TAKES("N", INT, .range = "1..1000000000"), {0}};
 static const struct odb_arg args_step[] = {TAKES("N", INT, .range = "-1000000000..1000000000"),
                                            {0}};
