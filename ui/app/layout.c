@@ -10,6 +10,7 @@
  */
 #include "ui/app/layout.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,9 @@
 #define LAYOUT_LEAST 24  /* columns that a view beside another has at least */
 #define LAYOUT_MESSAGE 4 /* rows of the longest message */
 #define LAYOUT_LIST 4    /* rows that a view keeps when a message is longer */
+#define LAYOUT_TARGET 18 /* columns that a target keeps in the title */
+#define LAYOUT_MODEL 6   /* and a model, where a target has no more than these */
+#define LAYOUT_FILTER 12 /* and a filter at most, where there is little room */
 #define LAYOUT_TOUR 2    /* rows of what to do next */
 #define LAYOUT_ABOUT 4   /* rows about the selected node, the line above included */
 
@@ -195,33 +199,76 @@ static void layout_count(struct ui_app *app)
     }
 }
 
+/* What the title says of the model and its settings, and leaves out where there is no room: each
+ * level what the one before does, and more. */
+enum layout_less { LESS_NOTHING, LESS_FOLDER, LESS_NODES, LESS_TOLERANCE };
+
+static void layout_put_title(const struct ui_app *app, enum layout_less less, int model, int target,
+                             struct odb_buf *out)
+{
+    const struct ui_view *nodes = app->views[UI_VIEW_NODES];
+    const char *path = layout_model(app), *file = strrchr(path, '/');
+    const char *expect = odb_console_get(app->console, ODB_OPTION_EXPECT);
+    const char *filter = ui_nodes_filter_text(nodes);
+    size_t n = odb_session_model(app->session)->graph->n_nodes;
+    struct odb_buf pins = ODB_BUF_INIT;
+    odb_buf_putc(out, ' ');
+    ui_text_put_cut(app->terminal, less >= LESS_FOLDER && file ? file + 1 : path, model, out);
+    odb_buf_puts(out, "  ");
+    if (filter && less < LESS_NODES)
+        odb_buf_printf(out, "'%s' in %zu of ", filter, nodes->ops->rows(nodes));
+    if (less < LESS_NODES)
+        odb_buf_printf(out, "%zu node%s  ", n, odb_plural(n));
+    ui_text_put_cut(app->terminal, odb_console_target(app->console), target, out);
+    odb_buf_printf(out, " vs %s", odb_console_reference(app->console));
+    if (filter && less >= LESS_NODES) {
+        odb_buf_puts(out, "  '");
+        ui_text_put_cut(app->terminal, filter, LAYOUT_FILTER, out);
+        odb_buf_printf(out, "' in %zu", nodes->ops->rows(nodes));
+    }
+    if (less < LESS_TOLERANCE)
+        odb_buf_printf(out, "  %s", odb_console_tolerance(app->console));
+    if (expect)
+        odb_buf_printf(out, " expecting %s", expect);
+    odb_session_put_pins(app->session, &pins);
+    if (pins.len)
+        odb_buf_printf(out, "  pinned: %s", odb_buf_text(&pins));
+    odb_buf_dispose(&pins);
+}
+
+/* The same in so many columns. What tells the target stays the longest: a target is cut in its
+ * middle, as it begins with its kind and ends with what it wraps. */
+static void layout_fit_title(const struct ui_app *app, int room, struct odb_buf *out)
+{
+    int model = INT_MAX, target = INT_MAX, over = 1;
+    for (int less = LESS_NOTHING; less <= LESS_TOLERANCE && over > 0; less++) {
+        odb_buf_clear(out);
+        layout_put_title(app, less, model, target, out);
+        over = ui_text_width(app->terminal, odb_buf_text(out)) - room;
+    }
+    if (over <= 0)
+        return;
+    int whole = ui_text_width(app->terminal, odb_console_target(app->console));
+    target = ODB_MAX(whole - over, ODB_MIN(whole, LAYOUT_TARGET));
+    over -= whole - target;
+    const char *path = layout_model(app), *file = strrchr(path, '/');
+    int name = ui_text_width(app->terminal, file ? file + 1 : path);
+    model = ODB_MAX(name - ODB_MAX(over, 0), ODB_MIN(name, LAYOUT_MODEL));
+    odb_buf_clear(out);
+    layout_put_title(app, LESS_TOLERANCE, model, target, out);
+}
+
 static void layout_title(const struct ui_app *app, const struct layout *layout)
 {
     struct ui_area line = ui_area_part(&layout->all, 0, 0, 1, layout->all.cols);
     struct odb_buf left = ODB_BUF_INIT, right = ODB_BUF_INIT;
-    const struct ui_view *nodes = app->views[UI_VIEW_NODES];
-    odb_buf_printf(&left, " %s  ", layout_model(app));
-    if (ui_nodes_filter_text(nodes))
-        odb_buf_printf(&left, "'%s' in %zu of ", ui_nodes_filter_text(nodes),
-                       nodes->ops->rows(nodes));
-    size_t n = odb_session_model(app->session)->graph->n_nodes;
-    const char *expect = odb_console_get(app->console, ODB_OPTION_EXPECT);
-    odb_buf_printf(&left, "%zu node%s  ", n, n == 1 ? "" : "s");
-    odb_buf_printf(&left, "%s vs %s  %s%s%s", odb_console_target(app->console),
-                   odb_console_reference(app->console), odb_console_tolerance(app->console),
-                   expect ? " expecting " : "", expect ? expect : "");
-    struct odb_buf pins = ODB_BUF_INIT;
-    odb_session_put_pins(app->session, &pins);
-    if (pins.len)
-        odb_buf_printf(&left, "  pinned: %s", odb_buf_text(&pins));
-    odb_buf_dispose(&pins);
     ui_layout_state(app, &right);
     ui_draw_fill(&line, UI_STYLE_TITLE);
     int width = ODB_MIN(ui_text_width(app->terminal, odb_buf_text(&right)), line.cols * 2 / 3);
-    int room = line.cols - width - 3;
-    ui_draw_field(&line, 0, 0, ODB_MAX(room, 0), UI_CUT_END, UI_STYLE_TITLE, odb_buf_text(&left));
-    ui_draw_field(&line, 0, ODB_MAX(room, 0) + 2, width, UI_CUT_END, UI_STYLE_TITLE,
-                  odb_buf_text(&right));
+    int room = ODB_MAX(line.cols - width - 3, 0);
+    layout_fit_title(app, room, &left);
+    ui_draw_field(&line, 0, 0, room, UI_CUT_END, UI_STYLE_TITLE, odb_buf_text(&left));
+    ui_draw_field(&line, 0, room + 2, width, UI_CUT_END, UI_STYLE_TITLE, odb_buf_text(&right));
     odb_buf_dispose(&left);
     odb_buf_dispose(&right);
 }

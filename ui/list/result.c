@@ -91,11 +91,9 @@ static void result_put_end(const struct ui_app *app, const char *name, char sepa
     ui_short_name_end(name, separator, app->terminal, room, &text);
     const char *end = odb_buf_text(&text);
     bool cut = ui_text_width(app->terminal, end) > room;
-    while (cut && *end && ui_text_width(app->terminal, end) >= room)
-        end += ui_text_fit(app->terminal, end, 1);
     if (cut)
         odb_buf_puts(out, ui_glyph_text(UI_GLYPH_ELLIPSIS, app->terminal->unicode));
-    odb_buf_puts(out, end);
+    odb_buf_puts(out, cut ? ui_text_end(app->terminal, end, room - 1) : end);
     odb_buf_dispose(&text);
 }
 

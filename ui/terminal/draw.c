@@ -127,6 +127,29 @@ size_t ui_text_fit(const struct ui_terminal *terminal, const char *text, int col
     return (size_t)(at - text);
 }
 
+const char *ui_text_end(const struct ui_terminal *terminal, const char *text, int cols)
+{
+    struct draw_piece piece;
+    int width = ui_text_width(terminal, text);
+    while (width > cols && draw_next(terminal, &text, &piece))
+        width -= piece.cols;
+    return text;
+}
+
+void ui_text_put_cut(const struct ui_terminal *terminal, const char *text, int cols,
+                     struct odb_buf *out)
+{
+    int before = ODB_MAX(cols - 1, 0) / 2, behind = cols - 1 - before;
+    if (ui_text_width(terminal, text) <= cols) {
+        odb_buf_puts(out, text);
+        return;
+    }
+    if (before)
+        odb_buf_add(out, text, ui_text_fit(terminal, text, before));
+    odb_buf_puts(out, ui_glyph_text(UI_GLYPH_ELLIPSIS, terminal->unicode));
+    odb_buf_puts(out, ui_text_end(terminal, text, behind));
+}
+
 /* --- cells ---------------------------------------------------------------------------------- */
 
 static attr_t draw_attributes(const struct ui_look *look)

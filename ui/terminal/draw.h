@@ -35,6 +35,11 @@ struct ui_area ui_area_part(const struct ui_area *area, int row, int col, int ro
 int ui_text_width(const struct ui_terminal *terminal, const char *text);
 /* Bytes of it that fit into cols columns; of a text that is not empty at least one character. */
 size_t ui_text_fit(const struct ui_terminal *terminal, const char *text, int cols);
+/* As much of its end as fits into cols columns. Borrowed: text. */
+const char *ui_text_end(const struct ui_terminal *terminal, const char *text, int cols);
+/* Appends it in at most cols columns, its middle cut with an ellipsis. */
+void ui_text_put_cut(const struct ui_terminal *terminal, const char *text, int cols,
+                     struct odb_buf *out);
 
 /* Blanks. */
 void ui_draw_fill(const struct ui_area *area, enum ui_style style);

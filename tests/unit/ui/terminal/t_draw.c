@@ -232,6 +232,29 @@ static void test_draw__fields(void **state)
     draw_expect(5, "3 of many");
 }
 
+static void draw_cut(const struct ui_terminal *terminal, const char *text, int cols,
+                     const char *expected)
+{
+    struct odb_buf out = ODB_BUF_INIT;
+    ui_text_put_cut(terminal, text, cols, &out);
+    assert_string_equal(odb_buf_text(&out), expected);
+    odb_buf_dispose(&out);
+}
+
+static void test_draw__cuts_texts(void **state)
+{
+    const struct ui_terminal *terminal = draw_area(state).terminal;
+    draw_cut(terminal, "abcdefghij", 10, "abcdefghij");
+    draw_cut(terminal, "abcdefghij", 7, "abc\xe2\x80\xa6hij");
+    draw_cut(terminal, "abcdefghij", 2, "\xe2\x80\xa6j");
+    draw_cut(terminal, "abcdefghij", 1, "\xe2\x80\xa6");
+    draw_cut(terminal, "\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad", 5,
+             "\xe4\xb8\xad\xe2\x80\xa6\xe4\xb8\xad");
+    assert_string_equal(ui_text_end(terminal, "abc", 3), "abc");
+    assert_string_equal(ui_text_end(terminal, "abc", 0), "");
+    assert_string_equal(ui_text_end(terminal, "a\xe4\xb8\xad", 1), ""); /* no half of one */
+}
+
 static void test_draw__bars(void **state)
 {
     struct ui_area area = draw_area(state);
@@ -360,6 +383,7 @@ int main(void)
         DRAW_TEST(test_draw__wide_over_wide, draw_setup),
         DRAW_TEST(test_draw__area_parts, draw_setup),
         DRAW_TEST(test_draw__fields, draw_setup),
+        DRAW_TEST(test_draw__cuts_texts, draw_setup),
         DRAW_TEST(test_draw__bars, draw_setup),
         DRAW_TEST(test_draw__styles_and_marks, draw_setup),
         DRAW_TEST(test_draw__mark_of_half_a_character, draw_setup),
