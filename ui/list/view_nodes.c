@@ -24,6 +24,7 @@
 
 #define NODES_OUTPUT 130  /* columns from which on the output has one of its own */
 #define NODES_PATIENCE 10 /* what follows a search is made anew at most this part of time */
+#define NODES_TYPES 1000  /* nodes whose types are measured, at most */
 #define NODES_BESIDE 20   /* rows above and below that a short name is told apart from */
 #define NODES_ENOUGH 40   /* columns that are enough for a name */
 #define NODES_LEAST 16    /* columns that a name has where there is a type beside it */
@@ -117,7 +118,8 @@ static bool nodes_early(const struct ui_view *view, double made, double cost)
     return ui_app_busy(view->app) && odb_clock() - made < NODES_PATIENCE * cost;
 }
 
-/* Types become known with the reference's values. */
+/* Types become known with the reference's values. Of a large model some are enough: a key waits
+ * meanwhile, and a wider type is cut. */
 static void nodes_measure(struct ui_view *view)
 {
     struct nodes_view *v = (struct nodes_view *)view;
@@ -126,7 +128,8 @@ static void nodes_measure(struct ui_view *view)
     int value;
     v->types =
         (struct nodes_types){.generation = odb_session_generation(session), .made = odb_clock()};
-    for (size_t i = 0; i < nodes_graph(view)->n_nodes; i++) {
+    size_t n = nodes_graph(view)->n_nodes;
+    for (size_t i = 0; i < n; i += 1 + n / NODES_TYPES) {
         odb_buf_clear(&text);
         odb_session_node(session, (int)i, &value);
         if (value != ODB_NO_VALUE)
