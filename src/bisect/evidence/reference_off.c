@@ -97,7 +97,7 @@ enum odb_status reference_doubt(const struct search_case *c, struct findings *f,
     struct odb_error why = ODB_ERROR_INIT;
     const char *spec = c->trace->reference_spec;
     *doubted = false;
-    if (!c->trace->told || !odb_executor_recorded(spec) || !reference_generated(c->feeds))
+    if (!c->trace->told || !spec || !odb_executor_recorded(spec) || !reference_generated(c->feeds))
         return ODB_OK;
     ODB_TRY(reference_hear(c, f, err));
     odb_made_up_init(&made_up, c->graph, c->feeds, f->kept->told->given);
