@@ -89,6 +89,11 @@ static enum odb_status record(const struct subject *s, const char *kind, int nod
     }
     enum odb_status status =
         odb_run_values(s->model, s->feeds, spec, values, n, outputs, NULL, 0, NULL, err);
+    for (size_t i = 0; i < s->feeds->n && status == ODB_OK; i++) { /* else it may be of others */
+        values[n] = s->feeds->items[i].value;
+        names[n] = graph->values[values[n]].name;
+        outputs[n++] = odb_tensor_ref(s->feeds->items[i].tensor);
+    }
     if (status == ODB_OK && strcmp(kind, "spoilt") == 0)
         status = spoil(s, node, values, n, outputs, err);
     if (status == ODB_OK)
