@@ -742,19 +742,25 @@ static struct odb_tensor *stored(const struct scene *s, const char *name, double
     return t;
 }
 
+/* x -> Tanh h -> operator q -> Exp y. */
+static struct odb_builder *before_and_behind(const char *op)
+{
+    struct odb_builder *b = odb_build_new("stored", 17);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    odb_build_node(b, "Tanh", "n0", "x", "h");
+    odb_build_node(b, op, "n1", "h", "q");
+    odb_build_node(b, "Exp", "n2", "q", "y");
+    odb_build_output(b, "y");
+    return b;
+}
+
 /* x -> Tanh h -> Relu q -> Exp y: h and q are stored in the same way. */
 static void blamed_stored(double step, double off, double factor, const char *culprit)
 {
     static const char *const names[] = {"h", "q"};
     for (size_t i = 0; i < ODB_COUNT(names); i++) {
         struct scene s;
-        struct odb_builder *b = odb_build_new("stored", 17);
-        odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
-        odb_build_node(b, "Tanh", "n0", "x", "h");
-        odb_build_node(b, i ? "Relu" : "Exp", "n1", "h", "q");
-        odb_build_node(b, "Exp", "n2", "q", "y");
-        odb_build_output(b, "y");
-        scene_open(&s, b, 8, ramp);
+        scene_open(&s, before_and_behind(i ? "Relu" : "Exp"), 8, ramp);
         scene_spoil(&s, names[i], stored(&s, names[i], step, off, factor));
         scene_blame(&s);
         assert_culprit(&s, culprit ? names[i] : "");
@@ -780,13 +786,7 @@ static void test_blame__half_a_stored_step_is_no_fault(void **state)
 static void blamed_between_stored(const char *op, double step, double by, const char *culprit)
 {
     struct scene s;
-    struct odb_builder *b = odb_build_new("stored", 17);
-    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
-    odb_build_node(b, "Tanh", "n0", "x", "h");
-    odb_build_node(b, op, "n1", "h", "q");
-    odb_build_node(b, "Exp", "n2", "q", "y");
-    odb_build_output(b, "y");
-    scene_open(&s, b, 8, ramp);
+    scene_open(&s, before_and_behind(op), 8, ramp);
     s.given[value_of(&s, "h")] = stored(&s, "h", step, 0, 1);
     s.given[value_of(&s, "q")] = stored(&s, "q", step / 4, by, 1);
     struct odb_tensor *y = s.given[value_of(&s, "y")] = scaled(&s, "q", 1);
@@ -817,14 +817,8 @@ static void test_blame__nan_that_integers_hide_is_blamed_once(void **state)
 {
     const double step = 1 / 128.;
     struct scene s;
-    struct odb_builder *b = odb_build_new("stored", 17);
     (void)state;
-    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
-    odb_build_node(b, "Tanh", "n0", "x", "h");
-    odb_build_node(b, "Neg", "n1", "h", "q");
-    odb_build_node(b, "Exp", "n2", "q", "y");
-    odb_build_output(b, "y");
-    scene_open(&s, b, 8, ramp);
+    scene_open(&s, before_and_behind("Neg"), 8, ramp);
     static const char *const names[] = {"h", "q", "y"};
     for (size_t i = 0; i < ODB_COUNT(names); i++) {
         struct odb_tensor *t = i == 1 ? stored(&s, "q", step, 0, 1) : scaled(&s, names[i], 1);
