@@ -95,7 +95,12 @@ static void decided_look(const struct search_case *c, struct findings *f)
 
 bool decided_stores(const struct findings *f)
 {
-    return f->kept->decided && f->kept->decided->coarsest > 0;
+    return decided_coarsest(f) > 0;
+}
+
+double decided_coarsest(const struct findings *f)
+{
+    return f->kept->decided ? f->kept->decided->coarsest : 0;
 }
 
 /* --- runs ------------------------------------------------------------------------------------- */
@@ -285,6 +290,8 @@ static void decided_put(const struct search_case *c, struct findings *f, size_t 
     snprintf(value.reason, sizeof value.reason, "%s",
              excused ? "as far off as honest runs come out" : verdict->reason);
     findings_value(f, c->outputs[o], &value);
+    if (!excused)
+        findings_reach(f);
 }
 
 void decided_excuse_outputs(const struct search_case *c, struct findings *f)

@@ -17,6 +17,8 @@ void decided_see(struct findings *f, const struct odb_tensor *had);
 /* Whether some value had steps that are coarser than floats: an error that rounding to such carries
  * tells nothing of a node. */
 bool decided_stores(const struct findings *f);
+/* The coarsest of such steps, of its value's largest number; 0: there are none. */
+double decided_coarsest(const struct findings *f);
 /* More was read: the runs round what is stored to the steps that are known now. */
 void decided_refresh(const struct search_case *c, struct findings *f);
 /* Outputs of which that is true, and which no culprit explains, pass; where one is found that does,

@@ -65,6 +65,7 @@ static void findings_feed(struct findings *f)
 {
     const struct search_case *c = f->book->of;
     f->given = odb_new_n(struct odb_tensor *, c->graph->n_values);
+    f->whole = odb_new_n(bool, c->graph->n_values + 1);
     for (size_t v = 0; v < c->graph->n_values; v++)
         f->given[v] = c->drawn[v] ? odb_tensor_ref(c->trace->ref[v]) : NULL;
     for (size_t i = 0; i < c->feeds->n; i++)
@@ -141,6 +142,7 @@ void findings_dispose(struct findings *f)
     struct findings_book *book = f->book;
     size_t n = book->of->graph->n_values;
     findings_unref(f->given, n);
+    free(f->whole);
     free(f->others.items);
     if (findings_has_pins(f)) { /* the rest is the other's */
         findings_unref(book->shown, n);
@@ -311,6 +313,7 @@ void findings_give(struct findings *f, int value, const struct odb_tensor *t)
 {
     struct odb_tensor *before = f->given[value];
     f->given[value] = odb_tensor_ref(t);
+    f->whole[value] = false;
     odb_tensor_unref(before);
 }
 
@@ -386,6 +389,16 @@ static const bool *findings_reaching(struct findings *f)
     odb_graph_ancestors(c->graph, bad, n, c->fed, f->book->reaching);
     free(bad);
     return f->book->reaching;
+}
+
+void findings_reach(struct findings *f)
+{
+    free(f->book->reaching);
+    f->book->reaching = NULL;
+    for (size_t i = 0; i < f->report->culprits.n; i++) {
+        struct odb_culprit *culprit = findings_culprit(f, i);
+        culprit->reaches_output |= culprit->value >= 0 && findings_reaching(f)[culprit->node];
+    }
 }
 
 struct odb_culprit *findings_accuse(struct findings *f, int node, int value,

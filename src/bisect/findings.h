@@ -41,6 +41,8 @@ struct findings {
     struct odb_value_report *verdicts; /* owned; [n_outputs] of the plain run */
     struct odb_tensor **given;         /* owned refs; [n_values] the target's values as known: feeds
                                           and draws from the start, all after a probed run */
+    bool *whole; /* probed.c; owned; [n_values] given by a run of the whole model which shows what
+                    the plain run shows */
     struct odb_signature sought; /* findings_sign(): how the plain run fails; pass: it does not */
     bool diverge;                /* findings_diverge(): some output is wrong */
     int *exchanged; /* held.c; owned; [n_values] outputs: which output's values they hold, else
@@ -115,6 +117,8 @@ struct odb_culprit *findings_accuse(struct findings *f, int node, int value,
                                     enum odb_diagnosis kind);
 /* One of the report's; borrowed, likewise. */
 struct odb_culprit *findings_culprit(struct findings *f, size_t index);
+/* An output is off after all: who is accused before it reaches an output. */
+void findings_reach(struct findings *f);
 /* Takes it out of the report: what it owns is the caller's. */
 struct odb_culprit findings_take(struct findings *f, size_t index);
 /* Takes it out, and what it owns goes. */

@@ -80,17 +80,17 @@ bool reading_packs(const struct search_case *c, const struct findings *f)
     return n > reading_taps(c) && bytes <= f->memory;
 }
 
-/* What a run has to read for a node: of a packed one what it gives, else what it is fed as well.
- * bytes and count (NULL: it is not wanted) grow by what is new. */
-static void reading_add(const struct search_case *c, int node, bool packed, bool *marks,
-                        size_t *bytes, size_t *count)
+/* What a run has to read for a node: of a packed one what it gives and was not read before, else
+ * what it is fed as well. bytes and count (NULL: it is not wanted) grow by what is new. */
+static void reading_add(const struct search_case *c, const struct findings *f, int node,
+                        bool packed, bool *marks, size_t *bytes, size_t *count)
 {
     const struct odb_node *n = &c->graph->nodes[node];
     size_t n_values = c->graph->n_values, before = count ? odb_count_marks(marks, n_values) : 0;
     if (!packed)
         *bytes += reading_mark(c, node, marks);
     for (int o = 0; packed && o < n->n_out; o++)
-        if (n->out[o] >= 0 && reading_wants(c, n->out[o]))
+        if (n->out[o] >= 0 && reading_wants(c, n->out[o]) && !f->whole[n->out[o]])
             marks[n->out[o]] = true;
     if (count)
         *count += odb_count_marks(marks, n_values) - before;
@@ -101,6 +101,14 @@ static void reading_mark_outputs(const struct search_case *c, bool *marks)
     memset(marks, 0, c->graph->n_values * sizeof *marks);
     for (size_t o = 0; o < c->n_outputs; o++)
         marks[c->outputs[o]] = true;
+}
+
+bool reading_some(const struct search_case *c, const bool *marks)
+{
+    for (size_t v = 0; v < c->graph->n_values; v++)
+        if (marks[v] && !c->graph->values[v].is_output)
+            return true;
+    return false;
 }
 
 int reading_stop(const struct search_case *c, const struct findings *f, int first, size_t most,
@@ -114,7 +122,7 @@ int reading_stop(const struct search_case *c, const struct findings *f, int firs
     for (size_t o = 0; o < c->n_outputs; o++)
         bytes += odb_tensor_size(c->trace->ref[c->outputs[o]]);
     while (stop < (int)c->graph->n_nodes && (size_t)(stop - first) < most) {
-        reading_add(c, stop, packed, marks, &bytes, counts);
+        reading_add(c, f, stop, packed, marks, &bytes, counts);
         if (stop > first && (bytes > f->memory || count > taps))
             break;
         stop++;
@@ -122,7 +130,7 @@ int reading_stop(const struct search_case *c, const struct findings *f, int firs
     if (stop < (int)c->graph->n_nodes) { /* what broke the limit is not read */
         reading_mark_outputs(c, marks);
         for (int n = first; n < stop; n++)
-            reading_add(c, n, packed, marks, &ignored, NULL);
+            reading_add(c, f, n, packed, marks, &ignored, NULL);
     }
     return stop;
 }
@@ -132,8 +140,10 @@ size_t reading_batches(const struct search_case *c, const struct findings *f, si
     bool *marks = odb_new_n(bool, c->graph->n_values);
     size_t batches = 0, n = reading_all(c, bytes);
     bool possible = !n || reading_taps(c);
-    for (int first = 0; first < (int)c->graph->n_nodes && possible; batches++)
+    for (int first = 0; first < (int)c->graph->n_nodes && possible;) {
         first = reading_stop(c, f, first, c->graph->n_nodes, marks);
+        batches += reading_some(c, marks) || !batches;
+    }
     free(marks);
     return batches;
 }

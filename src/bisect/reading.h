@@ -38,6 +38,8 @@ bool reading_packs(const struct search_case *c, const struct findings *f);
  * what is read, and so do we. marks [n_values]: what it reads. */
 int reading_stop(const struct search_case *c, const struct findings *f, int first, size_t most,
                  bool *marks);
+/* Whether a run reads more than the outputs. */
+bool reading_some(const struct search_case *c, const bool *marks);
 /* How many runs reading all values would take under f->memory and of what the target gives, and
  * their bytes; 0: it gives none but the outputs. */
 size_t reading_batches(const struct search_case *c, const struct findings *f, size_t *bytes);

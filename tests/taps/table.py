@@ -3,7 +3,7 @@
 """What searches come to on targets that give few outputs: a row a search, then a table.
 
     tests/taps/table.py [--each N] [--seed N] [--limit S] [--compile S] [--run S] [--held HOW]
-        [--out FILE] MODEL.onnx...
+        [--clean] [--out FILE] MODEL.onnx...
     tests/taps/table.py --table FILE...
 
 For every model, N nodes drawn at random are spoiled in a way drawn at random, as often as it takes
@@ -19,6 +19,8 @@ own, on targets that take any part of the model, its prefixes, and no part. A se
 
 With --held values are not those of the model: blocked, quantised to 30 bits, to int8, or both, as a
 program holds them that says so in groups.json (tests/groups/compiler.py, which needs NumPy).
+
+With --clean nothing is spoiled: whoever is accused is wrong.
 
 The clock is simulated: --compile seconds for each distinct model, --run for each run.
 """
@@ -77,9 +79,11 @@ def outcome(found, node):
     if not found:
         return "failed"
     culprits = found["culprits"]
-    hold = [c["segment"][0] <= node <= c["segment"][1] for c in culprits]
     if found["verdict"] in ("none", "pass") and not culprits:
         return found["verdict"]
+    if node is None:
+        return "wrong"
+    hold = [c["segment"][0] <= node <= c["segment"][1] for c in culprits]
     if not any(hold):
         return "wrong"
     if not all(hold):
@@ -122,6 +126,14 @@ def plant(model, args):
                 yield row_of(model, planted, node, taps, cut, found, args)
 
 
+def clean(model, args):
+    for cut, no in CUTS.items():
+        for taps, few in CAPS.items():
+            target = f"fault:scale,amount=0,node=#{nodes_of(model)[0]}{few}{no}@{around(args)}"
+            found = search(model, target, args)
+            yield row_of(model, "none", None, taps, cut, found, args)
+
+
 def table(rows):
     print(f"{'held':10}{'taps':6}{'cut':7}{'n':>5}", *(f"{o:>7}" for o in OUTCOMES),
           "  models median  max   hours median", "  forecast within 1.5", sep="")
@@ -148,6 +160,7 @@ def main():
     parser.add_argument("--run", type=float, default=0.1, help="seconds, simulated")
     parser.add_argument("--held", default="plain",
                         choices=["plain", "blocked", "quantised", "int8", "both", "both8"])
+    parser.add_argument("--clean", action="store_true", help="spoil nothing")
     parser.add_argument("--out")
     parser.add_argument("--table", action="store_true", help="of rows that were kept")
     parser.add_argument("files", nargs="+")
@@ -159,7 +172,7 @@ def main():
     rows = []
     out = open(args.out, "a", encoding="utf-8") if args.out else None
     for model in args.files:
-        for row in plant(model, args):
+        for row in (clean if args.clean else plant)(model, args):
             rows.append(row)
             print(json.dumps(row), file=out or sys.stderr, flush=True)
     table(rows)

@@ -22,14 +22,14 @@ static struct odb_tensor **carried_given(const struct search_case *c, const stru
     return given;
 }
 
-bool carried_through(const struct search_case *c, const struct findings *f, int node)
+enum carried carried_replay(const struct search_case *c, const struct findings *f, int node)
 {
     const struct odb_node *n = &c->graph->nodes[node];
     struct odb_tensor **given = carried_given(c, f);
     struct odb_value_report *reports = odb_new_n(struct odb_value_report, c->graph->n_values);
     struct odb_tensor **out = odb_new_n(struct odb_tensor *, n->n_out); /* borrowed */
     struct odb_error ignored = ODB_ERROR_INIT;
-    bool right = false;
+    bool known = false, wrong = false;
     for (int o = 0; o < n->n_out; o++)
         out[o] = n->out[o] < 0 ? NULL : f->shown[n->out[o]];
     bool judged = odb_judge_node(&c->judge, node, given, out, reports, &ignored) == ODB_OK;
@@ -37,15 +37,15 @@ bool carried_through(const struct search_case *c, const struct findings *f, int 
         if (!out[o])
             continue;
         const struct odb_value_report *report = &reports[n->out[o]];
-        right |= report->local_error.known;
-        judged = !report->culprit;
+        known |= report->local_error.known;
+        wrong |= report->culprit;
     }
     for (size_t v = 0; v < c->graph->n_values; v++)
         odb_tensor_unref(given[v]);
     free(given);
     free(out);
     free(reports);
-    return right && judged;
+    return !judged || !known ? CARRIED_UNKNOWN : wrong ? CARRIED_WRONG : CARRIED_RIGHT;
 }
 
 bool carried_none(const struct search_case *c, const struct findings *f, int value)

@@ -9,8 +9,11 @@
 
 #include "bisect/findings.h"
 
-/* Whether the node is right about what it was fed, as far as its values were read. */
-bool carried_through(const struct search_case *c, const struct findings *f, int node);
+/* What a node made of what it was fed. */
+enum carried { CARRIED_UNKNOWN, CARRIED_RIGHT, CARRIED_WRONG };
+
+/* By a replay of the node on its values as they were read; unknown where some were not. */
+enum carried carried_replay(const struct search_case *c, const struct findings *f, int node);
 /* Whether a value passes, and no element of it is off by much of itself: a small one among large
  * ones may be off by all of it, and the value be within tolerance. */
 bool carried_none(const struct search_case *c, const struct findings *f, int value);

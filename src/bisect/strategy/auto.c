@@ -66,7 +66,7 @@ static enum odb_status auto_after_taps(const struct search_case *c, struct findi
                                        struct odb_error *err)
 {
     bool wrong = f->diverge;
-    if (!wrong || decided_stores(f))
+    if (!wrong || (decided_stores(f) && hunt_outputs_left(c, f)))
         ODB_TRY(look_at_all(c, f, err));
     return wrong && !f->probed ? auto_cuts(c, f, err) : ODB_OK;
 }

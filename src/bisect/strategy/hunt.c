@@ -76,6 +76,15 @@ static void hunt_forget_alone(struct hunt *h)
     h->alone = (struct alone){0};
 }
 
+/* Before a search, and once more. */
+static void hunt_forget_answers(struct hunt *h)
+{
+    odb_map_free(h->asked);
+    free(h->known);
+    h->asked = NULL;
+    h->known = odb_new_n(struct odb_known, h->c->graph->n_nodes);
+}
+
 static void hunt_dispose(struct hunt *h)
 {
     hunt_forget_alone(h);
@@ -315,7 +324,7 @@ static void hunt_warn(struct findings *f, const struct odb_search_result *result
 }
 
 /* Bisects over prefixes among the ancestors of values; suspects [n_nodes] are those left; what
- * was heard is in h. */
+ * was heard is in h. *probes grows by the questions. */
 static enum odb_status hunt_search(struct hunt *h, const int *values, size_t n_values,
                                    bool *suspects, size_t *probes, struct odb_error *err)
 {
@@ -323,6 +332,8 @@ static enum odb_status hunt_search(struct hunt *h, const int *values, size_t n_v
         hunt_ask, hunt_begin, hunt_at_hand,
         h->signature == ODB_OK && hunt_tries_alone(h->c) ? hunt_confirm : NULL, h};
     struct hunt_weights weights = hunt_weigh(h->c);
+    enum odb_status status;
+    double steps;
     struct odb_search_options options = {.suspicion = weights.suspicion,
                                          .build = weights.build,
                                          .read = weights.read,
@@ -330,18 +341,21 @@ static enum odb_status hunt_search(struct hunt *h, const int *values, size_t n_v
                                          .joint = h->signature != ODB_OK,
                                          .flaky = repeat_unsteady(h->f)};
     h->dag = odb_dag_of(h->c->graph, h->c->drawn);
-    h->known = odb_new_n(struct odb_known, h->c->graph->n_nodes);
-    options.known = h->known;
     h->suspects = suspects;
     h->ahead = ahead_new(h->c);
     findings_step_begin(h->f, "prefixes");
-    odb_graph_ancestors(h->c->graph, values, n_values, h->c->drawn, suspects);
-    enum odb_status status = odb_search(&h->dag, suspects, &oracle, &options, &h->result, err);
+    do { /* answers part where integers that the target stores turn out to be coarser */
+        steps = decided_coarsest(h->f);
+        hunt_forget_answers(h);
+        options.known = h->known;
+        odb_graph_ancestors(h->c->graph, values, n_values, h->c->drawn, suspects);
+        status = odb_search(&h->dag, suspects, &oracle, &options, &h->result, err);
+        *probes += h->result.loads;
+    } while (status == ODB_OK && h->result.flaky && decided_coarsest(h->f) > steps);
     if (h->result.flaky)
         repeat_was_unsteady(h->f);
     hunt_warn(h->f, &h->result);
     failure_warn(&h->failure);
-    *probes = h->result.loads;
     hunt_weights_dispose(&weights);
     return status;
 }
@@ -362,6 +376,18 @@ static bool hunt_inputs_pass(const struct search_case *c, const struct findings 
 bool hunt_rounded(const struct findings *f, int value)
 {
     return decided_stores(f) && f->values[value].verdict == ODB_VERDICT_FAIL;
+}
+
+bool hunt_proves(const struct search_case *c, const struct findings *f, int value, const bool *left)
+{
+    int last = -1;
+    if (!hunt_rounded(f, value))
+        return true;
+    if (odb_count_marks(left, c->graph->n_nodes) != 1)
+        return false;
+    while (!left[++last]) {
+    }
+    return carried_replay(c, f, last) == CARRIED_WRONG;
 }
 
 enum odb_status hunt_accuse_left(const struct search_case *c, struct findings *f, int value,
@@ -480,15 +506,17 @@ static void hunt_widen_excused(const struct search_case *c, struct findings *f, 
     free(clean);
 }
 
-/* The one that is left cannot be tried alone. A good prefix clears its nodes by guess, for an error
+/* The one that is left cannot be tried alone, or is fed there what the target does not store. A
+ * good prefix clears its nodes by guess, for an error
  * may go past its end; so what the accused reads is read, and what is wrong there is searched in
  * the place of value. *before: that; ODB_NO_VALUE: nothing is. */
-static enum odb_status hunt_settle(const struct search_case *c, struct findings *f, bool *left,
-                                   int *before, struct odb_error *err)
+static enum odb_status hunt_settle(const struct search_case *c, struct findings *f, int value,
+                                   bool *left, int *before, struct odb_error *err)
 {
     int last = -1;
     *before = ODB_NO_VALUE;
-    if (hunt_tries_alone(c) || odb_count_marks(left, c->graph->n_nodes) != 1)
+    if ((hunt_tries_alone(c) && !hunt_rounded(f, value)) ||
+        odb_count_marks(left, c->graph->n_nodes) != 1)
         return ODB_OK;
     while (!left[++last]) {
     }
@@ -498,7 +526,7 @@ static enum odb_status hunt_settle(const struct search_case *c, struct findings 
     for (size_t i = odb_node_n_reads(node); i-- > 0 && status == ODB_OK;)
         if (bad[i])
             *before = odb_node_reads(node, i);
-    if (status == ODB_OK && *before == ODB_NO_VALUE && carried_through(c, f, last))
+    if (status == ODB_OK && *before == ODB_NO_VALUE && carried_replay(c, f, last) == CARRIED_RIGHT)
         carried_from(c, f, last, left);
     else if (status == ODB_OK && *before == ODB_NO_VALUE)
         hunt_widen_excused(c, f, last, left);
@@ -515,7 +543,7 @@ enum odb_status hunt_value(const struct search_case *c, struct findings *f, int 
     int before = ODB_NO_VALUE;
     enum odb_status status = hunt_search(&h, &value, 1, suspects, &probes, err);
     if (status == ODB_OK)
-        status = hunt_settle(c, f, suspects, &before, err);
+        status = hunt_settle(c, f, value, suspects, &before, err);
     findings_step_end(f, "prefix", "%zu cut%s for %.100s", probes, odb_plural(probes),
                       c->graph->values[value].name);
     if (status == ODB_OK && before != ODB_NO_VALUE) {
@@ -523,7 +551,7 @@ enum odb_status hunt_value(const struct search_case *c, struct findings *f, int 
         hunt_dispose(&h);
         return hunt_value(c, f, before, err);
     }
-    bool accuses = status == ODB_OK && !hunt_rounded(f, value);
+    bool accuses = status == ODB_OK && hunt_proves(c, f, value, suspects);
     if (accuses)
         status = hunt_accuse_left(c, f, value, suspects, &h.alone, true, err);
     struct odb_culprit *culprit =

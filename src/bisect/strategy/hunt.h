@@ -18,8 +18,12 @@ enum odb_status hunt_before(const struct search_case *c, struct findings *f, int
 enum odb_status hunt_value(const struct search_case *c, struct findings *f, int value,
                            struct odb_error *err) ODB_MUST_USE;
 /* Whether the target stores integers, and the value is off as rounding to them carries values off:
- * how far is not known of what was not read, so no node is accused of it by cuts. */
+ * how far is not known of what was not read, so cuts alone accuse no node of it. */
 bool hunt_rounded(const struct findings *f, int value);
+/* Whether the suspects that are left ([n_nodes]) may be accused of such a value: it is one node,
+ * and wrong about what it was fed, as that was read. True where the value is not off so. */
+bool hunt_proves(const struct search_case *c, const struct findings *f, int value,
+                 const bool *left);
 /* Accuses the last of the suspects that a search left ([n_nodes]), and believes it as
  * verify_believe() does, or tells what region they are. */
 enum odb_status hunt_accuse_left(const struct search_case *c, struct findings *f, int value,

@@ -88,7 +88,7 @@ enum odb_status linear_hunt(const struct search_case *c, struct findings *f, int
         status = linear_pass(&l, 1, err);
     findings_step_end(f, "linear", "%zu cut%s in order, %zu node%s apart, for %.100s", l.asked,
                       odb_plural(l.asked), step, odb_plural(step), c->graph->values[value].name);
-    if (status == ODB_OK && !hunt_rounded(f, value))
+    if (status == ODB_OK && hunt_proves(c, f, value, l.suspects))
         status = hunt_accuse_left(c, f, value, l.suspects, NULL, true, err);
     free(l.suspects);
     free(l.list);

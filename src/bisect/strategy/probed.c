@@ -48,6 +48,7 @@ struct probed {
     bool left;                   /* to a search that reads few values, as the target takes few */
     size_t too_many;             /* and that one refused at least; SIZE_MAX: none did */
     size_t batches;              /* that ran */
+    size_t known;                /* values that a run of before gave */
     size_t refused, skipped;
     bool identical; /* to the reference, bit for bit, in all that was compared */
     size_t compared;
@@ -248,6 +249,7 @@ static void probed_keep(const struct search_case *c, struct findings *f, struct 
             findings_keep(f, (int)v, batch->values[v]);
         odb_tensor_unref(f->given[v]);
         f->given[v] = batch->values[v];
+        f->whole[v] = batch->reproduces;
         batch->values[v] = NULL;
     }
 }
@@ -276,6 +278,7 @@ static void probed_drop_most(const struct search_case *c, struct findings *f)
         held -= odb_tensor_size(f->given[v]);
         odb_tensor_unref(f->given[v]);
         f->given[v] = NULL;
+        f->whole[v] = false;
         findings_keep(f, (int)v, NULL);
     }
     free(keep);
@@ -425,7 +428,7 @@ void probed_observed(struct findings *f, bool all, bool causes)
 static void probed_conclude(struct probed *p, bool all)
 {
     struct findings *f = p->f;
-    bool one = p->batches == 1 && !p->refused;
+    bool one = p->batches == 1 && !p->refused && !p->packed;
     f->hidden = p->hides || p->causes;
     f->probed = all && !f->hidden && !p->skipped;
     findings_observer(f)->decides = f->hidden;
@@ -443,8 +446,9 @@ static void probed_conclude(struct probed *p, bool all)
         findings_step_end(f, "probed", "every value in one run, which reproduces the plain one");
     } else {
         findings_step_end(
-            f, "probed", "every value in %zu batches, which reproduce the plain run%s%.200s",
-            p->batches, p->refused ? "; for more at once: " : "", p->refused ? p->why.what : "");
+            f, "probed", "every value%s in %zu batch%s, which reproduce the plain run%s%.200s",
+            p->known ? " that was not read before" : "", p->batches, p->batches == 1 ? "" : "es",
+            p->refused ? "; for more at once: " : "", p->refused ? p->why.what : "");
     }
     if (!all || p->skipped)
         f->kept->unread = p->why;
@@ -463,11 +467,17 @@ enum odb_status probed_values(const struct search_case *c, struct findings *f,
     bool *marks = odb_new_n(bool, c->graph->n_values), all = true;
     enum odb_status status = ODB_OK;
     int n_nodes = (int)c->graph->n_nodes;
+    p.known = p.packed ? odb_count_marks(f->whole, c->graph->n_values) : 0;
+    f->judged |= p.known > 0;
     findings_step_begin(f, "probed run");
     for (int first = 0; first < n_nodes && all && status == ODB_OK;) {
         struct probed_batch batch = {.first = first,
                                      .stop = reading_stop(c, f, first, p.most, marks)};
-        batch.all = first == 0 && batch.stop == n_nodes;
+        batch.all = first == 0 && batch.stop == n_nodes && !p.packed;
+        if (p.packed && !reading_some(c, marks)) {
+            first = batch.stop;
+            continue;
+        }
         batch.values = odb_new_n(struct odb_tensor *, c->graph->n_values);
         status = probed_run(&p, &batch, marks, err);
         if (status == ODB_OK && batch.had == ODB_OK)

@@ -10,6 +10,9 @@
  * it, through a skip connection or the other half of the channels. So what is left is settled by
  * what holds: whatever leads to a wrong value by a way on which no value was read that passes is a
  * suspect. What the accused reads is read for that, and where it is wrong the search goes on there.
+ *
+ * Where the target stores integers, rounding alone puts values off. Those that it explains count
+ * as good, which is an estimate; so the accused has to be wrong about what it was fed.
  */
 #include "bisect/strategy/taps.h"
 
@@ -36,7 +39,8 @@ struct taps {
     bool *tried;                 /* owned; [n_values] asked for as what the accused reads */
     bool
         close; /* values within tolerance clear what is before them only where they hold no error */
-    int bad;   /* the wrong value that is settled; ODB_NO_VALUE: suspects are narrowed by guess */
+    int sought; /* the wrong output, or what else was met */
+    int bad;    /* the wrong value that is settled; ODB_NO_VALUE: suspects are narrowed by guess */
     size_t runs;
     struct odb_error why; /* of a run that was refused */
 };
@@ -128,11 +132,22 @@ static bool taps_choose(struct taps *t, size_t taps)
     return some;
 }
 
+/* Whether a value that was read is wrong, by more than what the target stores as integers carries
+ * there; the one that is sought, in any case. */
+static bool taps_wrong(const struct taps *t, int value)
+{
+    const struct odb_value_report *report = &t->f->values[value];
+    return odb_verdict_is_bad(report->verdict) && (value == t->sought || !decided_stores(t->f) ||
+                                                   !decided_allows(t->c, t->f, value, report));
+}
+
 /* Whether a value that was read clears what is before it. */
 static bool taps_clears(const struct taps *t, int value)
 {
-    return t->f->values[value].verdict == ODB_VERDICT_PASS &&
-           (!t->close || carried_none(t->c, t->f, value));
+    enum odb_verdict verdict = t->f->values[value].verdict;
+    bool right =
+        verdict == ODB_VERDICT_PASS || (odb_verdict_is_bad(verdict) && !taps_wrong(t, value));
+    return right && (!t->close || carried_none(t->c, t->f, value));
 }
 
 /* What a node says by its value: an error that is gone after a node that is bad was masked, and
@@ -140,7 +155,7 @@ static bool taps_clears(const struct taps *t, int value)
 static enum odb_answer taps_answer(const struct taps *t, int node, const bool *bad)
 {
     bool *before = odb_new_n(bool, t->dag.n + 1), masks = false;
-    if (odb_verdict_is_bad(t->f->values[taps_value(t, node)].verdict)) {
+    if (taps_wrong(t, taps_value(t, node))) {
         free(before);
         return ODB_ANSWER_BAD;
     }
@@ -171,9 +186,8 @@ static void taps_settle(struct taps *t)
                     taps_clears(t, v))
                     continue;
                 t->suspects[graph->values[v].producer] = true;
-                if (odb_verdict_is_bad(t->f->values[v].verdict) &&
-                    (next == ODB_NO_VALUE ||
-                     graph->values[v].producer < graph->values[next].producer))
+                if (taps_wrong(t, v) && (next == ODB_NO_VALUE ||
+                                         graph->values[v].producer < graph->values[next].producer))
                     next = v;
             }
         }
@@ -193,7 +207,7 @@ static void taps_narrow(struct taps *t)
     struct odb_evidence *evidence = odb_new_n(struct odb_evidence, n);
     for (size_t i = 0; i < n; i++) {
         int v = t->asked[i] ? taps_value(t, (int)i) : ODB_NO_VALUE;
-        bad[i] = v >= 0 && odb_verdict_is_bad(t->f->values[v].verdict);
+        bad[i] = v >= 0 && taps_wrong(t, v);
     }
     for (size_t i = 0; i < n; i++) {
         if (!t->suspects[i] || !t->asked[i] || !t->marks[taps_value(t, (int)i)])
@@ -229,15 +243,13 @@ static bool taps_fewer(struct taps *t)
     return true;
 }
 
-/* Runs until one suspect is left, no value tells more, or a run is refused or shows something else;
- * or until values turn out to be stored as integers: then most are off, and tell nothing. *read:
- * every run could be had. */
+/* Runs until one suspect is left, no value tells more, or a run is refused or shows something else.
+ * *read: every run could be had. */
 static enum odb_status taps_search(struct taps *t, bool *read, struct odb_error *err)
 {
     size_t taps;
     *read = true;
-    while (*read && !t->f->hidden && !decided_stores(t->f) && (taps = reading_taps(t->c)) &&
-           taps_choose(t, taps)) {
+    while (*read && !t->f->hidden && (taps = reading_taps(t->c)) && taps_choose(t, taps)) {
         struct probed_read had;
         ODB_TRY(probed_read(t->c, t->f, t->marks, &had, err));
         t->why = had.why;
@@ -255,16 +267,23 @@ static enum odb_status taps_search(struct taps *t, bool *read, struct odb_error 
     return t->f->hidden ? repeat_doubt(t->c, t->f, err) : ODB_OK; /* or is it chance? */
 }
 
-/* The node that is left, where it is right about what it was fed; ODB_NO_NODE: it is not, or there
- * are several. */
-static int taps_carrier(const struct taps *t)
+/* The node that is left; ODB_NO_NODE: there are several. */
+static int taps_left(const struct taps *t)
 {
     int last = -1;
     if (odb_count_marks(t->suspects, t->dag.n) != 1)
         return ODB_NO_NODE;
     while (!t->suspects[++last]) {
     }
-    return carried_through(t->c, t->f, last) ? last : ODB_NO_NODE;
+    return last;
+}
+
+/* Likewise, where it is right about what it was fed; ODB_NO_NODE: it is not. */
+static int taps_carrier(const struct taps *t)
+{
+    int node = taps_left(t);
+    return node != ODB_NO_NODE && carried_replay(t->c, t->f, node) == CARRIED_RIGHT ? node
+                                                                                    : ODB_NO_NODE;
 }
 
 /* The one that is left carries an error that values within tolerance hold: looks among what is
@@ -281,6 +300,15 @@ static enum odb_status taps_look_closer(struct taps *t, bool *read, struct odb_e
             carried_from(t->c, t->f, t->c->graph->values[bad].producer, t->suspects);
     }
     return ODB_OK;
+}
+
+/* Whether what is left may be accused. Where the target stores integers, how far a value may be off
+ * is an estimate, and the node that is left has to be wrong about what it was fed. */
+static bool taps_proves(const struct taps *t)
+{
+    int node = taps_left(t);
+    return !decided_stores(t->f) ||
+           (node != ODB_NO_NODE && carried_replay(t->c, t->f, node) == CARRIED_WRONG);
 }
 
 /* Takes what the plain run said of the outputs. */
@@ -315,6 +343,7 @@ enum odb_status taps_hunt(const struct search_case *c, struct findings *f, int v
                      .marks = odb_new_n(bool, c->graph->n_values + 1),
                      .asked = odb_new_n(bool, n + 1),
                      .tried = odb_new_n(bool, c->graph->n_values + 1),
+                     .sought = value,
                      .bad = ODB_NO_VALUE};
     bool read;
     odb_graph_ancestors(c->graph, &value, 1, c->drawn, t.suspects);
@@ -322,12 +351,12 @@ enum odb_status taps_hunt(const struct search_case *c, struct findings *f, int v
     findings_left(f, t.suspects);
     findings_step_begin(f, "values a few at a time");
     enum odb_status status = taps_search(&t, &read, err);
-    if (status == ODB_OK && read && !f->hidden && !decided_stores(f)) {
+    if (status == ODB_OK && read && !f->hidden) {
         t.bad = value;
         taps_settle(&t);
         status = taps_search(&t, &read, err);
     }
-    if (status == ODB_OK && read && !f->hidden && !decided_stores(f))
+    if (status == ODB_OK && read && !f->hidden)
         status = taps_look_closer(&t, &read, err);
     if (read)
         findings_step_end(f, "taps", "%zu run%s with values read for %.100s%s", t.runs,
@@ -335,7 +364,7 @@ enum odb_status taps_hunt(const struct search_case *c, struct findings *f, int v
                           f->hidden ? "; the last does not show what the plain run shows" : "");
     else
         findings_step_end(f, "taps", "refused: %.200s", t.why.what);
-    if (status == ODB_OK && read && !f->hidden && !decided_stores(f))
+    if (status == ODB_OK && read && !f->hidden && taps_proves(&t))
         status = hunt_accuse_left(c, f, t.bad, t.suspects, NULL, true, err);
     else if (status == ODB_OK && !read)
         taps_give_up(&t);
