@@ -201,7 +201,8 @@ bool explain_judge(const struct variant *v, const struct accused *s, struct expl
     status = variant_run(v, s, ODB_PREC_F64, 0, exact, NULL);
     if (status == ODB_OK)
         residual_measure(&best, &s->target, exact);
-    if (!best.comparable || (first.comparable && first.differ < best.differ))
+    bool finer = first.differ < best.differ || (group_decides(s) && first.max < best.max);
+    if (!best.comparable || (first.comparable && finer))
         best = first; /* decisions and eight bits: its own precision counts too */
     hit->left = s->base.comparable ? residual_left(&best, &s->base, s->q->factor * s->floor) : 0;
     hit->residual = best.max;

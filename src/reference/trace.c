@@ -214,7 +214,8 @@ void odb_trace__pin(const struct trace_run *run, int node, bool mark)
 
 bool odb_trace__rounds(const struct odb_trace *trace, const struct odb_node *node)
 {
-    bool casts = !strcmp(node->op_type, "Cast") || !strcmp(node->op_type, "CastLike");
+    bool casts = !strcmp(node->op_type, "Cast") || !strcmp(node->op_type, "CastLike") ||
+                 !strcmp(node->op_type, "QuantizeLinear");
     if (!casts || node->domain[0] || node->n_in < 1 || node->in[0] < 0 || node->n_out != 1 ||
         node->out[0] < 0)
         return false;
@@ -234,11 +235,11 @@ static enum odb_status trace_round(struct trace_run *run, int node, struct odb_e
 {
     struct odb_trace *trace = run->trace;
     const struct odb_node *n = &trace->model->graph->nodes[node];
-    struct odb_tensor *in[2] = {NULL}, *out = NULL, *wide = NULL;
+    struct odb_tensor *in[3] = {NULL}, *out = NULL, *wide = NULL;
     struct odb_error ignored = ODB_ERROR_INIT;
     if (!odb_trace__rounds(trace, n) || n->n_in > (int)ODB_COUNT(in) || !run->values[n->out[0]])
         return ODB_OK;
-    for (int i = 0; i < n->n_in; i++) { /* borrowed; the second one's type alone counts */
+    for (int i = 0; i < n->n_in; i++) { /* borrowed; the others are a type, or weights */
         struct odb_tensor *own = i == 0 ? run->values[n->in[0]] : NULL;
         in[i] = own ? own : (struct odb_tensor *)odb_trace_value(trace, n->in[i]);
     }

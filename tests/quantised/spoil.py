@@ -3,7 +3,8 @@
 """A compiler that is wrong: reads models, spoils one group of each, writes them.
 
 spoil.py KIND MODE VALUE; VALUE is what the operator of the group makes. The group is what stands
-between quantisers: DequantizeLinear, the operator, Relu or Clip, QuantizeLinear.
+between quantisers: DequantizeLinear, the operator, Relu or Clip, QuantizeLinear; or one node that
+works on integers by itself, as QLinearConv and MatMulInteger do.
 
 MODE says when the fault is there: pairs, where the group stands between whole pairs of
 QuantizeLinear and DequantizeLinear, as ONNX Runtime fuses; integers, where it reads integers and
@@ -31,7 +32,10 @@ class Graph:
     def array(self, name):
         """A weight, or what a Constant makes; None: it is neither."""
         if name in self.weights:
-            return numpy_helper.to_array(self.weights[name])
+            try:
+                return numpy_helper.to_array(self.weights[name])
+            except (KeyError, TypeError, ValueError):  # a type that NumPy lacks
+                return None
         maker = self.makers.get(name)
         if maker is not None and maker.op_type == 'Constant':
             for a in maker.attribute:
@@ -42,6 +46,8 @@ class Graph:
     def constant(self, name):
         """Whether a value hangs on weights alone."""
         if not name or self.array(name) is not None:
+            return True
+        if name in self.weights:
             return True
         maker = self.makers.get(name)
         return maker is not None and all(self.constant(i) for i in maker.input)
@@ -93,6 +99,11 @@ class Group:
         if self.found and mode == 'pairs':
             self.found = (all(self.from_quantiser(d.input[0]) for d in self.fed)
                           and self.to_dequantiser(self.end.output[0]))
+
+    def names(self):
+        """Its nodes by what they make, weights' included."""
+        return ({self.main.output[0], *self.between, self.end.output[0]}
+                | {d.output[0] for d in self.fed + self.fixed})
 
     def only_reader(self, value):
         readers = self.g.readers.get(value, [])
@@ -210,17 +221,94 @@ def bias(group):
         del group.main.input[2:]
 
 
+# Which input of an operator on integers is what.
+SLOTS = {'QLinearConv': dict(x_zero=2, weight=3, w_scale=4, y_scale=6, y_zero=7, bias=8),
+         'QLinearMatMul': dict(x_zero=2, weight=3, w_scale=4, y_scale=6, y_zero=7),
+         'QGemm': dict(x_zero=2, weight=3, w_scale=4, bias=6, y_scale=7, y_zero=8),
+         'QLinearAdd': dict(x_zero=2, y_scale=6, y_zero=7),
+         'QLinearMul': dict(x_zero=2, y_scale=6, y_zero=7),
+         'MatMulNBits': dict(weight=1, w_scale=2, x_zero=3),
+         'ConvInteger': dict(weight=1, x_zero=2),
+         'MatMulInteger': dict(weight=1, x_zero=2)}
+
+
+class Kernel:
+    """A node that works on integers by itself."""
+
+    def __init__(self, g, value):
+        self.g = g
+        self.main = g.makers.get(value)
+        self.slots = SLOTS.get(self.main.op_type) if self.main is not None else None
+        self.found = self.slots is not None
+
+    def names(self):
+        return set(self.main.output)
+
+    def at(self, what):
+        """Where that input is; None: the node has none."""
+        k = self.slots.get(what)
+        return k if k is not None and k < len(self.main.input) and self.main.input[k] else None
+
+    def change(self, what, by):
+        k = self.at(what)
+        value = self.g.array(self.main.input[k]) if k is not None else None
+        if value is not None and by(value) is not None:
+            self.main.input[k] = self.g.put(by(value), value)
+
+
+def drop(kernel, what):
+    k = kernel.at(what)
+    if k is not None:
+        kernel.main.input[k] = ''
+
+
+def swap_halves(kernel):
+    """Of each byte of weights in 4 bits."""
+    if kernel.main.op_type == 'MatMulNBits':
+        kernel.change('weight', lambda v: v >> 4 | v << 4)
+
+
+def kernel_scale(kernel):
+    kernel.change('w_scale' if kernel.at('y_scale') is None else 'y_scale', lambda v: v * 1.25)
+
+
+def kernel_zero_point(kernel):
+    k = kernel.at('x_zero')
+    known = kernel.g.array(kernel.main.input[k]) if k is not None else None
+    if k is not None and known is None:
+        drop(kernel, 'x_zero')  # which is 0 then
+    elif known is not None and np.any(known):
+        kernel.change('x_zero', np.zeros_like)
+
+
+KERNEL_KINDS = {
+    'scale': kernel_scale,
+    'truncate': swap_halves,
+    'zero-point': kernel_zero_point,
+    'shift': lambda k: k.change(
+        'y_zero', lambda v: np.where(v < np.iinfo(v.dtype).max, v + 1, v - 1)),
+    'per-tensor': lambda k: k.change(
+        'w_scale', lambda v: np.full_like(v, v.mean()) if v.size > 1 else None),
+    'saturate-weights': lambda k: k.change(
+        'weight', lambda v: np.clip(v.astype(int), -48 if v.min() < 0 else 80,
+                                    48 if v.min() < 0 else 175)),
+    'bias': lambda k: drop(k, 'bias')}
 KINDS = {f.__name__.replace('_', '-'): f for f in
          (scale, zero_point, shift, per_tensor, saturate_weights, saturate, truncate, bias)}
+
+
+def find(g, value, mode):
+    kernel = Kernel(g, value)
+    return kernel if kernel.found else Group(g, value, mode)
 
 
 def spoil(data, kind, mode, value):
     model = onnx.ModelProto()
     model.ParseFromString(data)
-    group = Group(Graph(model), value, mode)
+    group = find(Graph(model), value, mode)
     if not group.found:
         return data
-    KINDS[kind](group)
+    (KINDS if isinstance(group, Group) else KERNEL_KINDS).get(kind, lambda group: None)(group)
     return model.SerializeToString()
 
 

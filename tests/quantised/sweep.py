@@ -28,7 +28,7 @@ def groups_of(path, mode):
     model = onnx.load(path)
     g = spoil.Graph(model)
     return [n.output[0] for n in model.graph.node
-            if n.op_type in TARGETS and spoil.Group(g, n.output[0], mode).found]
+            if n.op_type in TARGETS + tuple(spoil.SLOTS) and spoil.find(g, n.output[0], mode).found]
 
 
 def changes(path, kind, mode, value):
@@ -37,11 +37,8 @@ def changes(path, kind, mode, value):
 
 
 def members(path, value):
-    """The group's nodes by what they make, weights' included."""
-    g = spoil.Graph(onnx.load(path))
-    group = spoil.Group(g, value, 'always')
-    return ({group.main.output[0], *group.between, group.end.output[0]}
-            | {d.output[0] for d in group.fed + group.fixed})
+    """The group's nodes by what they make."""
+    return spoil.find(spoil.Graph(onnx.load(path)), value, 'always').names()
 
 
 def search(args, path, extra, edit):

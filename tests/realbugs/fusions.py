@@ -3,8 +3,8 @@
 import numpy as np
 from onnx import TensorProto, helper
 
-from networks import Net, network
-from operators import end, image, tail
+from networks import FLOAT8E4M3FN, INT4, Net, network
+from operators import end, image, tail, words
 
 
 @network
@@ -133,3 +133,38 @@ def qdq_gemm_alpha():
     value = net.op("QuantizeLinear", [value, scale, zero])
     value = net.op("DequantizeLinear", [value, scale, zero])
     return end(net, value, rank=2)
+
+
+@network
+def float8_relu_quantize():
+    """A Relu before a QuantizeLinear to float8: taken out, as before integers whose least is 0."""
+    net, value = words(opset=19)
+    scale, zero = np.array(0.02, np.float32), net.raw(FLOAT8E4M3FN, [], [0])
+    value = net.op("Relu", [net.dense(value, 16, 16, act=None)], name="/act/Relu")
+    value = net.op("QuantizeLinear", [value, scale, zero])
+    value = net.op("DequantizeLinear", [value, scale, zero])
+    return end(net, net.op("Tanh", [value]))
+
+
+@network
+def float8_dequantize_matmul():
+    """MatMul of two that were float8: made one that takes integers alone."""
+    net, value = words(opset=19)
+    zero = net.raw(FLOAT8E4M3FN, [], [0])
+    value = net.op("Tanh", [value])
+    value = net.op("QuantizeLinear", [value, np.array(0.02, np.float32), zero])
+    value = net.op("DequantizeLinear", [value, np.array(0.02, np.float32), zero])
+    weight = net.op("DequantizeLinear", [
+        net.raw(FLOAT8E4M3FN, [16, 16], net.random.randint(0, 0x40, 256).astype(np.uint8)),
+        np.array(0.1, np.float32), zero])
+    return end(net, net.op("MatMul", [value, weight], name="/fc/MatMul"))
+
+
+@network
+def int4_dequantize_matmul():
+    """MatMul with weights of 4 bits: made MatMulNBits, which rounds the rows to int8 as well."""
+    net, value = words(opset=21)
+    weight = net.op("DequantizeLinear", [
+        net.raw(INT4, [16, 16], net.random.randint(0, 256, 128).astype(np.uint8)),
+        np.abs(net.draw(1, 16, scale=0.1)) + np.float32(0.01)], axis=0, block_size=16)
+    return end(net, net.op("MatMul", [value, weight], name="/fc/MatMul"))

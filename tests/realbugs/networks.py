@@ -13,6 +13,7 @@ KINDS = {"float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE,
          "float16": TensorProto.FLOAT16, "int64": TensorProto.INT64, "int32": TensorProto.INT32,
          "uint8": TensorProto.UINT8, "int8": TensorProto.INT8, "bool": TensorProto.BOOL,
          "uint32": TensorProto.UINT32}
+INT4, FLOAT8E4M3FN = 22, 17  # TensorProto's numbers, which an older onnx does not name
 NETWORKS = {}
 
 
@@ -44,6 +45,13 @@ class Net:
         array = np.asarray(array)
         name = name or "%s%d" % (self.prefix, len(self.weights))
         self.weights.append(numpy_helper.from_array(array, name))
+        return name
+
+    def raw(self, kind, dims, data):
+        """An initializer of a type that NumPy lacks, from its bytes."""
+        name = "%s%d" % (self.prefix, len(self.weights))
+        self.weights.append(TensorProto(name=name, data_type=kind, dims=dims,
+                                        raw_data=bytes(data)))
         return name
 
     def draw(self, *shape, scale=1.0):

@@ -81,8 +81,9 @@ def outcome(found, node):
     culprits = found["culprits"]
     if found["verdict"] in ("none", "pass") and not culprits:
         return found["verdict"]
-    if node is None:
-        return "wrong"
+    if node is None:  # the whole model is off: so it is, and nothing is said of a node
+        last = found["model"]["nodes"] - 1
+        return "region" if all(c["segment"] == [0, last] for c in culprits) else "wrong"
     hold = [c["segment"][0] <= node <= c["segment"][1] for c in culprits]
     if not any(hold):
         return "wrong"

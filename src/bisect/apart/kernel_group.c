@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "bisect/alone/alone.h"
+#include "bisect/alone/fed_part.h"
 #include "bisect/evidence/verify.h"
 
 #define GROUP_WIDE 12 /* nodes of a region, weights aside, that are no kernel any more */
@@ -118,6 +119,18 @@ static bool group_fill(const struct search_case *c, struct odb_culprit *culprit,
     return culprit->group.n > 0;
 }
 
+/* First and last of the marked nodes, weights aside. */
+static void group_span(const struct search_case *c, const bool *nodes, int segment[2])
+{
+    segment[0] = ODB_NO_NODE;
+    for (int n = 0; n < (int)c->graph->n_nodes; n++) {
+        if (!nodes[n] || group_is_weight(c, n))
+            continue;
+        segment[0] = segment[0] < 0 ? n : segment[0];
+        segment[1] = n;
+    }
+}
+
 struct odb_culprit *group_accuse(const struct search_case *c, struct findings *f, const bool *nodes,
                                  int value, int pin)
 {
@@ -125,18 +138,46 @@ struct odb_culprit *group_accuse(const struct search_case *c, struct findings *f
         findings_accuse(f, c->graph->values[value].producer, value, ODB_KIND_FUSION);
     culprit->pin = pin;
     culprit->verified = true;
-    culprit->segment[0] = ODB_NO_NODE;
-    for (int n = 0; n < (int)c->graph->n_nodes; n++) {
-        if (!nodes[n] || group_is_weight(c, n))
-            continue;
-        culprit->segment[0] = culprit->segment[0] < 0 ? n : culprit->segment[0];
-        culprit->segment[1] = n;
-    }
+    group_span(c, nodes, culprit->segment);
     if (!group_fill(c, culprit, nodes)) {
         culprit->kind = findings_kind(f, value);
         culprit->segment[0] = culprit->segment[1] = culprit->node;
     }
     return culprit;
+}
+
+/* Marks the nodes of the region that ran together, where they are known. */
+static bool group_from_cut(const struct search_case *c, const struct odb_culprit *culprit,
+                           bool *nodes)
+{
+    memset(nodes, 0, c->graph->n_nodes * sizeof *nodes);
+    for (size_t i = 0; i < culprit->cut.n; i++)
+        nodes[culprit->cut.items[i]] = true;
+    for (int n = 0; n < (int)c->graph->n_nodes && culprit->cut.n; n++)
+        nodes[n] |= group_is_weight(c, n);
+    return culprit->cut.n > 0;
+}
+
+/* A group that begins with floats, at the model's inputs, holds nodes that are there by chance. */
+static enum odb_status group_narrow(const struct search_case *c, struct odb_culprit *culprit,
+                                    struct odb_error *err)
+{
+    bool *nodes = odb_new_n(bool, c->graph->n_nodes + 1), fails = false;
+    bool quantised = group_is(c, culprit->segment[0], "DequantizeLinear") ||
+                     group_is(c, culprit->segment[0], "QuantizeLinear");
+    enum odb_status status = ODB_OK;
+    group_from_cut(c, culprit, nodes);
+    if (!quantised && culprit->group.n > 2)
+        status = fed_part_fails(c, nodes, culprit->value, &fails, err);
+    if (status == ODB_OK && fails)
+        status = fed_part_cut_front(c, nodes, culprit->value, err);
+    if (status == ODB_OK && fails) {
+        culprit->group.n = 0;
+        group_span(c, nodes, culprit->segment);
+        group_fill(c, culprit, nodes);
+    }
+    free(nodes);
+    return status;
 }
 
 enum odb_status group_verify(const struct search_case *c, struct findings *f, size_t index,
@@ -150,6 +191,8 @@ enum odb_status group_verify(const struct search_case *c, struct findings *f, si
     enum odb_status status = verify_is_it(c, f, culprit, culprit->node, &found, err);
     if (found)
         culprit->group.n = 0;
+    else if (status == ODB_OK)
+        status = group_narrow(c, culprit, err);
     findings_step_end(f, "verify", "the operator of the group alone");
     return status;
 }
@@ -190,9 +233,9 @@ void group_name_all(const struct search_case *c, struct findings *f)
     for (size_t i = 0; i < f->report->culprits.n; i++) {
         struct odb_culprit *culprit = findings_culprit(f, i);
         bool fused = culprit->kind == ODB_KIND_FUSION || culprit->kind == ODB_KIND_PROBE_EFFECT;
-        bool quantises;
+        bool quantises = true; /* of a part that begins at integers */
         if (!fused || culprit->group.n || !odb_culprit_is_region(culprit) || !culprit->verified ||
-            !group_between(c, culprit, nodes, &quantises))
+            !(group_from_cut(c, culprit, nodes) || group_between(c, culprit, nodes, &quantises)))
             continue;
         int end = case_output_of(c, culprit->segment[1]);
         if (!quantises)

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "bisect/alone/alone.h"
+#include "bisect/alone/fed_part.h"
 #include "bisect/alone/held.h"
 #include "bisect/alone/only_observed.h"
 #include "bisect/evidence/reference_off.h"
@@ -180,7 +181,7 @@ static enum odb_status verify_widen(const struct search_case *c, struct findings
                                     struct odb_culprit *culprit, struct odb_error *err)
 {
     int first;
-    bool chance, apart = false;
+    bool chance, apart = false, kernel;
     size_t index = (size_t)(culprit - f->report->culprits.items);
     ODB_TRY(repeat_by_chance(c, f, culprit->node, &chance, err));
     culprit = findings_culprit(f, index); /* there may be others now */
@@ -192,6 +193,9 @@ static enum odb_status verify_widen(const struct search_case *c, struct findings
     }
     if (!f->hidden && held_overwritten(c, f, culprit))
         return whole_culprit(c, f, culprit, err);
+    ODB_TRY(fed_part_from_integers(c, f, culprit, &kernel, err));
+    if (kernel)
+        return ODB_OK;
     ODB_TRY(suffix_lead(c, f, culprit->value, &first, err));
     if (first == ODB_NO_NODE)
         return whole_culprit(c, f, culprit, err);

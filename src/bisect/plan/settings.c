@@ -63,15 +63,18 @@ char *settings_spec(const char *text, const struct odb_executor_setting *setting
     return out;
 }
 
-/* Whether the model has an operator of which the setting speaks. */
-static bool settings_concern(const struct odb_graph *graph,
+/* Whether the model has an operator of which the setting speaks, or the target made such a kernel.
+ */
+static bool settings_concern(const struct odb_graph *graph, const struct odb_report *report,
                              const struct odb_executor_setting *setting)
 {
     char *parts = odb_xstrdup(setting->model ? setting->model : ""), *rest = parts;
     bool concern = !setting->model;
-    for (char *part; !concern && (part = strsep(&rest, " "));)
+    for (char *part; !concern && (part = strsep(&rest, " "));) {
+        concern = strstr(odb_buf_text(&report->account.groups), part) != NULL;
         for (size_t i = 0; i < graph->n_nodes && !concern; i++)
             concern = strstr(graph->nodes[i].op_type, part) != NULL;
+    }
     free(parts);
     return concern;
 }
@@ -202,7 +205,8 @@ enum odb_status settings_try(const struct search_case *c, struct findings *f, se
     enum odb_status status = ODB_OK;
     findings_step_begin(f, "settings");
     for (const struct odb_executor_setting *s = row->settings; s->option && status == ODB_OK; s++) {
-        char *spec = settings_concern(c->graph, s) ? settings_spec(c->options->target, s) : NULL;
+        char *spec =
+            settings_concern(c->graph, f->report, s) ? settings_spec(c->options->target, s) : NULL;
         if (spec && odb_clock() - start > most)
             late++;
         else if (spec)
