@@ -344,26 +344,35 @@ static enum odb_status quantised_change_tensor(const struct variant *v, const st
 
 /* --- a fitted scale --------------------------------------------------------------------------- */
 
-/* Codes of the target, less the zero point, where a pair of quantisers ends the group; step: what
- * one is worth. False: it ends otherwise. */
-static bool fitted_codes(const struct accused *s, const odb_f64 **y, double *step, double *low,
-                         double *high)
+/* Codes of the target, less the zero point, where a quantiser ends the group, or a pair. */
+struct fitted_codes {
+    const odb_f64 *y;  /* what came out: codes, or what a pair makes of them */
+    double step, zero; /* what one code is worth there; what has to go yet */
+    double low, high;  /* the least and the greatest */
+};
+
+/* False: the group ends otherwise. */
+static bool fitted_codes(const struct accused *s, struct fitted_codes *codes)
 {
     const struct accused_group *g = s->group;
     const struct accused *last = &g->inner[g->n - 1];
+    bool pair = g->n == g->tail + 2 && group_is(g, g->n - 1, "DequantizeLinear");
+    bool alone = g->n == g->tail + 1 && group_is(g, g->n - 1, "QuantizeLinear");
     const struct odb_tensor *scale = quantiser_scale(g, g->n - 1),
                             *own = quantiser_scale(g, s->place);
     const struct odb_dtype_info *info = odb_dtype_info(quantised_codes(g, s->place));
     double zero;
-    if (s->place != g->tail || g->n != g->tail + 2 || !group_is(g, g->n - 1, "DequantizeLinear") ||
-        !scale || scale->count != 1 || !own || own->count != 1 || !last->target.wide[0] ||
+    if (s->place != g->tail || !(pair || alone) || !scale || scale->count != 1 || !own ||
+        own->count != 1 || !last->target.wide[0] ||
         last->target.wide[0]->count != s->in[0]->count || !quantiser_zero(g, g->n - 1, &zero))
         return false;
-    *y = last->target.wide[0]->data;
-    *step = odb_tensor_f64(scale, 0);
-    *low = (info->class_ == ODB_CLASS_INT ? -ldexp(1, (int)info->bits - 1) : 0) - zero;
-    *high = *low + ldexp(1, (int)info->bits) - 1;
-    return *step > 0;
+    double low = (info->class_ == ODB_CLASS_INT ? -ldexp(1, (int)info->bits - 1) : 0) - zero;
+    *codes = (struct fitted_codes){.y = last->target.wide[0]->data,
+                                   .step = pair ? odb_tensor_f64(scale, 0) : 1,
+                                   .zero = pair ? 0 : zero,
+                                   .low = low,
+                                   .high = low + ldexp(1, (int)info->bits) - 1};
+    return codes->step > 0;
 }
 
 /* Of the numbers between two, the one that has the fewest digits. */
@@ -381,13 +390,14 @@ static double fitted_round(double from, double to)
 /* Each code says between what the number that the operand is divided by lies. */
 static enum choice quantised_choose_fitted(const struct accused *s, size_t k, struct variant *v)
 {
-    const odb_f64 *y;
-    double step, low, high, from = 0, to = INFINITY;
-    if (k || !s->group || !accused_in(s, 0) || !fitted_codes(s, &y, &step, &low, &high))
+    struct fitted_codes codes;
+    double from = 0, to = INFINITY;
+    if (k || !s->group || !accused_in(s, 0) || !fitted_codes(s, &codes))
         return CHOICE_END;
     for (size_t i = 0; i < s->in[0]->count; i++) {
-        double x = fabs(odb_tensor_f64(s->in[0], i)), code = nearbyint(y[i] / step);
-        if (!(fabs(code) >= 1) || code <= low || code >= high || !(x > 0))
+        double x = fabs(odb_tensor_f64(s->in[0], i));
+        double code = nearbyint(codes.y[i] / codes.step) - codes.zero;
+        if (!(fabs(code) >= 1) || code <= codes.low || code >= codes.high || !(x > 0))
             continue;
         from = fmax(from, x / (fabs(code) + 0.5));
         to = fmin(to, x / (fabs(code) - 0.5));
