@@ -65,9 +65,14 @@ static enum odb_status auto_cuts(const struct search_case *c, struct findings *f
 static enum odb_status auto_after_taps(const struct search_case *c, struct findings *f,
                                        struct odb_error *err)
 {
-    bool wrong = f->diverge;
-    if (!wrong || (decided_stores(f) && hunt_outputs_left(c, f)))
+    bool wrong = f->diverge, left = decided_stores(f) && hunt_outputs_left(c, f);
+    size_t bytes, batches = reading_batches(c, f, &bytes);
+    if (!wrong || left) {
+        forecast_turn(f, odb_strategy_name(ODB_STRATEGY_PROBED), forecast_reads(c, f, batches),
+                      "%s, so every value is read",
+                      wrong ? "no node is proven wrong" : "the outputs are as honest runs are");
         ODB_TRY(look_at_all(c, f, err));
+    }
     return wrong && !f->probed ? auto_cuts(c, f, err) : ODB_OK;
 }
 
