@@ -9,7 +9,7 @@
 #define ODB_EXPLAIN_ACCUSED_H
 
 #include "explain/explanations.h"
-#include "explain/residual.h"
+#include "explain/measure/residual.h"
 
 struct accused {
     const struct odb_explain_question *q; /* borrowed */

@@ -24,6 +24,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "explain/accused_curve.h"
 #include "explain/accused_group.h"
 #include "explain/judge.h"
 #include "explain/same_call.h"
@@ -383,6 +384,8 @@ enum odb_status odb_explain(struct odb_explanations *out, const struct odb_expla
         if (e.status == ODB_OK)
             explain_tell_apart(&e);
         explain_tell(&e);
+        if (e.status == ODB_OK && !explain_exact(&e))
+            out->curve = accused_curve(&e.accused);
     }
     if (out->trials.n)
         qsort(out->trials.items, out->trials.n, sizeof *out->trials.items, explain_trial_order);

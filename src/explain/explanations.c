@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "explain/explanations.h"
+#include "explain/measure/curve.h"
 
 static const char *const explain_fits[] = {NULL,
 #define FIT_NAME(id, name) name,
@@ -52,8 +53,11 @@ const char *odb_explanation_doubt(const struct odb_explanations *all,
 void odb_explanations_put(const struct odb_explanations *all, struct odb_buf *out)
 {
     const struct odb_explanation *best = all->items.n ? all->items.items : NULL;
-    if (!best)
+    if (!best) {
+        if (all->curve)
+            odb_buf_printf(out, "No variant gives it; %s. ", all->curve->text);
         return;
+    }
     odb_buf_printf(out, "It %s%s", explanation_verb(best->text), best->text);
     if (best->fit == ODB_FIT_PARTLY)
         odb_buf_printf(out, ": this explains %.4g %% of the error's energy, and not all",
@@ -70,6 +74,8 @@ void odb_explanations_put(const struct odb_explanations *all, struct odb_buf *ou
         odb_buf_printf(out, "; %s", odb_explanation_doubt(all, best));
     for (size_t m = 0; m < best->members.n; m++)
         odb_buf_printf(out, "%s %s", m ? "," : "", best->members.items[m]);
+    if (all->curve)
+        odb_buf_printf(out, "; %s", all->curve->text);
     odb_buf_puts(out, ". ");
 }
 
@@ -87,6 +93,7 @@ void odb_explanations_dispose(struct odb_explanations *all)
         free(all->trials.items[i].variant);
         free(all->trials.items[i].text);
     }
+    odb_curve_free(all->curve);
     free(all->trials.items);
     free(all->items.items);
     free(all->where);

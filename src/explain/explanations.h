@@ -10,6 +10,7 @@
 #include "run/hooks.h"
 
 struct odb_own_rows; /* own/own_rows.h */
+struct odb_curve;    /* measure/curve.h */
 
 /* How well a variant accounts for what the target made. */
 #define ODB_FIT_LIST(X)                                                                            \
@@ -55,8 +56,10 @@ struct odb_explanations {
     bool recorded;   /* nothing could be asked again: what is exact fits this recording */
     char *why_not;   /* owned: why it was not tried, or not to the end; NULL: it was */
     char *where;     /* owned: which elements are wrong, in words; NULL: not known */
-    size_t variants; /* that were replayed */
-    size_t asked;    /* other inputs that they were put to the test on */
+    struct odb_curve *curve; /* owned: where no variant fits an elementwise operator, its output
+                                over what it was fed; NULL: there is none */
+    size_t variants;         /* that were replayed */
+    size_t asked;            /* other inputs that they were put to the test on */
     double seconds;
     ODB_VEC(struct odb_explanation) items; /* the best first */
     ODB_VEC(struct odb_trial) trials;      /* where all are wanted: those that leave least first */

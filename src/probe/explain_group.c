@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "explain/other_order.h"
+#include "explain/measure/other_order.h"
 #include "probe/explain_node.h"
 
 struct group_asked {

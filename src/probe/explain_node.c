@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "explain/other_order.h"
+#include "explain/measure/other_order.h"
 #include "model/formal.h"
 #include "run/memory_budget.h"
 

@@ -2,8 +2,9 @@
  *
  * What the selected node may have computed instead: every variant that was tried on what the target
  * fed it, the best first. Enter shows the elements of its output beside one another: the target's,
- * the reference's and the variant's. Nothing is asked of the target: what the search has read is
- * replayed, in a job of its own.
+ * the reference's and the variant's. Where none fits an elementwise operator, the first row is its
+ * curve, which Enter draws. Nothing is asked of the target: what the search has read is replayed,
+ * in a job of its own.
  */
 #include <math.h>
 #include <stdatomic.h>
@@ -14,6 +15,7 @@
 #include "command/call/console.h"
 #include "command/table/command.h"
 #include "explain/beside.h"
+#include "explain/measure/curve.h"
 #include "explain/own/own_rows.h"
 #include "model/model.h"
 #include "session/session.h"
@@ -31,6 +33,9 @@
 #define VARIANTS_SECONDS 120        /* the user waits for this one node */
 #define VARIANTS_BYTES (256u << 20) /* of values that one of them may be */
 #define VARIANTS_ELEMENTS ((size_t)10000)
+#define VARIANTS_COLS 72 /* of a curve that is drawn */
+#define VARIANTS_ROWS 16
+#define VARIANTS_WORDS 3 /* rows of what is said of it */
 
 /* What the job reads and writes. While it is busy no other thread touches it, but for stop. */
 struct variants_work {
@@ -56,7 +61,8 @@ struct variants_view {
     unsigned long generation;    /* of the session when it was asked for */
     struct odb_explanations all; /* owned: what is known of it */
     struct odb_beside beside; /* owned: what is shown of a variant; target NULL: all are listed */
-    size_t row;               /* of that variant */
+    bool drawn;               /* the curve is shown in their place */
+    size_t row;               /* of that variant, or of the curve */
     char *why;                /* owned: why there is nothing to list; NULL: there is */
     bool stale;               /* the rows are to be made again */
 };
@@ -73,6 +79,11 @@ static const struct ui_cells_column variants_elements[UI_CELLS + 1] = {
     {.title = "target", .most = 13, .style = UI_STYLE_NUMBER, .right = true},
     {.title = "reference", .most = 13, .style = UI_STYLE_NUMBER, .right = true},
     {.title = "variant", .most = 13, .style = UI_STYLE_NUMBER, .right = true},
+    {.title = NULL},
+};
+
+static const struct ui_cells_column variants_drawing[UI_CELLS + 1] = {
+    {.title = "y(x): * target, . reference", .cut = UI_CUT_END, .style = UI_STYLE_NORMAL},
     {.title = NULL},
 };
 
@@ -170,8 +181,14 @@ static void variants_pair(struct odb_explain_pair *pair, const struct odb_sessio
 static void variants_list(struct variants_view *v)
 {
     odb_beside_dispose(&v->beside);
+    v->drawn = false;
     v->cells.columns = variants_columns;
     v->stale = true;
+}
+
+static bool variants_lists(const struct variants_view *v)
+{
+    return !v->beside.target && !v->drawn;
 }
 
 static void variants_start(struct variants_view *v, char *variant)
@@ -250,6 +267,32 @@ static void variants_add_element(struct variants_view *v, size_t i)
     ui_cells_add_take(&v->cells, row);
 }
 
+static void variants_add_curve(struct variants_view *v)
+{
+    const char *text = v->all.curve->text;
+    ui_cells_add_take(
+        &v->cells,
+        (struct ui_cells_row){.cells = {odb_xstrdup("-"), odb_xstrdup("curve"), odb_xstrdup(text)},
+                              .mark = UI_GLYPH_UNTESTED,
+                              .style = UI_STYLE_NUMBER,
+                              .value = ODB_NO_VALUE});
+}
+
+static void variants_add_drawing(struct variants_view *v)
+{
+    struct odb_buf all = ODB_BUF_INIT;
+    char *line, *rest;
+    odb_curve_plot(v->all.curve, VARIANTS_COLS, VARIANTS_ROWS, &all);
+    char *text = rest = odb_buf_take(&all);
+    while ((line = strsep(&rest, "\n")))
+        if (line[0])
+            ui_cells_add_take(&v->cells, (struct ui_cells_row){.cells = {odb_xstrdup(line)},
+                                                               .mark = UI_GLYPH_UNTESTED,
+                                                               .style = UI_STYLE_NORMAL,
+                                                               .value = ODB_NO_VALUE});
+    free(text);
+}
+
 static void variants_fill(struct variants_view *v)
 {
     size_t n = 0;
@@ -260,7 +303,11 @@ static void variants_fill(struct variants_view *v)
                 variants_add_element(v, i);
                 n++;
             }
+    } else if (v->drawn) {
+        variants_add_drawing(v);
     } else if (!v->why) {
+        if (v->all.curve)
+            variants_add_curve(v);
         for (size_t i = 0; i < v->all.trials.n; i++)
             variants_add_trial(v, &v->all.trials.items[i]);
     }
@@ -297,7 +344,7 @@ static void variants_prepare(struct ui_view *view, int cols)
     if (collected && !stopped)
         variants_take(v);
     bool another = v->node != node;
-    bool more = v->generation != generation && !ui_app_busy(app) && !v->beside.target;
+    bool more = v->generation != generation && !ui_app_busy(app) && variants_lists(v);
     if (another || more || (collected && stopped))
         variants_follow(v, node, generation);
     if (app->linear && v->work.node == v->node && !v->why && !v->all.tried)
@@ -305,7 +352,7 @@ static void variants_prepare(struct ui_view *view, int cols)
     if (v->stale) {
         variants_fill(v);
         ui_cells_end(&v->cells, cols - 2);
-        ui_list_select(view, v->beside.target ? 0 : v->row);
+        ui_list_select(view, variants_lists(v) ? v->row : 0);
         return;
     }
     ui_cells_end(&v->cells, cols - 2);
@@ -349,6 +396,22 @@ static void variants_title(const struct ui_view *view, struct odb_buf *out)
         ui_cells_count(view, out);
 }
 
+/* What is said of the curve. */
+static int variants_words(const struct ui_view *view, const struct ui_area *area, int rows)
+{
+    const struct variants_view *v = (const struct variants_view *)view;
+    int above = ODB_MIN(VARIANTS_WORDS, rows - 1);
+    if (area) {
+        struct ui_area words = *area, rest = *area;
+        words.rows = above;
+        rest.row += above;
+        rest.rows -= above;
+        ui_draw_words(&words, 0, UI_STYLE_LABEL, v->all.curve->text);
+        (void)ui_cells_header(view, &rest, rows - above);
+    }
+    return above + ui_cells_header(view, NULL, rows - above);
+}
+
 /* What is shown, above the titles of the columns; or why there is nothing. */
 static int variants_header(const struct ui_view *view, const struct ui_area *area, int rows)
 {
@@ -356,11 +419,13 @@ static int variants_header(const struct ui_view *view, const struct ui_area *are
     const char *text = v->beside.target ? v->beside.text : v->all.where;
     if (v->why)
         return area ? ui_draw_words(area, 0, UI_STYLE_WARN, v->why) : ODB_MIN(rows, 2);
+    if (v->drawn)
+        return variants_words(view, area, rows);
     if (rows < 4 || !text || !text[0])
         return ui_cells_header(view, area, rows);
     if (area) {
         struct ui_area rest = *area;
-        char *line = odb_xasprintf(v->beside.target ? "%s" : "wrong: %s", text);
+        char *line = odb_xasprintf(variants_lists(v) ? "wrong: %s" : "%s", text);
         ui_draw_field(area, 0, 1, area->cols - 2, UI_CUT_END, UI_STYLE_LABEL, line);
         free(line);
         rest.row++;
@@ -386,17 +451,22 @@ static enum ui_answer variants_act(struct ui_view *view, const struct odb_comman
     struct variants_view *v = (struct variants_view *)view;
     const struct ui_cells_row *row = ui_cells_selected(view);
     enum odb_screen_id screen = call->command->screen;
-    if (v->beside.target &&
+    if (!variants_lists(v) &&
         (screen == ODB_SCREEN_BACK || screen == ODB_SCREEN_CANCEL || screen == ODB_SCREEN_LEFT)) {
         variants_list(v);
         return UI_DONE;
     }
     if (screen != ODB_SCREEN_OPEN || odb_call_arg(call, 0))
         return ui_cells_act(view, call, err);
-    if (v->beside.target || !row || odb_job_busy(v->job))
+    if (!variants_lists(v) || !row || odb_job_busy(v->job))
         return UI_DONE;
     v->row = view->selected;
-    variants_start(v, odb_xstrdup(row->what));
+    if (row->what) {
+        variants_start(v, odb_xstrdup(row->what));
+        return UI_DONE;
+    }
+    v->drawn = v->stale = true;
+    v->cells.columns = variants_drawing;
     return UI_DONE;
 }
 

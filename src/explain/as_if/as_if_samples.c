@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "explain/other_order.h"
+#include "explain/measure/other_order.h"
 
 /* Of floats, by sample: digits that a narrower type has no room for, and the other sign. */
 static const double sample_factors[AS_IF_SAMPLES] = {1, 1, 0.7071067, -0.7071067};

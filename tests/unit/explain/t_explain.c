@@ -16,7 +16,7 @@
 
 #include "base/mem.h"
 #include "explain/explanations.h"
-#include "explain/other_order.h"
+#include "explain/measure/other_order.h"
 #include "model/read/load.h"
 #include "model/write/build.h"
 

@@ -5,12 +5,15 @@
 #include <string.h>
 
 #include "command/table/help.h"
+#include "explain/measure/curve.h"
 #include "model/model.h"
 #include "report/explained.h"
 #include "report/json.h"
 #include "tensor/grid.h"
 
 #define EXPLAIN_ELEMENTS 40 /* of an output that are printed beside one another */
+#define EXPLAIN_COLS 78     /* of a curve that is drawn */
+#define EXPLAIN_ROWS 16
 #define EXPLAIN_RECORDING "fits this recording:" /* what exact is where nothing is asked again */
 
 static void explain_put_one(const struct odb_explanations *all, const struct odb_explanation *one,
@@ -56,6 +59,17 @@ static void explain_put_trials(const struct odb_explanations *all, struct odb_bu
         odb_buf_put_shown(out, trial->text);
         odb_buf_putc(out, '\n');
     }
+}
+
+/* What the target makes of x, in words and as a drawing. */
+static void explain_put_curve(const struct odb_explanations *all, struct odb_buf *out)
+{
+    if (!all->curve)
+        return;
+    odb_buf_puts(out, "  ");
+    odb_help_wrap(out, all->curve->text, 4, 2);
+    odb_buf_puts(out, all->curve->points.n ? "  * target, . reference\n" : "");
+    odb_curve_plot(all->curve, EXPLAIN_COLS, EXPLAIN_ROWS, out);
 }
 
 static void explain_put_beside(const struct explain_of *of, struct odb_buf *out)
@@ -113,6 +127,7 @@ void explain_put_text(const struct explain_of *of, const struct odb_explanations
         odb_buf_printf(out, ", %zu other input%s\n", all->asked, odb_plural(all->asked));
     if (all->why_not)
         odb_buf_printf(out, "  %s\n", all->why_not);
+    explain_put_curve(all, out);
     explain_put_trials(all, out);
     if (of->beside)
         explain_put_beside(of, out);

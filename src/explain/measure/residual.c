@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "explain/residual.h"
+#include "explain/measure/residual.h"
 
 #include <math.h>
 #include <stdlib.h>

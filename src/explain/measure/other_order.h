@@ -2,8 +2,8 @@
  *
  * Other inputs for what is explained.
  */
-#ifndef ODB_EXPLAIN_OTHER_ORDER_H
-#define ODB_EXPLAIN_OTHER_ORDER_H
+#ifndef ODB_EXPLAIN_MEASURE_OTHER_ORDER_H
+#define ODB_EXPLAIN_MEASURE_OTHER_ORDER_H
 
 #include "tensor/tensor.h"
 

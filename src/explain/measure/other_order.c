@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "explain/other_order.h"
+#include "explain/measure/other_order.h"
 
 #include <string.h>
 

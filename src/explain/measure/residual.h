@@ -2,8 +2,8 @@
  *
  * How far a candidate is from what the target made of a call, over all outputs.
  */
-#ifndef ODB_EXPLAIN_RESIDUAL_H
-#define ODB_EXPLAIN_RESIDUAL_H
+#ifndef ODB_EXPLAIN_MEASURE_RESIDUAL_H
+#define ODB_EXPLAIN_MEASURE_RESIDUAL_H
 
 #include "tensor/tensor.h"
 
