@@ -2,8 +2,8 @@
  *
  * The loop over the catalogue; judge.h says of each choice whether it holds.
  *
- *   1. Each choice is run once in the model's own types. Where that leaves more than a twentieth of
- *      the error, it is none.
+ *   1. Each choice is run once in the model's own types, the likeliest first (likelihood.h). Where
+ * that leaves more than a twentieth of the error, it is none.
  *   2. What is left is run in double, as the reference is for blame. It is exact when the target is
  *      within the variant's own noise of it, measured as for any value, and the error that it
  *      explains is more than that noise. It is partly when it takes away 99 % of the energy.
@@ -27,6 +27,7 @@
 #include "explain/accused_curve.h"
 #include "explain/accused_group.h"
 #include "explain/judge.h"
+#include "explain/likelihood.h"
 #include "explain/same_call.h"
 #include "explain/telling.h"
 #include "explain/variant_pairs.h"
@@ -50,14 +51,24 @@ struct explain {
     bool singles;       /* all variants were tried by themselves */
 };
 
+static size_t explain_exact(const struct explain *e)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < e->hits.n; i++)
+        n += e->hits.items[i].exact && !e->hits.items[i].refuted;
+    return n;
+}
+
 /* Whether time or the user ends the loop. */
 static bool explain_over(struct explain *e)
 {
+    if (e->out->unfinished)
+        return true;
     if (e->q->seconds > 0 && odb_clock() - e->began > e->q->seconds) {
         e->out->unfinished = true;
         e->out->why_not = odb_xasprintf("its %.3g s were over after %zu variant%s%s", e->q->seconds,
                                         e->out->variants, odb_plural(e->out->variants),
-                                        e->singles ? ", of which the last were two at once" : "");
+                                        e->singles ? ", while two at once were tried" : "");
         return true;
     }
     if (e->q->hooks)
@@ -101,13 +112,27 @@ static bool explain_said(const struct explain *e, const struct variant *v)
     return said;
 }
 
+/* Whether a variant is left out: many that are likelier were tried. Where one of these agrees, all
+ * are tried, since exact says that no other does; and where all are wanted. */
+static bool explain_leaves_out(const struct explain *e, const struct variant *v)
+{
+    size_t nodes = e->accused.group ? e->accused.group->n : 1;
+    return !v->under && e->out->variants >= LIKELY_MOST * nodes && !e->q->trials &&
+           !explain_exact(e);
+}
+
 static bool explain_choice(void *payload, struct variant *v, bool *take)
 {
     struct explain *e = payload;
     struct explain_hit hit = {.v = v};
     if (explain_over(e))
         return false;
-    e->out->variants++;
+    if (explain_leaves_out(e, v)) {
+        e->out->untried++;
+        return true;
+    }
+    e->out->variants += !v->under;
+    e->out->pairs += v->under != NULL;
     bool holds = explain_judge(v, &e->accused, &hit) && (hit.exact || !v->under);
     if (holds && !(hit.exact && explain_said(e, v))) {
         odb_push(&e->hits, hit);
@@ -116,9 +141,15 @@ static bool explain_choice(void *payload, struct variant *v, bool *take)
     if (e->q->trials)
         explain_note(e, &hit);
     explain_keep(e, &hit, take);
-    if (e->q->hooks && e->out->variants % 16 == 0)
-        odb_hooks_progress(e->q->hooks, "explain", e->q->node, e->out->variants, 0);
+    size_t tried = e->out->variants + e->out->pairs;
+    if (e->q->hooks && tried % 16 == 0)
+        odb_hooks_progress(e->q->hooks, "explain", e->q->node, tried, 0);
     return true;
+}
+
+static bool explain_late(void *payload)
+{
+    return explain_over(payload);
 }
 
 /* --- other inputs ----------------------------------------------------------------------------- */
@@ -153,14 +184,6 @@ static void explain_try(struct explain *e, const struct odb_explain_pair *pair)
             !holds && !right && hit->v->fitted && !hit->v->under && explain_refit(hit, &s);
     }
     group_dispose(&s);
-}
-
-static size_t explain_exact(const struct explain *e)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < e->hits.n; i++)
-        n += e->hits.items[i].exact && !e->hits.items[i].refuted;
-    return n;
 }
 
 /* What did not hold elsewhere was luck; of two at once that is nothing to tell. */
@@ -375,7 +398,7 @@ enum odb_status odb_explain(struct odb_explanations *out, const struct odb_expla
         out->where = where_wrong(&e.accused);
     }
     if (out->tried && !out->right) {
-        variant_each(&e.accused, explain_choice, &e);
+        likely_each(&e.accused, explain_choice, explain_late, &e);
         e.singles = !out->unfinished && e.status == ODB_OK;
         if (e.singles && !explain_exact(&e))
             pairs_each(&e.pairs, &e.accused, explain_choice, &e);

@@ -55,7 +55,8 @@ void odb_explanations_put(const struct odb_explanations *all, struct odb_buf *ou
     const struct odb_explanation *best = all->items.n ? all->items.items : NULL;
     if (!best) {
         if (all->curve)
-            odb_buf_printf(out, "No variant gives it; %s. ", all->curve->text);
+            odb_buf_printf(out, "No%s variant gives it; %s. ", all->untried ? " likely" : "",
+                           all->curve->text);
         return;
     }
     odb_buf_printf(out, "It %s%s", explanation_verb(best->text), best->text);

@@ -58,7 +58,9 @@ struct odb_explanations {
     char *where;     /* owned: which elements are wrong, in words; NULL: not known */
     struct odb_curve *curve; /* owned: where no variant fits an elementwise operator, its output
                                 over what it was fed; NULL: there is none */
-    size_t variants;         /* that were replayed */
+    size_t variants;         /* that were tried by themselves */
+    size_t untried;          /* and were not, as less likely than so many of which none agrees */
+    size_t pairs;            /* two at once that were tried */
     size_t asked;            /* other inputs that they were put to the test on */
     double seconds;
     ODB_VEC(struct odb_explanation) items; /* the best first */

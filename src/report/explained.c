@@ -67,6 +67,9 @@ void odb_explained_json(const struct odb_explanations *all, json_t *object)
     json_object_set_new(object, "wrong_where", odb_json_text(all->where));
     json_object_set_new(object, "explanations", list);
     json_object_set_new(object, "curve", explained_curve(all->curve));
+    json_object_set_new(object, "variants", json_integer((json_int_t)all->variants));
+    json_object_set_new(object, "untried", json_integer((json_int_t)all->untried));
+    json_object_set_new(object, "pairs", json_integer((json_int_t)all->pairs));
     json_object_set_new(object, "recording", json_boolean(all->recorded));
 }
 
@@ -141,6 +144,9 @@ void odb_explained_read(struct odb_explanations *out, const json_t *object)
     out->where = explained_text(object, "wrong_where");
     odb_curve_free(out->curve);
     out->curve = explained_read_curve(json_object_get(object, "curve"));
+    out->variants = explained_count(object, "variants");
+    out->untried = explained_count(object, "untried");
+    out->pairs = explained_count(object, "pairs");
     out->recorded = json_is_true(json_object_get(object, "recording"));
     json_array_foreach(list, i, item) {
         struct odb_explanation one = {.variant = explained_text(item, "variant"),

@@ -20,7 +20,7 @@
 #include "model/read/load.h"
 #include "model/write/build.h"
 
-#define MOST 4 /* inputs of a node */
+#define MOST 5 /* inputs of a node */
 
 /* A node, what it is fed, and what the target made of that. */
 struct scene {
@@ -29,6 +29,7 @@ struct scene {
     struct odb_tensor *in[MOST];
     struct odb_tensor *out[1];
     double seconds; /* 0: no limit */
+    bool trials;    /* all that is tried is wanted */
     bool (*alone)(void *, struct odb_tensor *const *, struct odb_explain_pair *);
     struct odb_explanations found;
 };
@@ -120,6 +121,7 @@ static void scene_explain(struct scene *s, bool (*again)(void *, size_t, struct 
                                      .out = s->out,
                                      .factor = 10,
                                      .seconds = s->seconds,
+                                     .trials = s->trials,
                                      .again = again,
                                      .alone = s->alone,
                                      .payload = payload};
@@ -573,6 +575,69 @@ static void test_explain__one_number_has_no_other_order(void **state)
     odb_tensor_unref(t);
 }
 
+/* BatchNormalization over four dimensions has more than 200. */
+static struct odb_builder *batch_norm(bool with_epsilon)
+{
+    struct odb_builder *b = odb_build_new("norm", 17);
+    odb_build_input(b, "x", ODB_F32, 4, (int64_t[]){2, 6, 5, 7});
+    odb_build_input(b, "scale", ODB_F32, 1, (int64_t[]){6});
+    odb_build_input(b, "bias", ODB_F32, 1, (int64_t[]){6});
+    odb_build_input(b, "mean", ODB_F32, 1, (int64_t[]){6});
+    odb_build_input(b, "var", ODB_F32, 1, (int64_t[]){6});
+    odb_build_node(b, "BatchNormalization", "node", "x scale bias mean var", "y");
+    if (with_epsilon)
+        odb_build_attr_float(b, "epsilon", 0.5f);
+    odb_build_output(b, "y");
+    return b;
+}
+
+static void batch_norm_scene(struct scene *s)
+{
+    struct odb_tensor *var = NULL;
+    scene_open(s, batch_norm(true));
+    assert_int_equal(odb_tensor_new(&var, ODB_F32, 1, (int64_t[]){6}, NULL), ODB_OK);
+    for (size_t i = 0; i < 6; i++)
+        odb_store_f64(ODB_F32, var->data, i, 0.5 + 0.2 * (double)i);
+    odb_tensor_unref(s->in[4]);
+    s->in[4] = var;
+}
+
+static void test_explain__the_least_likely_are_left_out_and_counted(void **state)
+{
+    (void)state;
+    for (int all = 0; all <= 1; all++) {
+        struct scene s;
+        batch_norm_scene(&s);
+        s.trials = all;
+        s.out[0] = made_by(batch_norm(true), s.in);
+        for (size_t i = 0; i < s.out[0]->count; i++)
+            odb_store_f64(ODB_F32, s.out[0]->data, i,
+                          odb_tensor_f64(s.out[0], i) + sin(7.0 * (double)(i * i % 101)));
+        scene_explain(&s, NULL, NULL);
+        assert_int_equal(s.found.items.n, 0);
+        assert_true(all ? s.found.variants > 200 : s.found.variants == 200);
+        assert_true(all ? s.found.untried == 0 : s.found.untried > 0);
+        assert_true(s.found.pairs > 0);
+        assert_false(s.found.unfinished);
+        scene_close(&s);
+    }
+}
+
+/* That no other agrees is known of all, then. */
+static void test_explain__once_one_agrees_all_are_tried(void **state)
+{
+    struct scene s;
+    (void)state;
+    batch_norm_scene(&s);
+    s.out[0] = made_by(batch_norm(false), s.in);
+    scene_explain(&s, NULL, NULL);
+    assert_best(&s, "attribute/epsilon=default", ODB_FIT_EXACT);
+    assert_true(s.found.variants > 200);
+    assert_int_equal(s.found.untried, 0);
+    assert_int_equal(s.found.pairs, 0);
+    scene_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -596,6 +661,8 @@ int main(void)
         cmocka_unit_test(test_explain__the_same_in_other_words_is_said_once),
         cmocka_unit_test(test_explain__inputs_are_made_that_tell_apart),
         cmocka_unit_test(test_explain__one_number_has_no_other_order),
+        cmocka_unit_test(test_explain__the_least_likely_are_left_out_and_counted),
+        cmocka_unit_test(test_explain__once_one_agrees_all_are_tried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,12 +115,19 @@ void explain_put_text(const struct explain_of *of, const struct odb_explanations
     odb_buf_printf(out, "  wrong: %s\n", all->where && all->where[0] ? all->where : "not known");
     if (all->right)
         odb_buf_puts(out, "  it makes what its operator says, within noise\n");
+    else if (!all->items.n && all->untried)
+        odb_buf_printf(out, "  none of the %zu likeliest variants gives what the target gave\n",
+                       all->variants);
     else if (!all->items.n)
         odb_buf_puts(out, "  no variant gives what the target gave\n");
     for (size_t i = 0; i < all->items.n; i++)
         explain_put_one(all, &all->items.items[i], out);
-    odb_buf_printf(out, "  %zu variant%s in %.3g s", all->variants, odb_plural(all->variants),
-                   all->seconds);
+    odb_buf_printf(out, "  %zu variant%s", all->variants, odb_plural(all->variants));
+    if (all->pairs)
+        odb_buf_printf(out, " and %zu pair%s", all->pairs, odb_plural(all->pairs));
+    odb_buf_printf(out, " in %.3g s", all->seconds);
+    if (all->untried)
+        odb_buf_printf(out, ", %zu less likely untried", all->untried);
     if (all->recorded)
         odb_buf_puts(out, "; a recording cannot be asked again\n");
     else
@@ -172,7 +179,6 @@ void explain_put_json(const struct explain_of *of, const struct odb_explanations
     odb_explained_json(all, json);
     json_object_set_new(json, "right", json_boolean(all->right));
     json_object_set_new(json, "why_not", odb_json_text(all->why_not));
-    json_object_set_new(json, "variants", json_integer((json_int_t)all->variants));
     json_object_set_new(json, "asked", json_integer((json_int_t)all->asked));
     json_object_set_new(json, "seconds", odb_json_real(all->seconds));
     if (all->trials.n)
