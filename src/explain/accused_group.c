@@ -257,6 +257,22 @@ enum odb_status group_run(const struct accused *s, const struct variant *v,
     return status;
 }
 
+struct odb_tensor **group_values(const struct accused *s, const struct variant *v)
+{
+    const struct accused_group *g = s->group;
+    size_t from;
+    struct odb_tensor **values = group_begin(g, group_first(v), ODB_PREC_F64, &from);
+    if (group_stretch(g, v, ODB_PREC_F64, 0, from, g->n, values, NULL) == ODB_OK)
+        return values;
+    group_drop(g, values);
+    return NULL;
+}
+
+void group_values_free(const struct accused *s, struct odb_tensor **values)
+{
+    group_drop(s->group, values);
+}
+
 /* --- what noise does to what decides ---------------------------------------------------------- */
 
 bool group_decides(const struct accused *s)

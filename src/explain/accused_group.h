@@ -51,6 +51,11 @@ enum odb_status group_band(const struct accused *s, const struct variant *v,
                            struct odb_tensor **low, struct odb_tensor **high, double *noise,
                            struct odb_error *err) ODB_MUST_USE;
 
+/* All that its nodes make with one changed, in double: [n_values of the graph] refs. NULL: nothing
+ * does. For group_values_free(). */
+struct odb_tensor **group_values(const struct accused *s, const struct variant *v);
+void group_values_free(const struct accused *s, struct odb_tensor **values);
+
 /* --- what rows ask of a group ----------------------------------------------------------------- */
 
 /* The place of the node that makes input i of the node at a place; g->n: none of the group does. */

@@ -59,12 +59,17 @@ static size_t explain_exact(const struct explain *e)
     return n;
 }
 
+static bool explain_spent(const struct explain *e)
+{
+    return e->q->seconds > 0 && odb_clock() - e->began > e->q->seconds;
+}
+
 /* Whether time or the user ends the loop. */
 static bool explain_over(struct explain *e)
 {
     if (e->out->unfinished)
         return true;
-    if (e->q->seconds > 0 && odb_clock() - e->began > e->q->seconds) {
+    if (explain_spent(e)) {
         e->out->unfinished = true;
         e->out->why_not = odb_xasprintf("its %.3g s were over after %zu variant%s%s", e->q->seconds,
                                         e->out->variants, odb_plural(e->out->variants),
@@ -356,6 +361,56 @@ static bool explain_sure(const struct explain *e, const struct explain_hit *hit)
     return !e->out->unfinished && ((!few && !hit->v->under) || hit->confirmed);
 }
 
+/* What is to be read, or fed, next: of a group the value inside that tells most members from the
+ * first; of a node that was not asked alone, the inputs that tell most. */
+static void explain_next_value(const struct explain *e, struct odb_explanation *told,
+                               const struct variant *const *others, size_t n)
+{
+    const struct odb_graph *graph = e->accused.graph;
+    char key[512];
+    int value = telling_value(&e->accused, e->hits.items[0].v, others, n, &told->told);
+    if (value != ODB_NO_VALUE)
+        told->read = odb_xstrdup(odb_value_key(graph, &graph->values[value], key, sizeof key));
+}
+
+static void explain_next_inputs(const struct explain *e, struct odb_explanation *told,
+                                const struct variant *const *others, size_t n)
+{
+    const char *words;
+    int n_in = e->accused.node->n_in;
+    struct odb_tensor **in = odb_new_n(struct odb_tensor *, n_in + 1);
+    for (size_t k = 0; (words = telling_words(k)) && told->told < n && !explain_spent(e); k++) {
+        struct accused s;
+        size_t apart = 0;
+        bool made = telling_make(in, &e->accused, k);
+        bool usable = made && accused_of(&s, e->q, in, e->q->out, NULL) == ODB_OK;
+        for (size_t i = 0; i < n && usable; i++)
+            apart += telling_apart(&s, e->hits.items[0].v, others[i]);
+        if (apart > told->told) {
+            free(told->inputs);
+            told->inputs = odb_xstrdup(words);
+            told->told = apart;
+        }
+        if (made)
+            group_dispose(&s);
+        for (int i = 0; i < n_in; i++)
+            odb_tensor_unref(in[i]);
+    }
+    free(in);
+}
+
+static void explain_next(const struct explain *e, struct odb_explanation *told)
+{
+    const struct variant *others[EXPLAIN_MEMBERS];
+    size_t n = ODB_MIN(told->members.n, (size_t)EXPLAIN_MEMBERS);
+    for (size_t i = 0; i < n; i++)
+        others[i] = e->hits.items[i + 1].v;
+    if (n && e->accused.group && !explain_spent(e))
+        explain_next_value(e, told, others, n);
+    else if (n && !e->accused.group && !e->q->alone)
+        explain_next_inputs(e, told, others, n);
+}
+
 /* All that hold alike are one class, under the name of the first. */
 static void explain_tell(struct explain *e)
 {
@@ -373,6 +428,7 @@ static void explain_tell(struct explain *e)
             told.fit = ODB_FIT_CLASS;
         for (size_t m = 1; hit->exact && m < n_exact && m <= EXPLAIN_MEMBERS; m++)
             odb_push(&told.members, variant_name(e->hits.items[m].v));
+        explain_next(e, &told);
         odb_push(&e->out->items, told);
     }
 }

@@ -50,6 +50,22 @@ const char *odb_explanation_doubt(const struct odb_explanations *all,
                : "so few elements are wrong that this may be luck";
 }
 
+void odb_explanation_put_next(const struct odb_explanations *all, const struct odb_explanation *one,
+                              struct odb_buf *out)
+{
+    if (!one->read && !one->inputs)
+        return;
+    if (one->read) {
+        odb_buf_puts(out, "reading ");
+        odb_buf_put_shown(out, one->read);
+        odb_buf_puts(out, " next");
+    } else {
+        odb_buf_printf(out, all->recorded ? "a recording with inputs %s" : "inputs %s",
+                       one->inputs);
+    }
+    odb_buf_printf(out, " would tell %s apart", one->told < one->members.n ? "some" : "them");
+}
+
 void odb_explanations_put(const struct odb_explanations *all, struct odb_buf *out)
 {
     const struct odb_explanation *best = all->items.n ? all->items.items : NULL;
@@ -75,6 +91,10 @@ void odb_explanations_put(const struct odb_explanations *all, struct odb_buf *ou
         odb_buf_printf(out, "; %s", odb_explanation_doubt(all, best));
     for (size_t m = 0; m < best->members.n; m++)
         odb_buf_printf(out, "%s %s", m ? "," : "", best->members.items[m]);
+    if (best->read || best->inputs) {
+        odb_buf_puts(out, "; ");
+        odb_explanation_put_next(all, best, out);
+    }
     if (all->curve)
         odb_buf_printf(out, "; %s", all->curve->text);
     odb_buf_puts(out, ". ");
@@ -87,6 +107,8 @@ void odb_explanations_dispose(struct odb_explanations *all)
         for (size_t m = 0; m < one->members.n; m++)
             free(one->members.items[m]);
         free(one->members.items);
+        free(one->read);
+        free(one->inputs);
         free(one->variant);
         free(one->text);
     }

@@ -39,6 +39,10 @@ struct odb_explanation {
     ODB_VEC(char *) members;   /* owned: variants that the inputs do not tell apart from it */
     size_t apart;     /* variants that held as well, and not on inputs made to tell them apart */
     const char *made; /* static: how these were made, "32 times as large"; NULL: none were */
+    /* Of a class: what would tell its members apart. */
+    char *read;   /* owned: a value inside the group, to be read next; NULL: none is known */
+    char *inputs; /* owned: how inputs must be made, "32 times as large"; NULL likewise */
+    size_t told;  /* members that this tells from the first */
 };
 
 /* A variant that was replayed. */
@@ -116,6 +120,11 @@ const char *odb_explanation_doubt(const struct odb_explanations *all,
 
 /* Stands between the names of two variants that hold together. */
 #define EXPLANATION_PAIR " + "
+
+/* "reading conv_out next would tell them apart", of a class; nothing where that is not known.
+ * Appends. */
+void odb_explanation_put_next(const struct odb_explanations *all, const struct odb_explanation *one,
+                              struct odb_buf *out);
 
 void odb_explanations_dispose(struct odb_explanations *all);
 

@@ -9,15 +9,24 @@
 
 #define EXPLAINED_PIECES 64 /* of a curve that are written */
 
+/* null: nothing is known that tells the members apart. */
+static json_t *explained_next(const struct odb_explanation *one)
+{
+    if (!one->read && !one->inputs)
+        return json_null();
+    return json_pack("{s:o,s:o,s:i}", "read", odb_json_text(one->read), "inputs",
+                     odb_json_text(one->inputs), "tells", (int)one->told);
+}
+
 static json_t *explained_one(const struct odb_explanation *one)
 {
-    return json_pack("{s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:i,s:i,s:i,s:o}", "variant",
-                     odb_json_text(one->variant), "text", odb_json_text(one->text), "fit",
-                     odb_fit_name(one->fit), "residual", odb_json_real(one->residual), "noise",
-                     odb_json_real(one->noise), "of", odb_json_real(one->of), "left",
-                     odb_json_real(one->left), "confirmed", (int)one->confirmed, "refuted",
-                     (int)one->refuted, "apart", (int)one->apart, "members",
-                     odb_json_texts(one->members.items, one->members.n));
+    return json_pack(
+        "{s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:i,s:i,s:i,s:o,s:o}", "variant", odb_json_text(one->variant),
+        "text", odb_json_text(one->text), "fit", odb_fit_name(one->fit), "residual",
+        odb_json_real(one->residual), "noise", odb_json_real(one->noise), "of",
+        odb_json_real(one->of), "left", odb_json_real(one->left), "confirmed", (int)one->confirmed,
+        "refuted", (int)one->refuted, "apart", (int)one->apart, "members",
+        odb_json_texts(one->members.items, one->members.n), "next", explained_next(one));
 }
 
 static json_t *explained_point(const struct odb_curve_point *p)
@@ -162,6 +171,10 @@ void odb_explained_read(struct odb_explanations *out, const json_t *object)
             if (json_is_string(member))
                 odb_push(&one.members, odb_xstrdup(json_string_value(member)));
         }
+        const json_t *next = json_object_get(item, "next");
+        one.read = explained_text(next, "read");
+        one.inputs = explained_text(next, "inputs");
+        one.told = explained_count(next, "tells");
         one.variant = one.variant ? one.variant : odb_xstrdup("");
         one.text = one.text ? one.text : odb_xstrdup("");
         one.fit = whole ? one.fit : ODB_FIT_PARTLY;

@@ -424,6 +424,33 @@ static void test_explain_group__pairs_that_saturate(void **state)
     scene_close(&s);
 }
 
+/* Without a bias, twice the scale of the input is twice that of the weights. */
+static const struct net unbiased = {0.02f, 0.011f, 1e-12f, 0.13f, 0.13f, 120, 100, false, false};
+
+static struct odb_tensor *target_doubled(const struct odb_tensor *x)
+{
+    struct net n = unbiased;
+    n.scale_w *= 2;
+    return made_by(&n, x);
+}
+
+static void test_explain_group__the_value_to_read_next(void **state)
+{
+    struct scene s;
+    struct odb_buf text = ODB_BUF_INIT;
+    (void)state;
+    scene_explain(&s, &unbiased, target_doubled);
+    assert_best(&s, "input/x_scale=doubled", "dx", ODB_FIT_CLASS);
+    assert_best(&s, "input/x_scale=doubled", "dw", ODB_FIT_CLASS);
+    const struct odb_explanation *best = s.found.items.items;
+    assert_string_equal(best->read, "xd");
+    assert_true(best->told > 0 && best->told <= best->members.n);
+    odb_explanation_put_next(&s.found, best, &text);
+    assert_non_null(strstr(odb_buf_text(&text), "reading xd next would tell "));
+    odb_buf_dispose(&text);
+    scene_close(&s);
+}
+
 static void test_explain_group__noise_is_nothing_known(void **state)
 {
     struct scene s;
@@ -445,6 +472,7 @@ int main(void)
         cmocka_unit_test(test_explain_group__two_nodes_at_once),
         cmocka_unit_test(test_explain_group__quantised_again_by_a_shift),
         cmocka_unit_test(test_explain_group__pairs_that_saturate),
+        cmocka_unit_test(test_explain_group__the_value_to_read_next),
         cmocka_unit_test(test_explain_group__noise_is_nothing_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,6 +42,11 @@ static void explain_put_one(const struct odb_explanations *all, const struct odb
         odb_buf_printf(out, "          %s\n", odb_explanation_doubt(all, one));
     for (size_t m = 0; m < one->members.n; m++)
         odb_buf_printf(out, "            %s\n", one->members.items[m]);
+    if (one->read || one->inputs) {
+        odb_buf_puts(out, "          ");
+        odb_explanation_put_next(all, one, out);
+        odb_buf_putc(out, '\n');
+    }
 }
 
 /* Every variant, those first that leave least. */
