@@ -184,6 +184,7 @@ static void explain_try(struct explain *e, const struct odb_explain_pair *pair)
             continue;
         bool holds = explain_holds(hit->v, &s, right, &here);
         hit->confirmed += holds && !right;
+        hit->shown += holds && !right ? s.n_wrong : 0;
         hit->refuted += !holds;
         hit->varies =
             !holds && !right && hit->v->fitted && !hit->v->under && explain_refit(hit, &s);
@@ -270,8 +271,14 @@ static void explain_keep_those(struct explain *e, const bool *holds, size_t apar
     e->hits.n = n;
 }
 
+/* Whether so few elements are wrong, with these of other inputs, that agreement may be luck. */
+static bool explain_few(const struct accused *s, size_t others)
+{
+    return s->base.comparable && s->n_wrong + others < EXPLAIN_FEW;
+}
+
 /* Leaves those that hold on what the node alone made of such inputs. Where it is right about them,
- * or none holds, it is another kernel, and says nothing. */
+ * or none holds, it is another kernel, and says nothing; nor do a few elements. */
 static void explain_part(struct explain *e, const struct odb_explain_pair *pair, const char *made)
 {
     struct accused s;
@@ -279,7 +286,8 @@ static void explain_part(struct explain *e, const struct odb_explain_pair *pair,
     size_t n = explain_exact(e), held = 0;
     bool *holds = odb_new_n(bool, e->hits.n);
     alone.given = NULL;
-    if (accused_of(&s, &alone, pair->in, pair->out, NULL) == ODB_OK && !explain_right(&s))
+    if (accused_of(&s, &alone, pair->in, pair->out, NULL) == ODB_OK && !explain_right(&s) &&
+        !explain_few(&s, 0))
         for (size_t i = 0; i < e->hits.n; i++) {
             struct explain_hit here = {.v = e->hits.items[i].v};
             holds[i] = e->hits.items[i].exact && explain_holds(here.v, &s, false, &here);
@@ -353,12 +361,12 @@ static struct odb_explanation explain_told(const struct explain *e, const struct
                                     .made = hit->made};
 }
 
-/* Whether one that holds alone may be called exact: all were tried, and more than a few elements,
- * which anything may hit by luck, or other inputs speak for it; these must for a pair. */
+/* Whether one that holds alone may be called exact: all were tried, and more than a few elements
+ * speak for it, of these inputs and others; others must for a pair. */
 static bool explain_sure(const struct explain *e, const struct explain_hit *hit)
 {
-    bool few = e->accused.base.comparable && e->accused.n_wrong < EXPLAIN_FEW;
-    return !e->out->unfinished && ((!few && !hit->v->under) || hit->confirmed);
+    return !e->out->unfinished && !explain_few(&e->accused, hit->shown) &&
+           (!hit->v->under || hit->confirmed);
 }
 
 /* What is to be read, or fed, next: of a group the value inside that tells most members from the

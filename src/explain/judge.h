@@ -16,6 +16,7 @@ struct explain_hit {
     double left;               /* the part of the error that it leaves */
     double first;              /* what its first run leaves */
     size_t confirmed, refuted; /* other inputs on which it holds, and does not */
+    size_t shown;              /* wrong elements of those on which it holds */
     bool varies;               /* it holds there with other fitted numbers */
     size_t apart;              /* variants that were told from it, by inputs made for that: */
     const char *made;          /* how; static */

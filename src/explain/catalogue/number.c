@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "explain/catalogue/dots.h"
+#include "explain/catalogue/stepwise.h"
 #include "explain/catalogue/number.h"
 #include "explain/variant.h"
 
@@ -753,6 +754,7 @@ const struct variant_row variants_number[] = {
     {"", "number/function=", number_choose_function, NULL, number_result_function, true, 0},
     {"Sigmoid|Tanh|Exp|Erf|Softplus|Gelu|Swish|Mish|Elu|Softmax|LogSoftmax",
      "number/clamp=", number_choose_clamp, number_change_clamp, NULL, false, 0},
+    {STEPWISE_OPS, "number/steps=", stepwise_choose, NULL, stepwise_result, true, 0},
     {"MatMulInteger|ConvInteger|QLinearMatMul|QLinearConv", "number/pairs=", number_choose_pairs,
      NULL, number_result_pairs, true, 0},
     {"MatMul|Gemm|Conv|ConvTranspose|Mul|Add|Sub|Div|MatMulNBits",

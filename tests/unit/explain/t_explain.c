@@ -381,6 +381,35 @@ static void test_explain__what_holds_elsewhere_is_confirmed(void **state)
     scene_close(&s);
 }
 
+/* Of which the first element is 0. */
+static bool again_first_zero(void *payload, size_t k, struct odb_explain_pair *out)
+{
+    (void)payload;
+    if (k > 1)
+        return false;
+    out->in = odb_new_n(struct odb_tensor *, 1);
+    out->out = odb_new_n(struct odb_tensor *, 1);
+    out->in[0] = numbers(77 + k, 3, (int64_t[]){3, 5, 7});
+    out->out[0] = made_by(softmax(2), out->in);
+    odb_store_f64(ODB_F32, out->out[0]->data, 0, 0);
+    return true;
+}
+
+/* Three elements are luck as one is, though they are of three inputs. */
+static void test_explain__a_few_elements_elsewhere_are_few(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_open(&s, softmax(2));
+    s.out[0] = made_by(softmax(2), s.in);
+    odb_store_f64(ODB_F32, s.out[0]->data, 0, 0);
+    scene_explain(&s, again_first_zero, NULL);
+    assert_true(s.found.items.n > 0);
+    assert_int_equal(s.found.items.items[0].confirmed, 2);
+    assert_int_equal(s.found.items.items[0].fit, ODB_FIT_CLASS);
+    scene_close(&s);
+}
+
 static void test_explain__what_does_not_hold_elsewhere_is_not_exact(void **state)
 {
     struct scene s;
@@ -653,6 +682,7 @@ int main(void)
         cmocka_unit_test(test_explain__few_wrong_elements_are_never_exact),
         cmocka_unit_test(test_explain__out_of_time_is_said),
         cmocka_unit_test(test_explain__what_holds_elsewhere_is_confirmed),
+        cmocka_unit_test(test_explain__a_few_elements_elsewhere_are_few),
         cmocka_unit_test(test_explain__what_does_not_hold_elsewhere_is_not_exact),
         cmocka_unit_test(test_explain__a_target_that_is_right_elsewhere_refutes),
         cmocka_unit_test(test_explain__two_changes_of_a_call),
