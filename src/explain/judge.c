@@ -67,13 +67,14 @@ static bool explain_agrees(const struct variant *v, const struct accused *s,
 }
 
 /* Whether agreement says something: the error is far more than noise, and hardly any of it is left.
- */
+ * Where NaN or integers alone are wrong, the rest is off by noise, before and after. */
 static bool explain_tells(const struct accused *s, const struct residual *left,
                           const struct residual *by)
 {
     bool counts = s->base.odd || s->base.differ;
+    double noise = s->q->factor * by->max, floor = counts && s->base.max <= noise ? noise : 0;
     return !s->base.comparable || ((counts || by->energy <= EXPLAIN_PROMISING * s->base.energy) &&
-                                   residual_left(left, &s->base, 0) <= EXPLAIN_PARTLY);
+                                   residual_left(left, &s->base, floor) <= EXPLAIN_PARTLY);
 }
 
 /* Outputs of a variant whose call's results are moved by so many rms before they are finished. */

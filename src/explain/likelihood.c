@@ -11,7 +11,8 @@
 
 /* What the wrong elements say against. */
 struct likely_error {
-    bool moved; /* the target has about the reference's numbers, in whatever order */
+    bool moved; /* the target has about the reference's numbers, in whatever order: it has others
+                   where they are scaled or cut off */
     bool few;   /* no more than so many are wrong */
 };
 
@@ -63,11 +64,8 @@ static struct likely_error likely_error(const struct accused *s)
 static int likely_rank(const struct likely *l, const struct variant *v)
 {
     bool number = !strncmp(v->row->name, "number/", strlen("number/"));
-    if (v->row->moves && !l->error.moved)
-        return 4;
-    if (number && !v->row->ops[0] && l->error.few)
-        return 3;
-    return v->row == variants_own ? 0 : v->row->ops[0] ? 1 : 2;
+    bool other = l->error.moved ? v->row->fitted && !v->row->moves : v->row->moves;
+    return other ? 2 : number && !v->row->ops[0] && l->error.few ? 1 : 0;
 }
 
 static bool likely_add(void *payload, struct variant *v, bool *take)

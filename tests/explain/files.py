@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Outputs that NumPy makes of operators that are wrong in one way, as files for `explain --op`.
 
-    files.py DIR    writes them, and prints a line for each: the variant, "right" or "none", a tab, and
-                    what explain is given
+    files.py DIR [PREFIX]    writes them, each name with that before it, and prints a line for each:
+                             the variant, "right" or "none", a tab, and what explain is given
 """
 import os
 import sys
@@ -18,17 +18,28 @@ def floats(*shape):
     return RANDOM.standard_normal(shape).astype(F)
 
 
-def case(variant, words, *tensors):
-    """The last tensor is the output."""
-    names = []
-    for tensor in tensors:
-        case.n += 1
-        names.append(f"{case.n}.npy")
-        np.save(names[-1], tensor)
+def stored(tensor):
+    """The name of its file; of one that is not had, -."""
+    if tensor is None:
+        return "-"
+    case.n += 1
+    name = f"{case.prefix}{case.n}.npy"
+    np.save(name, tensor)
+    return name
+
+
+def case(variant, words, *tensors, out=()):
+    """The last tensor is the output, or out has all of them."""
+    names = [stored(t) for t in tensors] + ["--out " + stored(t) for t in out]
     print(variant, f"--op {words} {' '.join(names)}", sep="\t")
 
 
-case.n = 0
+case.n, case.prefix = 0, ""
+
+
+def begin(folder, prefix=""):
+    os.chdir(folder)
+    case.prefix = prefix
 
 
 def softmax(x, axis):
@@ -48,15 +59,15 @@ def quantisers():
     x = ((RANDOM.integers(-100, 100, 4000) + 0.5) * scale).astype(F)
     x = np.concatenate([x, np.nextafter(x, F(99)), np.nextafter(x, F(-99))])
 
-    def stored(q):
+    def codes(q):
         return np.clip(q + 3, -128, 127).astype(np.int8)
 
     quotient = (x / scale).astype(F)
-    case("right", "QuantizeLinear", x, scale, zero, stored(np.rint(quotient)))
+    case("right", "QuantizeLinear", x, scale, zero, codes(np.rint(quotient)))
     case("number/reciprocal", "QuantizeLinear", x, scale, zero,
-         stored(np.rint((x * (F(1) / scale)).astype(F))))
+         codes(np.rint((x * (F(1) / scale)).astype(F))))
     case("number/rounding=half away", "QuantizeLinear", x, scale, zero,
-         stored(np.sign(quotient) * np.floor(np.abs(quotient.astype(float)) + 0.5)))
+         codes(np.sign(quotient) * np.floor(np.abs(quotient.astype(float)) + 0.5)))
 
 
 def halves():
@@ -115,7 +126,7 @@ def broadcasts():
 
 
 def main():
-    os.chdir(sys.argv[1])
+    begin(*sys.argv[1:3])
     for make in (softmaxes, quantisers, halves, groups, paddings, broadcasts):
         make()
 

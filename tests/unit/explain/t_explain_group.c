@@ -424,6 +424,46 @@ static void test_explain_group__pairs_that_saturate(void **state)
     scene_close(&s);
 }
 
+static const struct net narrow = {0.02f, 0.0009f, 0.0005f, 0.011f, 0.011f, 120, 100, false, false};
+
+/* The bias has the scale of the weights. */
+static struct odb_tensor *target_other(const struct odb_tensor *x)
+{
+    struct net n = narrow;
+    n.scale_b = n.scale_w;
+    return made_by(&n, x);
+}
+
+static void test_explain_group__the_scale_of_another(void **state)
+{
+    struct scene s;
+    char name[200];
+    int dw;
+    (void)state;
+    scene_explain(&s, &narrow, target_other);
+    assert_int_equal(odb_graph_find_node(s.model->graph, "dw", &dw, NULL), ODB_OK);
+    snprintf(name, sizeof name, "quantised/scale of #%d", dw);
+    assert_best(&s, name, "db", ODB_FIT_EXACT);
+    scene_close(&s);
+}
+
+static struct odb_tensor *target_fitted(const struct odb_tensor *x)
+{
+    struct net n = honest;
+    n.requantised = 0.117f;
+    return made_by(&n, x);
+}
+
+static void test_explain_group__a_scale_of_its_own(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_explain(&s, &honest, target_fitted);
+    assert_best(&s, "quantised/scale fitted", "qy", ODB_FIT_EXACT);
+    assert_non_null(strstr(s.found.items.items[0].text, " were 0.9 times what it is"));
+    scene_close(&s);
+}
+
 /* Without a bias, twice the scale of the input is twice that of the weights. */
 static const struct net unbiased = {0.02f, 0.011f, 1e-12f, 0.13f, 0.13f, 120, 100, false, false};
 
@@ -472,6 +512,8 @@ int main(void)
         cmocka_unit_test(test_explain_group__two_nodes_at_once),
         cmocka_unit_test(test_explain_group__quantised_again_by_a_shift),
         cmocka_unit_test(test_explain_group__pairs_that_saturate),
+        cmocka_unit_test(test_explain_group__the_scale_of_another),
+        cmocka_unit_test(test_explain_group__a_scale_of_its_own),
         cmocka_unit_test(test_explain_group__the_value_to_read_next),
         cmocka_unit_test(test_explain_group__noise_is_nothing_known),
     };
