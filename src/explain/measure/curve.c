@@ -17,6 +17,7 @@
 #define CURVE_STEP 0.5    /* tolerances between neighbours: y may jump there; */
 #define CURVE_STEEP 16    /* and does, if it is so many times as steep */
 #define CURVE_JUMPS 4     /* times the way that a curve goes: then it is none */
+#define CURVE_SHARE 1000  /* of all points, one of so many is a piece at least */
 #define CURVE_FEW 64      /* values of x below which jumps say nothing */
 #define CURVE_BINS 160    /* of x, each with a point that is kept */
 
@@ -180,10 +181,11 @@ static size_t curve_reach(const struct odb_curve_of *of, struct curve_fit *fit, 
     return whole ? good : from;
 }
 
-/* Points that a piece of the kind needs to be more than what lies beside one another by chance. */
-static size_t curve_least(enum odb_curve_kind kind)
+/* Points that a piece of the kind needs, of so many, to be more than what lies beside one another
+ * by chance. */
+static size_t curve_least(enum odb_curve_kind kind, size_t n)
 {
-    return kind <= ODB_CURVE_CONSTANT ? 3 : 8;
+    return ODB_MAX((size_t)(kind <= ODB_CURVE_CONSTANT ? 3 : 8), n / CURVE_SHARE);
 }
 
 /* Points of one kind. */
@@ -243,7 +245,7 @@ static bool curve_best(const struct odb_curve_of *of, size_t first, size_t from,
         struct curve_part part = {.fit = {.kind = (enum odb_curve_kind)kind}, .from = from};
         part.to = curve_reach(of, &part.fit, from, n, 1);
         *tried = ODB_MAX(*tried, part.to - from);
-        if (part.to <= best->to || part.to - from < curve_least(part.fit.kind))
+        if (part.to <= best->to || part.to - from < curve_least(part.fit.kind, n))
             continue;
         while (part.from > first && curve_holds(of, &part.fit, part.from - 1, part.from, 1))
             part.from--;
