@@ -57,9 +57,9 @@ void odb_precision_json(const struct odb_precision_result *r, struct odb_buf *ou
     json_t *mixed =
         json_pack("{s:o,s:I,s:I}", "path", odb_json_text(r->written ? r->path : NULL), "bytes",
                   (json_int_t)r->bytes_after, "added_nodes", (json_int_t)r->casts);
-    json_t *json = json_pack("{s:i,s:s,s:o,s:s,s:o,s:o,s:o}", "schema", 1, "onnxdbg", ODB_VERSION,
-                             "model", model, "to", odb_dtype_info(r->to)->name, "targets", targets,
-                             "tolerance", odb_json_text(r->tolerance), "mixed", mixed);
+    json_t *json =
+        json_pack("{s:o,s:s,s:o,s:o,s:o}", "model", model, "to", odb_dtype_info(r->to)->name,
+                  "targets", targets, "tolerance", odb_json_text(r->tolerance), "mixed", mixed);
     json_object_set_new(json, "nodes", json_integer((json_int_t)r->n_nodes));
     json_object_set_new(json, "must_stay", json_integer((json_int_t)(r->n_kept + r->n_beyond)));
     json_object_set_new(json, "kept", precision_nodes_json(r, ODB_FATE_KEPT));

@@ -9,6 +9,8 @@
 #include "base/utf8.h"
 #include "tensor/stats.h"
 
+#define JSON_SCHEMA 1
+
 json_t *odb_json_text(const char *text)
 {
     if (!text)
@@ -116,12 +118,36 @@ void odb_json_put_dumped(const char *dumped, struct odb_buf *out)
 
 static void json_put(json_t *json, size_t precision, struct odb_buf *out)
 {
-    char *text = json_dumps(json, JSON_INDENT(1) | precision);
+    json_t *whole = json_pack("{s:i,s:s}", "schema", JSON_SCHEMA, "onnxdbg", ODB_VERSION);
+    json_object_update(whole, json);
+    char *text = json_dumps(whole, JSON_INDENT(1) | precision);
     if (text)
         odb_json_put_dumped(text, out);
     odb_buf_putc(out, '\n');
     free(text);
+    json_decref(whole);
     json_decref(json);
+}
+
+void odb_json_set_stats(json_t *object, const struct odb_stats *s)
+{
+    const struct {
+        const char *name;
+        double v;
+    } reals[] = {{"min", s->min},       {"max", s->max}, {"mean", s->mean},
+                 {"median", s->median}, {"std", s->std}, {"rms", s->rms}};
+    const struct {
+        const char *name;
+        size_t v;
+    } counts[] = {{"count", s->count},
+                  {"zeros", s->zeros},
+                  {"nan", s->nan},
+                  {"pos_inf", s->pos_inf},
+                  {"neg_inf", s->neg_inf}};
+    for (size_t i = 0; i < ODB_COUNT(reals); i++)
+        json_object_set_new(object, reals[i].name, odb_json_real(reals[i].v));
+    for (size_t i = 0; i < ODB_COUNT(counts); i++)
+        json_object_set_new(object, counts[i].name, json_integer((json_int_t)counts[i].v));
 }
 
 json_t *odb_json_tensor(const char *name, const struct odb_tensor *t,
@@ -141,26 +167,42 @@ json_t *odb_json_tensor(const char *name, const struct odb_tensor *t,
             json_array_append_new(items, odb_json_tensor(NULL, t->items[i], progress));
         json_object_set_new(object, "items", items);
     }
-    if (t->kind != ODB_TENSOR || odb_stats(&s, t, progress, NULL) != ODB_OK)
-        return object;
-    const struct {
-        const char *name;
-        double v;
-    } reals[] = {{"min", s.min},       {"max", s.max}, {"mean", s.mean},
-                 {"median", s.median}, {"std", s.std}, {"rms", s.rms}};
-    const struct {
-        const char *name;
-        size_t v;
-    } counts[] = {{"count", s.count},
-                  {"zeros", s.zeros},
-                  {"nan", s.nan},
-                  {"pos_inf", s.pos_inf},
-                  {"neg_inf", s.neg_inf}};
-    for (size_t i = 0; i < ODB_COUNT(reals); i++)
-        json_object_set_new(object, reals[i].name, odb_json_real(reals[i].v));
-    for (size_t i = 0; i < ODB_COUNT(counts); i++)
-        json_object_set_new(object, counts[i].name, json_integer((json_int_t)counts[i].v));
+    if (t->kind == ODB_TENSOR && odb_stats(&s, t, progress, NULL) == ODB_OK)
+        odb_json_set_stats(object, &s);
     return object;
+}
+
+static json_t *json_element(const struct odb_tensor *t, size_t i)
+{
+    enum odb_dtype part = odb_dtype_part(t->dtype);
+    if (t->dtype == ODB_STRING) {
+        const struct odb_str *text = (const struct odb_str *)t->data + i;
+        char *copy = odb_xstrndup(text->len ? text->data : "", text->len);
+        json_t *json = odb_json_text(copy);
+        free(copy);
+        return json;
+    }
+    if (part != t->dtype)
+        return json_pack("[o,o]", odb_json_real(odb_load_f64(part, t->data, 2 * i)),
+                         odb_json_real(odb_load_f64(part, t->data, 2 * i + 1)));
+    if (odb_dtype_is_float(t->dtype))
+        return odb_json_real(odb_tensor_f64(t, i));
+    int64_t v = odb_tensor_i64(t, i);
+    if (t->dtype == ODB_U64 && v < 0) /* more than JSON's reader holds as an integer */
+        return odb_json_real((double)(uint64_t)v);
+    return t->dtype == ODB_BOOL ? json_boolean(v) : json_integer((json_int_t)v);
+}
+
+json_t *odb_json_elements(const struct odb_tensor *t)
+{
+    if (t->kind == ODB_TENSOR && !t->data && t->count)
+        return json_null();
+    json_t *list = json_array();
+    for (size_t i = 0; i < t->n_items; i++)
+        json_array_append_new(list, odb_json_elements(t->items[i]));
+    for (size_t i = 0; t->kind == ODB_TENSOR && i < t->count; i++)
+        json_array_append_new(list, json_element(t, i));
+    return list;
 }
 
 void odb_json_put(json_t *json, struct odb_buf *out)

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "executor/executor.h"
 #include "model/model.h"
+#include "tensor/stats.h"
 
 /* New references, never NULL; odb_json_text(NULL) is null. */
 json_t *odb_json_text(const char *text);
@@ -27,11 +28,17 @@ json_t *odb_json_shape(const struct odb_tensor *t);
  * NULL. */
 json_t *odb_json_tensor(const char *name, const struct odb_tensor *t,
                         const struct odb_progress *progress);
+/* The elements in order, as JSON can hold them: complex numbers are pairs, containers lists of such
+ * lists, what is absent null. */
+json_t *odb_json_elements(const struct odb_tensor *t);
+/* What the finite elements are like, and how many are not, into an object. */
+void odb_json_set_stats(json_t *object, const struct odb_stats *s);
 /* {KEY: VALUE}. */
 json_t *odb_json_metadata(const struct odb_metadata *metadata);
 /* [{"where": …, "nodes": …}], most first: how many nodes run where. */
 json_t *odb_json_places(const struct odb_account *account);
-/* Appends the text and a newline; takes the reference over. */
+/* Appends what a command gives, and a newline: {"schema", "onnxdbg"} and what the object has. What
+ * it says of these itself stands, for it may be of another version. Takes the reference over. */
 void odb_json_put(json_t *json, struct odb_buf *out);
 /* Appends what json_dumps() gave, with characters that act on a terminal (odb_utf8_acts()) as
  * \uNNNN: they can only stand in texts, which stay the same. */

@@ -418,6 +418,11 @@ const char *odb_report_hint(const struct odb_report *report);
 /* The JSON of interfaces.md. */
 void odb_report_json(const struct odb_report *report, struct odb_buf *out);
 /* What values are called in it: a new reference, null for ODB_NO_VALUE. */
+/* One of its culprits, and what is known of one value, as they stand in there. New references. */
+struct json_t *odb_report_culprit_json(const struct odb_report *report,
+                                       const struct odb_culprit *culprit);
+struct json_t *odb_report_value_json(const struct odb_graph *graph, int value,
+                                     const struct odb_value_report *numbers);
 struct json_t *odb_report_value_key(const struct odb_report *report, int value);
 /* Completes a report that has its specs, its culprits' nodes and kinds and its values from where it
  * was stored, by the JSON that was written of it. What text lacks, or is none, stays as it is. */

@@ -215,7 +215,7 @@ static json_t *report_together(const struct odb_culprit *culprit)
                                : json_null();
 }
 
-static json_t *report_culprit(const struct odb_report *report, const struct odb_culprit *culprit)
+json_t *odb_report_culprit_json(const struct odb_report *report, const struct odb_culprit *culprit)
 {
     const struct odb_node *node = &report->model->graph->nodes[culprit->node];
     json_t *object = odb_json_node(culprit->node, node->name, node->op_type, node->domain);
@@ -249,6 +249,23 @@ static json_t *report_culprit(const struct odb_report *report, const struct odb_
     return object;
 }
 
+json_t *odb_report_value_json(const struct odb_graph *graph, int index,
+                              const struct odb_value_report *numbers)
+{
+    const struct odb_value *value = &graph->values[index];
+    json_t *object = json_object();
+    char key[512];
+    report_set(object, "name", odb_json_text(odb_value_key(graph, value, key, sizeof key)));
+    report_set(object, "node",
+               value->producer == ODB_NO_NODE ? json_null() : json_integer(value->producer));
+    report_set(object, "verdict", odb_json_text(odb_verdict_name(numbers->verdict)));
+    report_numbers(object, numbers);
+    report_set(object, "boundary", json_boolean(numbers->boundary));
+    report_set(object, "culprit", json_boolean(numbers->culprit));
+    report_set(object, "reason", odb_json_text(numbers->reason));
+    return object;
+}
+
 /* What can be wrong: what is fed and what nodes make. */
 static json_t *report_values(const struct odb_report *report)
 {
@@ -256,19 +273,9 @@ static json_t *report_values(const struct odb_report *report)
     json_t *values = json_array();
     for (size_t i = 0; i < graph->n_values; i++) {
         const struct odb_value *value = &graph->values[i];
-        const struct odb_value_report *numbers = &report->values[i];
-        json_t *object;
         if (value->producer == ODB_NO_NODE && (!value->is_input || value->init))
             continue;
-        object = json_object();
-        report_set(object, "name", odb_report_value_key(report, (int)i));
-        report_set(object, "node",
-                   value->producer == ODB_NO_NODE ? json_null() : json_integer(value->producer));
-        report_set(object, "verdict", odb_json_text(odb_verdict_name(numbers->verdict)));
-        report_numbers(object, numbers);
-        report_set(object, "boundary", json_boolean(numbers->boundary));
-        report_set(object, "culprit", json_boolean(numbers->culprit));
-        report_set(object, "reason", odb_json_text(numbers->reason));
+        json_t *object = odb_report_value_json(graph, (int)i, &report->values[i]);
         report_set(object, "read_as",
                    odb_json_text(report->given[i] ? report->given[i]->read_as : NULL));
         json_array_append_new(values, object);
@@ -425,9 +432,8 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
 {
     json_t *root = json_object(), *culprits = json_array();
     for (size_t i = 0; i < report->culprits.n; i++)
-        json_array_append_new(culprits, report_culprit(report, &report->culprits.items[i]));
-    report_set(root, "schema", json_integer(1));
-    report_set(root, "onnxdbg", json_string(ODB_VERSION));
+        json_array_append_new(culprits,
+                              odb_report_culprit_json(report, &report->culprits.items[i]));
     report_set(root, "model", report_model(report));
     report_set(root, "reference", odb_json_text(report->reference));
     report_set(root, "target", odb_json_text(report->target));

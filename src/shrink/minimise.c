@@ -530,8 +530,6 @@ void odb_minimised_json(const struct odb_minimised *minimised, const char *chose
         json_object_set_new(step, "text", odb_json_text(s->text));
         json_array_append_new(steps, step);
     }
-    json_object_set_new(json, "schema", json_integer(1));
-    json_object_set_new(json, "onnxdbg", json_string(ODB_VERSION));
     json_object_set_new(json, "chosen", odb_json_text(chosen));
     json_object_set_new(json, "fails", json_boolean(minimised->failed));
     json_object_set_new(json, "signature",

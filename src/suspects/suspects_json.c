@@ -60,10 +60,10 @@ static json_t *suspects_json(const struct odb_suspects *r, const struct odb_samp
     json_t *model = json_pack("{s:o,s:o,s:I}", "path", odb_json_text(r->model->path), "sha256",
                               hashed ? json_string(sha256) : json_null(), "nodes",
                               (json_int_t)r->model->graph->n_nodes);
-    json_t *json = json_pack("{s:i,s:s,s:o,s:o,s:s,s:b,s:o,s:o}", "schema", 1, "onnxdbg",
-                             ODB_VERSION, "model", model, "target", odb_json_text(r->target),
-                             "verdict", suspects_verdict(r), "outputs_diverge", r->n_differ > 0,
-                             "samples", suspects_samples_json(samples), "suspects", list);
+    json_t *json =
+        json_pack("{s:o,s:o,s:s,s:b,s:o,s:o}", "model", model, "target", odb_json_text(r->target),
+                  "verdict", suspects_verdict(r), "outputs_diverge", r->n_differ > 0, "samples",
+                  suspects_samples_json(samples), "suspects", list);
     json_object_set_new(json, "likely", json_integer((json_int_t)r->n_likely));
     json_object_set_new(json, "explains", json_boolean(r->explains));
     json_object_set_new(json, "single", json_boolean(r->single));

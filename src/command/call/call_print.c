@@ -14,6 +14,7 @@
 #include "base/utf8.h"
 #include "command/call/call.h"
 #include "command/table/command.h"
+#include "report/json.h"
 #include "system/file.h"
 
 void odb_call__print(struct odb_command_call *call, struct odb_buf *text)
@@ -41,6 +42,25 @@ enum odb_status odb_call__publish(struct odb_command_call *call, struct odb_buf 
     else
         odb_call__print(call, json);
     odb_buf_dispose(json);
+    return status;
+}
+
+enum odb_status odb_call__give(struct odb_command_call *call, json_t *json, struct odb_buf *text,
+                               struct odb_error *err)
+{
+    struct odb_buf out = ODB_BUF_INIT;
+    bool instead, report = odb_call__json(call, &instead);
+    enum odb_status status = ODB_OK;
+    if (report || odb_call_has(call, ODB_OPTION_JSON))
+        odb_json_put(json_incref(json), &out);
+    json_decref(json);
+    if (report)
+        status = odb_call__publish(call, &out, err);
+    else if (out.len)
+        odb_call__print(call, &out);
+    if (!instead && !odb_call_has(call, ODB_OPTION_JSON))
+        odb_call__print(call, text);
+    odb_buf_dispose(text);
     return status;
 }
 

@@ -5,6 +5,7 @@
 #ifndef ODB_COMMAND_CALL_CALL_PRINT_H
 #define ODB_COMMAND_CALL_CALL_PRINT_H
 
+#include <jansson.h>
 #include <stdbool.h>
 
 #include "base/error.h"
@@ -19,6 +20,10 @@ bool odb_call__json(const struct odb_command_call *call, bool *instead);
 /* Puts the JSON that --json asked for where it said, and empties the buffer. */
 enum odb_status odb_call__publish(struct odb_command_call *call, struct odb_buf *json,
                                   struct odb_error *err) ODB_MUST_USE;
+/* Gives what a command has found: JSON where --json says, and the text unless JSON takes its place.
+ * Takes the reference over, which may be NULL where it is not asked for, and empties the buffer. */
+enum odb_status odb_call__give(struct odb_command_call *call, json_t *json, struct odb_buf *text,
+                               struct odb_error *err) ODB_MUST_USE;
 /* Appends a line, cut to so many columns of a terminal; 0: not cut. text is shown safely already.
  */
 void odb_call__put_line(struct odb_buf *out, const char *text, int width);

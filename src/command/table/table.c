@@ -145,6 +145,8 @@ static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
 #define OPTIONS(...) ((const enum odb_option_id[]){__VA_ARGS__, ODB_OPTION_COUNT})
 #define options_none NULL
 #define options_search OPTIONS(OPTS_SEARCH)
+#define options_json OPTIONS(ODB_OPTION_JSON)
+#define options_search_json OPTIONS(OPTS_SEARCH, ODB_OPTION_JSON)
 
 #define BOTH (ODB_COMMAND_SHELL | ODB_COMMAND_PROMPT)
 #define ON_SCREEN (ODB_COMMAND_PROMPT | ODB_COMMAND_ANYTIME)
@@ -265,7 +267,7 @@ static const struct odb_command command_table[] = {
         .group = "find the fault",
         .args = args_export,
         .options = OPTIONS(OPTS_SEARCH, ODB_OPTION_OUTPUT, ODB_OPTION_SESSION,
-                           ODB_OPTION_IR_VERSION, ODB_OPTION_WITH_TARGET),
+                           ODB_OPTION_IR_VERSION, ODB_OPTION_WITH_TARGET, ODB_OPTION_JSON_FILE),
         .help = "write a small model that shows the fault, with inputs and outputs",
         .text =
             "Cuts a node, or all nodes from one to another, out of the model, and writes it "
@@ -331,7 +333,7 @@ static const struct odb_command command_table[] = {
         .name = "dump",
         .group = "find the fault",
         .args = args_dump,
-        .options = OPTIONS(OPTS_DUMP),
+        .options = OPTIONS(OPTS_DUMP, ODB_OPTION_JSON_FILE),
         .help = "write the outputs of all nodes as files, as dump_tools does, and compare them",
         .text = "Writes what an executor computes as inputs/NAME.npy, "
                 "outputs/topoidx_NNNNN__NAME.npy and dump_info.json: full writes the output of "
@@ -477,7 +479,7 @@ static const struct odb_command command_table[] = {
         .group = "run",
         .args = args_slice,
         .options = OPTIONS(OPTS_RUN, ODB_OPTION_SAVE, ODB_OPTION_NODES, ODB_OPTION_WEIGHTS,
-                           ODB_OPTION_SESSION),
+                           ODB_OPTION_SESSION, ODB_OPTION_JSON),
         .help = "print numbers of a value, or the model in ONNX's syntax",
         .text = "Prints values as NumPy does, long ones shortened. A slice is written as in "
                 "Python: indices and ranges separated by commas, in brackets; max(x), mean(x[0]) "
@@ -537,8 +539,8 @@ static const struct odb_command command_table[] = {
         .name = "report",
         .group = "look",
         .args = args_report,
-        .options =
-            OPTIONS(ODB_OPTION_REPORT_FILE, ODB_OPTION_REPORT_FORMAT, ODB_OPTION_FOLLOW_LINKS),
+        .options = OPTIONS(ODB_OPTION_REPORT_FILE, ODB_OPTION_REPORT_FORMAT,
+                           ODB_OPTION_FOLLOW_LINKS, ODB_OPTION_JSON),
         .help = "what was found, as a page to pass on: HTML, Markdown, CSV, JUnit, JSON",
         .text = "Takes the newest search of a session, or a file that `bisect --json` wrote. As "
                 "HTML it is one page that needs no network: the diagnosis with histograms and the "
@@ -609,9 +611,9 @@ static const struct odb_command command_table[] = {
         .name = "extract",
         .group = "write",
         .args = args_model,
-        .options =
-            OPTIONS(OPTS_FEEDS, ODB_OPTION_CUT_INPUTS, ODB_OPTION_CUT_OUTPUTS, ODB_OPTION_OUTPUT,
-                    ODB_OPTION_CHECKPOINTS, ODB_OPTION_IR_VERSION, ODB_OPTION_MEASURE),
+        .options = OPTIONS(OPTS_FEEDS, ODB_OPTION_CUT_INPUTS, ODB_OPTION_CUT_OUTPUTS,
+                           ODB_OPTION_OUTPUT, ODB_OPTION_CHECKPOINTS, ODB_OPTION_IR_VERSION,
+                           ODB_OPTION_MEASURE, ODB_OPTION_JSON_FILE),
         .help = "cut a submodel out, by the names of its inputs and outputs",
         .text = "Writes the nodes between --inputs and --outputs as a model of their own, with "
                 "their weights, declared types, functions and metadata. Inputs and outputs left "
@@ -636,7 +638,7 @@ static const struct odb_command command_table[] = {
         .args = args_model,
         .options = OPTIONS(OPTS_FED, ODB_OPTION_SAMPLES, ODB_OPTION_METHOD, ODB_OPTION_PERCENTILE,
                            ODB_OPTION_BITS, ODB_OPTION_WEIGHT_BITS, ODB_OPTION_SYMMETRIC,
-                           ODB_OPTION_PER_TENSOR, ODB_OPTION_OUTPUT),
+                           ODB_OPTION_PER_TENSOR, ODB_OPTION_OUTPUT, ODB_OPTION_JSON_FILE),
         .help = "write how each value of a float model may be quantised",
         .text = "Runs the model in float on samples of inputs, eight unless --samples or "
                 "--inputs-from says otherwise, and writes a file of encodings: for each value that "
@@ -757,6 +759,7 @@ static const struct odb_command command_table[] = {
         .name = "help",
         .group = "help",
         .args = args_topic,
+        .options = OPTIONS(ODB_OPTION_JSON),
         .help = "explain a command, or list them all",
         .text = "Without an argument, lists the commands; with one, explains it. `onnxdbg help "
                 "tolerance` explains what --tol takes, `onnxdbg help screen` lists the commands "

@@ -9,6 +9,7 @@
 #include "command/value/names.h"
 #include "command/value/value_pair.h"
 #include "model/model.h"
+#include "report/json.h"
 #include "tensor/stats.h"
 #include "tensor/tensor_print.h"
 
@@ -254,21 +255,110 @@ static enum odb_status expression_put_sides(const struct odb_expression *e, char
     return target ? expression_put_part(e, notation, "target", target, out, err) : ODB_OK;
 }
 
+/* *out is to be disposed of also after failure. */
+static enum odb_status expression_find(struct odb_value_pair *out, struct odb_command_call *call,
+                                       const struct odb_expression *e, bool at_hand,
+                                       struct odb_error *err)
+{
+    bool target = e->side == ODB_SIDE_TARGET || e->side == ODB_SIDE_DIFFERENCE;
+    ODB_TRY(odb_value_pair_find(out, call, e->name && *e->name ? e->name : NULL,
+                                at_hand  ? ODB_VALUE_PAIR_AT_HAND
+                                : target ? ODB_VALUE_PAIR_TARGET
+                                         : ODB_VALUE_PAIR_REFERENCE,
+                                err));
+    return e->side == ODB_SIDE_DIFFERENCE ? odb_value_pair_subtract(out, err) : ODB_OK;
+}
+
 enum odb_status odb_expression_put(struct odb_command_call *call, const struct odb_expression *e,
                                    char notation, bool at_hand, struct odb_buf *out,
                                    struct odb_error *err)
 {
     struct odb_value_pair value;
-    bool target = e->side == ODB_SIDE_TARGET || e->side == ODB_SIDE_DIFFERENCE;
-    enum odb_status status = odb_value_pair_find(&value, call, e->name && *e->name ? e->name : NULL,
-                                                 at_hand  ? ODB_VALUE_PAIR_AT_HAND
-                                                 : target ? ODB_VALUE_PAIR_TARGET
-                                                          : ODB_VALUE_PAIR_REFERENCE,
-                                                 err);
-    if (status == ODB_OK && e->side == ODB_SIDE_DIFFERENCE)
-        status = odb_value_pair_subtract(&value, err);
+    enum odb_status status = expression_find(&value, call, e, at_hand, err);
     if (status == ODB_OK)
         status = expression_put_sides(e, notation, &value, out, err);
+    odb_value_pair_dispose(&value);
+    return status;
+}
+
+/* --- as JSON ---------------------------------------------------------------------------------- */
+
+/* More than this is for a file. */
+#define EXPRESSION_ELEMENTS ((size_t)1 << 20)
+
+static size_t expression_count(const struct odb_tensor *t)
+{
+    size_t n = t->kind == ODB_TENSOR ? t->count : 0;
+    for (size_t i = 0; i < t->n_items; i++)
+        n += expression_count(t->items[i]);
+    return n;
+}
+
+static json_t *expression_number_json(int function, const struct odb_tensor *t)
+{
+    struct odb_stats s;
+    if (!expression_functions[function].of)
+        return odb_json_shape(t);
+    if (t->kind != ODB_TENSOR || !t->data || odb_stats(&s, t, NULL, NULL) != ODB_OK ||
+        (expression_functions[function].finite && s.count == s.nan + s.pos_inf + s.neg_inf))
+        return json_null();
+    double v = expression_functions[function].of(&s);
+    return expression_functions[function].kind == EXPRESSION_COUNT ? json_integer((json_int_t)v)
+                                                                   : odb_json_real(v);
+}
+
+static enum odb_status expression_side_json(const struct odb_expression *e,
+                                            const struct odb_tensor *t, json_t *json,
+                                            struct odb_error *err)
+{
+    struct odb_tensor *part = odb_tensor_ref((struct odb_tensor *)(uintptr_t)t);
+    enum odb_status status = ODB_OK;
+    if (e->slice) {
+        odb_tensor_unref(part);
+        ODB_TRY(odb_slice(&part, t, e->slice, err));
+    }
+    size_t n = expression_count(part);
+    if (e->function >= 0) {
+        json_object_set_new(json, "number", expression_number_json(e->function, part));
+    } else if (n > EXPRESSION_ELEMENTS) {
+        odb_fail(err, ODB_E_USAGE, "%zu elements are too many for JSON, which takes %zu", n,
+                 EXPRESSION_ELEMENTS);
+        status = odb_error_remedy(err, "name a slice, or write them with --save FILE.npy");
+    } else {
+        json_object_update_new(json, odb_json_tensor(NULL, part, NULL));
+        json_object_set_new(json, "elements", odb_json_elements(part));
+    }
+    odb_tensor_unref(part);
+    return status;
+}
+
+enum odb_status odb_expression_json(struct odb_command_call *call, const struct odb_expression *e,
+                                    bool at_hand, json_t **out, struct odb_error *err)
+{
+    static const char *const names[] = {[ODB_SIDE_REFERENCE] = "reference",
+                                        [ODB_SIDE_TARGET] = "target",
+                                        [ODB_SIDE_GOLDEN] = "golden",
+                                        [ODB_SIDE_DIFFERENCE] = "difference"};
+    struct odb_value_pair value;
+    json_t *sides = json_array();
+    enum odb_status status;
+    ODB_TRY_OUT(expression_find(&value, call, e, at_hand, err));
+    for (size_t side = ODB_SIDE_REFERENCE; side < ODB_COUNT(names); side++) {
+        bool shown = e->side == ODB_SIDE_BOTH ? side <= ODB_SIDE_TARGET : side == (size_t)e->side;
+        if (!shown || !value.side[side])
+            continue;
+        json_t *json = json_pack("{s:s}", "side", names[side]);
+        json_array_append_new(sides, json);
+        ODB_TRY_OUT(expression_side_json(e, value.side[side], json, err));
+    }
+    if (!json_array_size(sides))
+        ODB_TRY_OUT(expression_missing(e, err));
+    *out = json_pack("{s:o,s:o,s:o,s:O}", "name", odb_json_text(e->name), "slice",
+                     odb_json_text(e->slice), "function",
+                     odb_json_text(e->function < 0 ? NULL : expression_functions[e->function].name),
+                     "sides", sides);
+out:
+    json_decref(sides);
     odb_value_pair_dispose(&value);
     return status;
 }

@@ -8,6 +8,7 @@
 #ifndef ODB_COMMAND_VALUE_EXPRESSION_H
 #define ODB_COMMAND_VALUE_EXPRESSION_H
 
+#include <jansson.h>
 #include <stdbool.h>
 
 #include "base/error.h"
@@ -35,6 +36,12 @@ enum odb_status odb_expression_put(struct odb_command_call *call,
                                    const struct odb_expression *expression, char notation,
                                    bool at_hand, struct odb_buf *out,
                                    struct odb_error *err) ODB_MUST_USE;
+
+/* What it is, an object: {"name", "slice", "function", "sides"}. A new reference. ODB_E_USAGE: it
+ * has too many elements for that. */
+enum odb_status odb_expression_json(struct odb_command_call *call,
+                                    const struct odb_expression *expression, bool at_hand,
+                                    json_t **out, struct odb_error *err) ODB_MUST_USE;
 
 /* The i-th name that may stand before parentheses; NULL: there are no more. */
 const char *odb_expression_function(size_t i);

@@ -20,12 +20,14 @@
 #include "command/table/verbs.h"
 #include "command/value/call_feeds.h"
 #include "command/value/search_options.h"
+#include "command/verbs/file/dump_json.h"
 #include "command/verbs/file/part.h"
 #include "compare/oldstyle.h"
 #include "dump/dump.h"
 #include "inputs/inputs.h"
 #include "model/read/load.h"
 #include "model/write/write.h"
+#include "report/json.h"
 #include "session/identity.h"
 #include "session/session_state.h"
 #include "system/file.h"
@@ -48,6 +50,8 @@ struct dump_command {
     struct odb_feeds *own;         /* owned; NULL: they are the session's */
     char *root, *inputs, *folder;  /* owned */
     struct odb_oldstyle_options limits;
+    json_t *json; /* owned; NULL: nothing is dumped yet */
+    bool instead; /* it is printed, and nothing else */
 };
 
 static const char *dump_option(const struct dump_command *d, enum odb_option_id id,
@@ -396,7 +400,7 @@ static void dump_say(void *payload, const char *line, bool failed)
         char *warning = odb_xasprintf("onnxdbg: warning: %s", line);
         odb_watch_print(&d->watch, d->call->log, warning);
         free(warning);
-    } else {
+    } else if (!d->instead) {
         odb_watch_print(&d->watch, d->call->out, line);
     }
 }
@@ -419,11 +423,14 @@ static enum odb_status dump_put_text(struct dump_command *d, const struct odb_du
 {
     struct odb_buf out = ODB_BUF_INIT;
     ODB_TRY(odb_dump_text(dump, &out, err));
+    json_object_set_new(d->json, "text", odb_json_text(odb_buf_text(&out)));
     if (dump->own) {
         odb_buf_printf(&out, "\n%s:\n", dump->options.executor);
         odb_buf_put_shown_lines(&out, dump->own);
     }
-    odb_call__print(d->call, &out);
+    if (!d->instead)
+        odb_call__print(d->call, &out);
+    odb_buf_dispose(&out);
     return ODB_OK;
 }
 
@@ -450,8 +457,10 @@ static enum odb_status dump_run(struct dump_command *d, const struct odb_dump_op
             indices[n++] = i;
     enum odb_status status = odb_dump_run(&dump, d->model, d->feeds, indices, n, options, err);
     odb_watch_end(&d->watch);
-    if (status == ODB_OK)
+    if (status == ODB_OK) {
         dump_conclude(d, &dump);
+        d->json = odb_dump_json(&dump);
+    }
     if (status == ODB_CANCELLED && options->indexed)
         odb_error_remedy(err, "the same command line goes on from here");
     if (status == ODB_OK && d->kind == DUMP_ONCE && dump.failed < dump.n)
@@ -540,7 +549,10 @@ static enum odb_status dump_publish(struct dump_command *d, const struct odb_old
     enum odb_status status = odb_file_write(log, odb_buf_text(&text), text.len, err);
     if (status == ODB_OK)
         status = odb_oldstyle_workbook(what, book, err);
-    odb_call__print(d->call, &text);
+    json_object_set_new(d->json, "comparison", odb_oldstyle_json(what));
+    if (!d->instead)
+        odb_call__print(d->call, &text);
+    odb_buf_dispose(&text);
     free(book);
     free(log);
     return status;
@@ -568,7 +580,10 @@ static enum odb_status dump_compare(struct dump_command *d, struct odb_error *er
 enum odb_status odb_command__dump(struct odb_command_call *call, struct odb_error *err)
 {
     struct dump_command d = {.call = call, .limits = ODB_OLDSTYLE_INIT};
-    enum odb_status status;
+    struct odb_buf none = ODB_BUF_INIT; /* lines are printed as outputs come */
+    struct odb_error late = ODB_ERROR_INIT;
+    enum odb_status status, given = ODB_OK;
+    bool wanted = odb_call__json(call, &d.instead);
     ODB_TRY_OUT(dump_open(&d, err));
     ODB_TRY_OUT(dump_part(&d, err));
     ODB_TRY_OUT(dump_choose(&d, err));
@@ -576,6 +591,13 @@ enum odb_status odb_command__dump(struct odb_command_call *call, struct odb_erro
     ODB_TRY_OUT(dump_write(&d, err));
     status = dump_compare(&d, err);
 out:
+    if (wanted && d.json) /* what is there is said, whatever failed since */
+        given = odb_call__give(call, json_incref(d.json), &none, &late);
+    if (status == ODB_OK && given != ODB_OK) {
+        *err = late;
+        status = given;
+    }
+    json_decref(d.json);
     free(d.outputs);
     free(d.chosen);
     free(d.root);

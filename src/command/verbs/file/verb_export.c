@@ -12,6 +12,7 @@
 #include "command/value/node_range.h"
 #include "command/value/search_options.h"
 #include "probe/body_case.h"
+#include "report/json.h"
 #include "session/session_state.h"
 #include "shrink/repro.h"
 #include "system/file.h"
@@ -53,6 +54,24 @@ static char *export_dir(const struct odb_model *model, int node)
     return dir;
 }
 
+/* result NULL: there is nothing to export. */
+static json_t *export_json(const struct odb_model *model, const struct odb_repro_options *options,
+                           const struct odb_repro_result *result)
+{
+    json_t *nodes = json_array();
+    for (int n = options->first; result && n <= options->last; n++) {
+        const struct odb_node *node = &model->graph->nodes[n];
+        json_array_append_new(nodes, odb_json_node(n, node->name, node->op_type, node->domain));
+    }
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "path",
+                     odb_json_text(result ? options->dir : NULL), "nodes", nodes, "reproduces",
+                     result ? json_boolean(result->reproduces) : json_null(), "verdict",
+                     odb_json_text(result ? odb_verdict_name(result->verdict) : NULL), "error",
+                     result ? odb_json_real(result->error) : json_null(), "noise",
+                     result ? odb_json_real(result->noise) : json_null(), "text",
+                     odb_json_text(result ? result->summary : NULL));
+}
+
 static enum odb_status export_write(struct odb_command_call *call, const struct odb_model *model,
                                     const struct odb_feeds *feeds,
                                     const struct odb_bisect_options *search,
@@ -72,18 +91,16 @@ static enum odb_status export_write(struct odb_command_call *call, const struct 
     options->encodings = search->encodings;
     options->ir_version = odb_call_int(call, ODB_OPTION_IR_VERSION, 0);
     enum odb_status status = odb_repro_write(&result, model, feeds, options, err);
-    if (dir) /* the command names none */
-        odb_buf_printf(&out, "%s: ", dir);
-    free(dir);
-    if (status != ODB_OK) {
-        odb_buf_dispose(&out);
-        return status;
+    if (status == ODB_OK) {
+        if (dir) /* the command names none */
+            odb_buf_printf(&out, "%s: ", dir);
+        odb_buf_put_shown(&out, result.summary);
+        odb_buf_putc(&out, '\n');
+        call->found = !result.reproduces;
+        status = odb_call__give(call, export_json(model, options, &result), &out, err);
     }
-    odb_buf_put_shown(&out, result.summary);
-    odb_buf_putc(&out, '\n');
-    odb_call__print(call, &out);
-    call->found = !result.reproduces;
-    return ODB_OK;
+    free(dir);
+    return status;
 }
 
 /* A node in a body is exported from the body, as the reference feeds it in the turn that the path
@@ -131,7 +148,7 @@ enum odb_status odb_command__export(struct odb_command_call *call, struct odb_er
     odb_watch_end(&watch);
     if (status == ODB_OK && !found && !inside) {
         odb_buf_puts(&none, "nothing diverges, so there is nothing to export\n");
-        odb_call__print(call, &none);
+        status = odb_call__give(call, export_json(call->model, &options, NULL), &none, err);
     }
     odb_report_free(own);
     return status;

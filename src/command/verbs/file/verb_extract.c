@@ -15,6 +15,7 @@
 #include "model/write/write.h"
 #include "probe/reference_from.h"
 #include "reference/trace.h"
+#include "report/json.h"
 #include "system/file.h"
 
 /* A model file holds less than 2 GiB; some readers give up before. */
@@ -24,6 +25,9 @@ struct extract {
     struct odb_part part;
     struct odb_trace *trace;          /* owned; with --run */
     ODB_VEC(struct odb_port) between; /* with --run: values whose types the run has shown */
+    struct odb_buf text;              /* owned: what there is to say */
+    json_t *json;                     /* owned: the same; NULL: nothing is written yet */
+    json_t *checkpoints;              /* owned */
 };
 
 /* The reference runs the model up to the part's outputs: what it makes is what the submodel must
@@ -87,7 +91,8 @@ static enum odb_status extract_check(struct extract *extract, const char *path,
                                      struct odb_error *err)
 {
     struct odb_trace_options how = ODB_TRACE_OPTIONS_INIT;
-    struct odb_buf out = ODB_BUF_INIT;
+    struct odb_buf *out = &extract->text;
+    json_t *differ = json_array();
     struct odb_model *written = NULL;
     struct odb_feeds *feeds = NULL;
     struct odb_trace *again = NULL;
@@ -109,17 +114,20 @@ static enum odb_status extract_check(struct extract *extract, const char *path,
         equal += gap.same;
         if (gap.same)
             continue;
-        odb_buf_puts(&out, "output ");
-        odb_buf_put_shown(&out, name);
-        odb_buf_puts(&out, is && was ? " is not what the whole model has there\n"
-                                     : " cannot be computed by the reference\n");
+        json_array_append_new(differ, odb_json_text(name));
+        odb_buf_puts(out, "output ");
+        odb_buf_put_shown(out, name);
+        odb_buf_puts(out, is && was ? " is not what the whole model has there\n"
+                                    : " cannot be computed by the reference\n");
     }
-    odb_buf_printf(&out, "checked by running it: %zu of %zu outputs equal the whole model's\n",
-                   equal, extract->part.outputs.n);
+    odb_buf_printf(out, "checked by running it: %zu of %zu output%s equal%s the whole model's\n",
+                   equal, extract->part.outputs.n, odb_plural(extract->part.outputs.n),
+                   extract->part.outputs.n == 1 ? "s" : "");
     extract->part.call->found = equal < extract->part.outputs.n;
-    odb_call__print(extract->part.call, &out);
+    json_object_set_new(extract->json, "checked",
+                        json_pack("{s:I,s:O}", "equal", (json_int_t)equal, "differ", differ));
 out:
-    odb_buf_dispose(&out);
+    json_decref(differ);
     odb_trace_free(again);
     odb_feeds_free(feeds);
     odb_model_free(written);
@@ -127,11 +135,9 @@ out:
 }
 
 /* Every checkpoint becomes an output, unless it is one. */
-static enum odb_status extract_checkpoints(struct extract *extract, struct odb_buf *out,
-                                           struct odb_error *err)
+static enum odb_status extract_checkpoints(struct extract *extract, struct odb_error *err)
 {
     const struct odb_graph *graph = extract->part.graph;
-    size_t found = 0;
     for (size_t n = 0; n < graph->n_nodes; n++) {
         const struct odb_node *node = &graph->nodes[n];
         char *name = odb_node_checkpoint(node);
@@ -141,16 +147,13 @@ static enum odb_status extract_checkpoints(struct extract *extract, struct odb_b
                 there |= extract->part.outputs.items[i].value == node->out[0];
             if (!there)
                 odb_push(&extract->part.outputs, (struct odb_port){.value = node->out[0]});
-            odb_buf_puts(out, "checkpoint ");
-            odb_buf_put_shown(out, name ? name : "without a name");
-            odb_buf_puts(out, ": ");
-            odb_buf_put_shown(out, graph->values[node->out[0]].name);
-            odb_buf_putc(out, '\n');
-            found++;
+            json_array_append_new(extract->checkpoints,
+                                  json_pack("{s:o,s:o}", "name", odb_json_text(name), "value",
+                                            odb_json_text(graph->values[node->out[0]].name)));
         }
         free(name);
     }
-    if (found)
+    if (json_array_size(extract->checkpoints))
         return ODB_OK;
     odb_fail(err, ODB_E_USAGE, "the model has no checkpoints, which are nodes Debug");
     return odb_error_remedy(err, "see onnxdbg-pytorch(7) for how probes make them");
@@ -221,26 +224,48 @@ static enum odb_status extract_write(struct extract *extract, const char *path,
     return status;
 }
 
+static json_t *extract_names(const struct extract *extract, const struct odb_part_ports *ports)
+{
+    json_t *names = json_array();
+    for (size_t i = 0; i < ports->n; i++)
+        json_array_append_new(
+            names, odb_json_text(extract->part.graph->values[ports->items[i].value].name));
+    return names;
+}
+
 static void extract_say(struct extract *extract, const char *path)
 {
-    struct odb_buf out = ODB_BUF_INIT;
-    size_t n = 0;
-    for (size_t i = 0; i < extract->part.graph->n_nodes; i++)
+    struct odb_buf *out = &extract->text;
+    size_t n = 0, i;
+    const json_t *checkpoint;
+    for (i = 0; i < extract->part.graph->n_nodes; i++)
         n += extract->part.nodes[i];
-    odb_buf_put_shown(&out, path);
-    odb_buf_printf(&out, ": %zu of %zu nodes, %zu input%s, %zu output%s\n", n,
+    odb_buf_put_shown(out, path);
+    odb_buf_printf(out, ": %zu of %zu nodes, %zu input%s, %zu output%s\n", n,
                    extract->part.graph->n_nodes, extract->part.inputs.n,
                    odb_plural(extract->part.inputs.n), extract->part.outputs.n,
                    odb_plural(extract->part.outputs.n));
-    odb_call__print(extract->part.call, &out);
+    json_array_foreach(extract->checkpoints, i, checkpoint) {
+        const char *name = json_string_value(json_object_get(checkpoint, "name"));
+        odb_buf_puts(out, "checkpoint ");
+        odb_buf_put_shown(out, name ? name : "without a name");
+        odb_buf_puts(out, ": ");
+        odb_buf_put_shown(out, json_string_value(json_object_get(checkpoint, "value")));
+        odb_buf_putc(out, '\n');
+    }
+    extract->json = json_pack("{s:o,s:I,s:I,s:o,s:o,s:O,s:n}", "path", odb_json_text(path), "nodes",
+                              (json_int_t)n, "of_nodes", (json_int_t)extract->part.graph->n_nodes,
+                              "inputs", extract_names(extract, &extract->part.inputs), "outputs",
+                              extract_names(extract, &extract->part.outputs), "checkpoints",
+                              extract->checkpoints, "checked");
 }
 
 enum odb_status odb_command__extract(struct odb_command_call *call, struct odb_error *err)
 {
-    struct extract extract = {0};
+    struct extract extract = {.text = ODB_BUF_INIT, .checkpoints = json_array()};
     const char *path = odb_call_option(call, ODB_OPTION_OUTPUT);
-    struct odb_buf checkpoints = ODB_BUF_INIT;
-    enum odb_status status;
+    struct odb_error late = ODB_ERROR_INIT;
+    enum odb_status status, given = ODB_OK;
     odb_part_init(&extract.part, call);
     if (!path) {
         odb_fail(err, ODB_E_USAGE, "there is no file to write to");
@@ -249,18 +274,23 @@ enum odb_status odb_command__extract(struct odb_command_call *call, struct odb_e
     }
     ODB_TRY_OUT(odb_part_ports(&extract.part, err));
     if (odb_call_has(call, ODB_OPTION_CHECKPOINTS))
-        ODB_TRY_OUT(extract_checkpoints(&extract, &checkpoints, err));
+        ODB_TRY_OUT(extract_checkpoints(&extract, err));
     ODB_TRY_OUT(odb_part_cut(&extract.part, err));
     ODB_TRY_OUT(odb_part_types(&extract.part, err));
     if (odb_call_has(call, ODB_OPTION_MEASURE))
         ODB_TRY_OUT(extract_run(&extract, err));
     ODB_TRY_OUT(extract_write(&extract, path, err));
     extract_say(&extract, path);
-    odb_call__print(call, &checkpoints);
     if (extract.trace)
         ODB_TRY_OUT(extract_check(&extract, path, err));
 out:
-    odb_buf_dispose(&checkpoints);
+    if (extract.json) /* what was written is said, whatever became of its check */
+        given = odb_call__give(call, extract.json, &extract.text, &late);
+    if (status == ODB_OK && given != ODB_OK) {
+        *err = late;
+        status = given;
+    }
+    json_decref(extract.checkpoints);
     free(extract.between.items);
     odb_trace_free(extract.trace);
     odb_part_dispose(&extract.part);

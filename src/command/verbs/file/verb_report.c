@@ -123,13 +123,19 @@ enum odb_status odb_command__report(struct odb_command_call *call, struct odb_er
     struct odb_buf out = ODB_BUF_INIT;
     json_t *report;
     const char *path = odb_call_option(call, ODB_OPTION_REPORT_FILE);
+    const char *name = odb_call_option(call, ODB_OPTION_REPORT_FORMAT);
     size_t form;
     enum odb_status status = ODB_OK;
+    if (odb_call_has(call, ODB_OPTION_JSON)) {
+        if (path || name)
+            return odb_fail(err, ODB_E_USAGE, "--json is a form of its own, and needs no other");
+        name = "json";
+    }
     if (path && odb_call__same_file(odb_call_arg(call, 0), path)) {
         odb_fail(err, ODB_E_USAGE, "%s is what the report is made from, and would be lost", path);
         return odb_error_remedy(err, "write to another file");
     }
-    ODB_TRY(report_form(&form, odb_call_option(call, ODB_OPTION_REPORT_FORMAT), path, err));
+    ODB_TRY(report_form(&form, name, path, err));
     ODB_TRY(report_read(&report, odb_call_arg(call, 0), err));
     if (report_forms[form].put != report_json)
         json_object_set_new(report, "nodes", report_nodes(call, report));

@@ -178,7 +178,6 @@ void explain_put_json(const struct explain_of *of, const struct odb_explanations
 {
     const struct odb_node *n = &of->graph->nodes[of->node];
     json_t *json = odb_json_node(of->node, n->name, n->op_type, n->domain);
-    json_object_set_new(json, "schema", json_integer(1));
     json_object_set_new(json, "target", odb_json_text(of->made_by));
     json_object_set_new(json, "chosen", odb_json_text(of->chosen));
     odb_explained_json(all, json);

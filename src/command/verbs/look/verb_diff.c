@@ -7,17 +7,26 @@
 #include "command/call/console.h"
 #include "command/call/watch.h"
 #include "command/console/script.h"
+#include "command/table/command.h"
 #include "command/table/quoting.h"
 #include "command/table/verbs.h"
 #include "command/value/expression.h"
 #include "command/value/names.h"
 #include "command/value/value_pair.h"
 #include "compare/inspect/inspect.h"
+#include "report/json.h"
+#include "report/report.h"
 #include "session/session_state.h"
 #include "tensor/grid.h"
 #include "tensor/tensor_print.h"
 
 #define DIFF_WORST 5 /* elements shown */
+
+/* What is said of values, one behind the other. */
+struct diff_said {
+    struct odb_buf text;
+    json_t *values; /* owned */
+};
 
 static void diff_put_stats(const char *side, const struct odb_stats *s, struct odb_buf *out)
 {
@@ -45,9 +54,53 @@ static void diff_put_worst(const struct odb_inspection *look, const struct odb_t
     }
 }
 
-/* How far two tensors are apart. */
+static json_t *diff_stats_json(const struct odb_stats *s)
+{
+    json_t *json = json_object();
+    odb_json_set_stats(json, s);
+    return json;
+}
+
+static json_t *diff_worst_json(const struct odb_inspection *look, const struct odb_tensor *t)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < look->n_worst && i < DIFF_WORST; i++) {
+        const struct odb_worst *worst = &look->worst[i];
+        char index[256];
+        json_array_append_new(list, json_pack("{s:s,s:o,s:o,s:o}", "at",
+                                              odb_index_text(t, worst->at, index, sizeof index),
+                                              "reference", odb_json_real(worst->ref), "target",
+                                              odb_json_real(worst->target), "difference",
+                                              odb_json_real(worst->diff)));
+    }
+    return list;
+}
+
+static void diff_json(const struct odb_inspection *look, const struct odb_tensor *t, json_t *json)
+{
+    bool numbers = look->ref_numeric && look->target_numeric, both = numbers && look->comparable;
+    const struct {
+        const char *name;
+        double v;
+    } reals[] = {{"max_abs", look->max_abs},
+                 {"mean_abs", look->mean_abs},
+                 {"max_rel", look->max_rel},
+                 {"cosine", look->metrics.cosine}};
+    json_object_set_new(json, "comparable", json_boolean(look->comparable));
+    json_object_set_new(json, "count", json_integer((json_int_t)look->count));
+    json_object_set_new(json, "differing",
+                        look->comparable ? json_integer((json_int_t)look->differing) : json_null());
+    for (size_t i = 0; i < ODB_COUNT(reals); i++)
+        json_object_set_new(json, reals[i].name, both ? odb_json_real(reals[i].v) : json_null());
+    json_object_set_new(json, "reference", numbers ? diff_stats_json(&look->ref) : json_null());
+    json_object_set_new(json, "target", numbers ? diff_stats_json(&look->target) : json_null());
+    json_object_set_new(json, "worst",
+                        both && t->kind == ODB_TENSOR ? diff_worst_json(look, t) : json_null());
+}
+
+/* How far two tensors are apart. json is what is said of the value. */
 static enum odb_status diff_put(struct odb_command_call *call, const struct odb_tensor *reference,
-                                const struct odb_tensor *target, struct odb_buf *out,
+                                const struct odb_tensor *target, struct odb_buf *out, json_t *json,
                                 struct odb_error *err)
 {
     struct odb_watch_progress watched;
@@ -77,15 +130,19 @@ static enum odb_status diff_put(struct odb_command_call *call, const struct odb_
     }
     if (status == ODB_OK && numbers && look->comparable && reference->kind == ODB_TENSOR)
         diff_put_worst(look, reference, out);
+    if (status == ODB_OK)
+        diff_json(look, reference, json);
     free(look);
     return status;
 }
 
 /* What was said of a value of the main graph. */
-static void diff_put_verdict(const struct odb_session *session, int value, struct odb_buf *out)
+static void diff_put_verdict(const struct odb_session *session, int value, struct odb_buf *out,
+                             json_t *json)
 {
     odb_session_lock(session);
     const struct odb_value_report *report = &session->values[value];
+    json_object_set_new(json, "value", odb_report_value_json(session->model->graph, value, report));
     odb_buf_printf(out, "  %s", odb_verdict_name(report->verdict));
     if (report->error.known)
         odb_buf_printf(out, ", error %.3g", report->error.v);
@@ -104,8 +161,11 @@ static enum odb_status diff_missing(const char *name, const struct odb_value_pai
 
 /* One value, or a slice of it (NULL: all). */
 static enum odb_status diff_value(struct odb_command_call *call, const char *name,
-                                  const char *slice, struct odb_buf *out, struct odb_error *err)
+                                  const char *slice, struct diff_said *said, struct odb_error *err)
 {
+    struct odb_buf *out = &said->text;
+    json_t *json = json_pack("{s:o,s:o,s:n}", "name", odb_json_text(name), "slice",
+                             odb_json_text(slice), "value");
     struct odb_value_pair pair;
     struct odb_tensor *part[2] = {NULL, NULL};
     enum odb_status status;
@@ -121,14 +181,17 @@ static enum odb_status diff_value(struct odb_command_call *call, const char *nam
     odb_buf_puts(out, slice ? slice : "");
     if (odb_call__find_value(call->model->graph, name, &index, NULL) == ODB_OK && !slice &&
         !call->session->inside)
-        diff_put_verdict(call->session, index, out);
+        diff_put_verdict(call->session, index, out, json);
     odb_buf_putc(out, '\n');
     if (slice) {
         ODB_TRY_OUT(odb_slice(&part[0], reference, slice, err));
         ODB_TRY_OUT(odb_slice(&part[1], target, slice, err));
     }
-    status = diff_put(call, slice ? part[0] : reference, slice ? part[1] : target, out, err);
+    status = diff_put(call, slice ? part[0] : reference, slice ? part[1] : target, out, json, err);
+    if (status == ODB_OK)
+        json_array_append(said->values, json);
 out:
+    json_decref(json);
     odb_tensor_unref(part[0]);
     odb_tensor_unref(part[1]);
     odb_value_pair_dispose(&pair);
@@ -136,7 +199,7 @@ out:
 }
 
 /* All that a node makes; those that the target has not are passed over if it has one. */
-static enum odb_status diff_node(struct odb_command_call *call, int index, struct odb_buf *out,
+static enum odb_status diff_node(struct odb_command_call *call, int index, struct diff_said *said,
                                  struct odb_error *err)
 {
     const struct odb_graph *graph = call->model->graph;
@@ -147,10 +210,10 @@ static enum odb_status diff_node(struct odb_command_call *call, int index, struc
         if (node->out[o] < 0)
             continue;
         odb_value_key(graph, &graph->values[node->out[o]], key, sizeof key);
-        if (diff_value(call, key, NULL, out, &why) != ODB_OK && why.code != ODB_E_USAGE)
+        if (diff_value(call, key, NULL, said, &why) != ODB_OK && why.code != ODB_E_USAGE)
             break;
     }
-    if (why.code == ODB_OK || (out->len && why.code == ODB_E_USAGE))
+    if (why.code == ODB_OK || (said->text.len && why.code == ODB_E_USAGE))
         return ODB_OK;
     *err = why;
     return why.code;
@@ -176,23 +239,27 @@ enum odb_status odb_command__diff(struct odb_command_call *call, struct odb_erro
     const struct odb_graph *graph = call->model->graph;
     const char *text = call->args[0];
     struct odb_expression e;
-    struct odb_buf out = ODB_BUF_INIT;
+    struct diff_said said = {.text = ODB_BUF_INIT, .values = json_array()};
     int node = ODB_NO_NODE, value = ODB_NO_VALUE;
     odb_expression_parse(&e, text, graph);
     bool plain = e.side == ODB_SIDE_BOTH && e.function < 0;
     bool by_value = plain && odb_call__find_value(graph, e.name, &value, NULL) == ODB_OK &&
                     (text[0] != '#' || strchr(text, ':'));
-    bool screen = call->console->screen && !call->console->linear && !call->session->inside;
+    bool screen = call->console->screen && !call->console->linear && !call->session->inside &&
+                  !odb_call_has(call, ODB_OPTION_JSON);
     enum odb_status status = ODB_OK;
     if (!plain)
         status = odb_fail(err, ODB_E_USAGE, "diff takes a value, a slice of one, or a node");
     else if (!by_value && odb_graph_find_node(graph, text, &node, NULL) == ODB_OK && !screen)
-        status = diff_node(call, node, &out, err);
+        status = diff_node(call, node, &said, err);
     else if (screen && (by_value || node != ODB_NO_NODE))
         diff_open(call->console, e.name, e.slice);
     else
-        status = diff_value(call, e.name, e.slice, &out, err);
+        status = diff_value(call, e.name, e.slice, &said, err);
     odb_expression_dispose(&e);
-    odb_call__print(call, &out);
+    if (status == ODB_OK)
+        return odb_call__give(call, json_pack("{s:o}", "values", said.values), &said.text, err);
+    odb_call__print(call, &said.text);
+    json_decref(said.values);
     return status;
 }

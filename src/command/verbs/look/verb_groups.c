@@ -128,11 +128,11 @@ static void groups_json(const struct groups_told *told, struct odb_buf *out)
         json_array_append_new(
             values, json_pack("{s:o,s:o}", "name", odb_json_text(groups_value_name(told, i, key)),
                               "held", odb_json_text(groups->values.items[i].how)));
-    odb_json_put(json_pack("{s:i,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "target",
-                           odb_json_text(told->spec), "description", odb_json_text(told->about),
-                           "groups", kernels, "ungrouped",
-                           groups_json_nodes(told->graph, none, n_none), "values", values,
-                           "warnings", odb_json_texts(groups->warnings.items, groups->warnings.n)),
+    odb_json_put(json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "target", odb_json_text(told->spec),
+                           "description", odb_json_text(told->about), "groups", kernels,
+                           "ungrouped", groups_json_nodes(told->graph, none, n_none), "values",
+                           values, "warnings",
+                           odb_json_texts(groups->warnings.items, groups->warnings.n)),
                  out);
     free(none);
 }

@@ -16,6 +16,7 @@
 #include "command/value/spare_model.h"
 #include "command/value/value_pair.h"
 #include "model/text/model_text.h"
+#include "report/json.h"
 #include "tensor/tensor_print.h"
 
 static enum odb_status print_save(struct odb_command_call *call,
@@ -65,10 +66,37 @@ static enum odb_status print_model(struct odb_command_call *call, const char *se
         odb_model_text_exact(call->model, nodes, elements, progress, &text, err);
     free(nodes);
     odb_watch_end(&watched.watch);
-    if (status == ODB_OK)
-        odb_call__print(call, &text);
+    if (status == ODB_OK) {
+        json_t *json = json_pack("{s:o}", "text", odb_json_text(odb_buf_text(&text)));
+        status = odb_call__give(call, json, &text, err);
+    }
     odb_buf_dispose(&text);
     return status;
+}
+
+/* With every digit, which odb_call__give() does not keep. */
+static enum odb_status print_json(struct odb_command_call *call,
+                                  const struct odb_expression *expression, struct odb_error *err)
+{
+    struct odb_buf out = ODB_BUF_INIT;
+    json_t *json;
+    ODB_TRY(odb_expression_json(call, expression, false, &json, err));
+    odb_json_put_exact(json, &out);
+    odb_call__print(call, &out);
+    return ODB_OK;
+}
+
+/* What was saved, and where. */
+static enum odb_status print_saved(struct odb_command_call *call,
+                                   const struct odb_expression *expression, const char *path,
+                                   struct odb_error *err)
+{
+    struct odb_buf none = ODB_BUF_INIT;
+    return odb_call__give(call,
+                          json_pack("{s:o,s:o,s:o}", "name", odb_json_text(expression->name),
+                                    "slice", odb_json_text(expression->slice), "path",
+                                    odb_json_text(path)),
+                          &none, err);
 }
 
 enum odb_status odb_command__print(struct odb_command_call *call, struct odb_error *err)
@@ -92,9 +120,15 @@ enum odb_status odb_command__print(struct odb_command_call *call, struct odb_err
     else if (odb_call_arg(call, 2))
         return odb_fail(err, ODB_E_USAGE, "'%.40s' is no format: /x, /f or /e", text);
     odb_expression_parse(&expression, text ? text : "", call->model ? call->model->graph : NULL);
-    enum odb_status status =
-        save ? print_save(call, &expression, save, err)
-             : odb_expression_put(call, &expression, notation, false, &out, err);
+    enum odb_status status = ODB_OK;
+    if (save)
+        status = print_save(call, &expression, save, err);
+    else if (odb_call_has(call, ODB_OPTION_JSON))
+        status = print_json(call, &expression, err);
+    else
+        status = odb_expression_put(call, &expression, notation, false, &out, err);
+    if (save && status == ODB_OK)
+        status = print_saved(call, &expression, save, err);
     odb_expression_dispose(&expression);
     if (status == ODB_OK)
         odb_call__print(call, &out);

@@ -129,10 +129,7 @@ enum odb_status odb_call__over_publish(struct odb_command_call *call,
     bool instead;
     if (!odb_call__json(call, &instead))
         return over_end(over, err);
-    json_t *root = odb_over_json(&over->found);
-    json_object_set_new(root, "schema", json_integer(1));
-    json_object_set_new(root, "onnxdbg", json_string(ODB_VERSION));
-    odb_json_put(root, &out);
+    odb_json_put(odb_over_json(&over->found), &out);
     enum odb_status status = odb_call__publish(call, &out, err);
     return status == ODB_OK ? over_end(over, err) : status;
 }

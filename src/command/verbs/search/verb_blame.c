@@ -12,6 +12,7 @@
 #include "command/table/help.h"
 #include "command/table/verbs.h"
 #include "command/verbs/search/verb_bisect.h"
+#include "report/json.h"
 #include "report/report.h"
 #include "session/session_state.h"
 
@@ -179,6 +180,36 @@ static void blame_put_node(const struct odb_session *session, int node, struct o
     odb_buf_dispose(&text);
 }
 
+static json_t *blame_json_node(const struct odb_graph *graph, int index)
+{
+    const struct odb_node *node = index == ODB_NO_NODE ? NULL : &graph->nodes[index];
+    return node ? odb_json_node(index, node->name, node->op_type, node->domain) : json_null();
+}
+
+/* Caller holds the lock. */
+static json_t *blame_json(const struct odb_session *session, const struct odb_culprit *culprit,
+                          int node)
+{
+    const struct odb_graph *graph = session->model->graph;
+    int given = blame_worst_input(session, node), value;
+    const struct odb_value_report *r = odb_session_node(session, node, &value);
+    json_t *json = blame_json_node(graph, node);
+    json_object_set_new(json, "value",
+                        value == ODB_NO_VALUE ? json_null()
+                                              : odb_report_value_json(graph, value, r));
+    json_object_set_new(json, "given",
+                        given == ODB_NO_VALUE
+                            ? json_null()
+                            : odb_report_value_json(graph, given, &session->values[given]));
+    json_object_set_new(json, "begins_at", blame_json_node(graph, blame_origin(session, node)));
+    json_object_set_new(json, "within_tolerance",
+                        culprit ? json_boolean(!odb_session_culprit(session, culprit->node))
+                                : json_null());
+    json_object_set_new(json, "found",
+                        culprit ? odb_report_culprit_json(session->report, culprit) : json_null());
+    return json;
+}
+
 /* The first culprit, or the first node that is off. Caller holds the lock. */
 static int blame_first(const struct odb_session *session)
 {
@@ -210,6 +241,7 @@ enum odb_status odb_command__blame(struct odb_command_call *call, struct odb_err
     struct odb_buf out = ODB_BUF_INIT;
     enum odb_status status = ODB_OK;
     int node = ODB_NO_NODE;
+    json_t *json = NULL;
     odb_session_lock(session);
     const struct odb_culprit *culprit = text ? blame_culprit(session, ODB_NO_NODE, text) : NULL;
     if (text && !culprit)
@@ -230,7 +262,8 @@ enum odb_status odb_command__blame(struct odb_command_call *call, struct odb_err
     } else if (status == ODB_OK) {
         blame_put_node(session, node, &out);
     }
+    if (status == ODB_OK)
+        json = blame_json(session, culprit, culprit ? culprit->node : node);
     odb_session_unlock(session);
-    odb_call__print(call, &out);
-    return status;
+    return status == ODB_OK ? odb_call__give(call, json, &out, err) : status;
 }

@@ -11,6 +11,7 @@
 #include "command/value/spare_model.h"
 #include "command/verbs/search/samples_option.h"
 #include "encodings/encodings.h"
+#include "report/json.h"
 #include "system/file.h"
 
 #define CALIBRATE_SAMPLES 8
@@ -58,18 +59,31 @@ static void calibrate_text(const struct odb_calibrated *made, const char *path, 
         odb_buf_printf(out, "and %zu more\n", made->left.n - CALIBRATE_SHOWN);
 }
 
+static json_t *calibrate_json(const struct odb_calibrated *made, const char *path,
+                              const char *method, size_t n_samples)
+{
+    return json_pack("{s:o,s:o,s:I,s:I,s:I,s:I,s:o}", "path", odb_json_text(path), "method",
+                     odb_json_text(method), "samples", (json_int_t)n_samples, "values",
+                     (json_int_t)made->activations, "weights", (json_int_t)made->weights, "biases",
+                     (json_int_t)made->biases, "in_float",
+                     odb_json_texts(made->left.items, made->left.n));
+}
+
 static enum odb_status calibrate_write(struct odb_command_call *call,
                                        const struct odb_calibrated *made, const char *path,
                                        size_t n_samples, struct odb_error *err)
 {
     const char *method = odb_call_option(call, ODB_OPTION_METHOD);
     struct odb_buf text = ODB_BUF_INIT;
-    odb_encodings_put(made->encodings, method ? method : "minmax", &text);
+    method = method ? method : "minmax";
+    odb_encodings_put(made->encodings, method, &text);
     enum odb_status status = odb_file_write(path, text.data, text.len, err);
     odb_buf_clear(&text);
-    if (status == ODB_OK)
+    if (status == ODB_OK) {
         calibrate_text(made, path, n_samples, &text);
-    odb_call__print(call, &text);
+        status = odb_call__give(call, calibrate_json(made, path, method, n_samples), &text, err);
+    }
+    odb_buf_dispose(&text);
     return status;
 }
 

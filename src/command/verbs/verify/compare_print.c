@@ -237,10 +237,9 @@ static void print_json(const struct odb_comparison *c, struct odb_buf *out)
     json_t *pairs = json_array();
     for (size_t i = 0; i < c->rows.n; i++)
         json_array_append_new(pairs, print_pair(c, &c->rows.items[i]));
-    odb_json_put_exact(json_pack("{si,ss,ss,sI,sI,sI,so}", "schema", 1, "onnxdbg", ODB_VERSION,
-                                 "tolerance", c->under, "passed", (json_int_t)c->passed, "failed",
-                                 (json_int_t)c->failed, "alone", (json_int_t)c->alone, "pairs",
-                                 pairs),
+    odb_json_put_exact(json_pack("{ss,sI,sI,sI,so}", "tolerance", c->under, "passed",
+                                 (json_int_t)c->passed, "failed", (json_int_t)c->failed, "alone",
+                                 (json_int_t)c->alone, "pairs", pairs),
                        out);
 }
 

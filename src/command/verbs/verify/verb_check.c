@@ -445,11 +445,10 @@ static void check_print_json(const struct check *check, const size_t *counts,
     for (size_t i = 0; i < check->cases.n; i++)
         json_array_append_new(cases, check_case_json(&check->cases.items[i], &check->results[i]));
     odb_json_put(
-        json_pack("{s:i,s:s,s:o,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "schema", 1, "onnxdbg", ODB_VERSION,
-                  "target", odb_json_text(check->rules.target ? check->rules.target : "cpu"),
-                  "passed", (json_int_t)counts[CHECK_PASSED], "failed",
-                  (json_int_t)counts[CHECK_FAILED], "unsupported",
-                  (json_int_t)counts[CHECK_UNSUPPORTED], "without_golden",
+        json_pack("{s:o,s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "target",
+                  odb_json_text(check->rules.target ? check->rules.target : "cpu"), "passed",
+                  (json_int_t)counts[CHECK_PASSED], "failed", (json_int_t)counts[CHECK_FAILED],
+                  "unsupported", (json_int_t)counts[CHECK_UNSUPPORTED], "without_golden",
                   (json_int_t)counts[CHECK_NO_GOLDEN], "not_run", (json_int_t)counts[CHECK_NOT_RUN],
                   "operators", check_tally__json(tally), "cases", cases),
         out);

@@ -7,6 +7,7 @@
 #include "command/table/verbs.h"
 #include "command/value/expression.h"
 #include "command/value/value_pair.h"
+#include "report/json.h"
 #include "session/session.h"
 
 /* What cannot be shown yet is said to be so: a display is put down before the walk comes there. */
@@ -33,6 +34,27 @@ static void display_put(struct odb_command_call *call, const struct odb_annotati
     odb_buf_dispose(&value);
 }
 
+static json_t *display_json(struct odb_command_call *call, const struct odb_annotation *annotation)
+{
+    struct odb_expression expression;
+    struct odb_error why = ODB_ERROR_INIT;
+    json_t *value = NULL;
+    char notation;
+    odb_expression_parse(&expression, odb_call__notation(annotation->text, &notation),
+                         call->model->graph);
+    enum odb_status status = odb_expression_json(call, &expression, true, &value, &why);
+    odb_expression_dispose(&expression);
+    return json_pack("{s:i,s:o,s:o,s:o}", "number", annotation->number, "text",
+                     odb_json_text(annotation->text), "value",
+                     status == ODB_OK ? value : json_null(), "failure",
+                     odb_json_text(status == ODB_OK ? NULL : why.what));
+}
+
+static bool display_is_shown(const struct odb_annotation *annotation)
+{
+    return annotation->kind == ODB_ANNOTATION_DISPLAY && !annotation->disabled;
+}
+
 static size_t display_put_some(struct odb_command_call *call, int number, struct odb_buf *out)
 {
     struct odb_annotation_list list;
@@ -40,8 +62,7 @@ static size_t display_put_some(struct odb_command_call *call, int number, struct
     odb_annotating_copy(call->session, &list);
     for (size_t i = 0; i < list.items.n; i++) {
         const struct odb_annotation *annotation = &list.items.items[i];
-        if (annotation->kind != ODB_ANNOTATION_DISPLAY || annotation->disabled ||
-            (number && annotation->number != number))
+        if (!display_is_shown(annotation) || (number && annotation->number != number))
             continue;
         display_put(call, annotation, out);
         n++;
@@ -53,6 +74,18 @@ static size_t display_put_some(struct odb_command_call *call, int number, struct
 void odb_call__put_displays(struct odb_command_call *call, struct odb_buf *out)
 {
     display_put_some(call, 0, out);
+}
+
+json_t *odb_call__displays_json(struct odb_command_call *call)
+{
+    struct odb_annotation_list list;
+    json_t *displays = json_array();
+    odb_annotating_copy(call->session, &list);
+    for (size_t i = 0; i < list.items.n; i++)
+        if (display_is_shown(&list.items.items[i]))
+            json_array_append_new(displays, display_json(call, &list.items.items[i]));
+    odb_annotation_list_dispose(&list);
+    return displays;
 }
 
 enum odb_status odb_command__display(struct odb_command_call *call, struct odb_error *err)

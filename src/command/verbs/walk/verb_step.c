@@ -9,15 +9,18 @@
 #include "command/verbs/walk/verb_step.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "command/call/call.h"
 #include "command/call/call_print.h"
 #include "command/call/watch.h"
+#include "command/table/command.h"
 #include "command/table/verbs.h"
 #include "command/value/call_feeds.h"
 #include "command/value/search_options.h"
 #include "command/verbs/walk/stops.h"
 #include "command/verbs/walk/verb_display.h"
+#include "report/json.h"
 #include "session/session_state.h"
 
 /* A command that walks, on its way. */
@@ -82,26 +85,69 @@ static void step_put_stop(const struct step *s, struct odb_buf *out)
     }
 }
 
+/* Nodes that have run: how many are judged, how many off, and which is the first of these. */
+struct step_tally {
+    size_t judged, off;
+    int first; /* ODB_NO_NODE: none */
+};
+
+static struct step_tally step_count(const struct odb_walk *walk)
+{
+    struct step_tally n = {.first = ODB_NO_NODE};
+    for (int i = 0; i < walk->at; i++) {
+        enum odb_verdict verdict = step_verdict(walk, i);
+        n.judged += verdict != ODB_VERDICT_UNTESTED;
+        if (odb_verdict_is_bad(verdict) && !n.off++)
+            n.first = i;
+    }
+    return n;
+}
+
 static void step_put_place(const struct step *s, struct odb_buf *out)
 {
     const struct odb_walk *walk = step_walk(s);
-    size_t bad = 0, seen = 0;
-    int first = ODB_NO_NODE;
-    for (int i = 0; i < walk->at; i++) {
-        enum odb_verdict verdict = step_verdict(walk, i);
-        seen += verdict != ODB_VERDICT_UNTESTED;
-        if (odb_verdict_is_bad(verdict) && !bad++)
-            first = i;
-    }
+    struct step_tally n = step_count(walk);
     step_put_stop(s, out);
-    odb_buf_printf(out, "; %d of %d nodes have run, %zu judged, ", walk->at, step_end(s), seen);
-    if (bad) {
-        odb_buf_printf(out, "%zu off, the first is ", bad);
-        odb_node_put(walk->model->graph, first, out);
+    odb_buf_printf(out, "; %d of %d nodes have run, %zu judged, ", walk->at, step_end(s), n.judged);
+    if (n.off) {
+        odb_buf_printf(out, "%zu off, the first is ", n.off);
+        odb_node_put(walk->model->graph, n.first, out);
         odb_buf_putc(out, '\n');
     } else {
         odb_buf_puts(out, "none off\n");
     }
+}
+
+static json_t *step_node_json(const struct step *s, int index)
+{
+    const struct odb_graph *graph = step_walk(s)->model->graph;
+    if (index < 0 || index >= step_end(s))
+        return json_null();
+    const struct odb_node *node = &graph->nodes[index];
+    return odb_json_node(index, node->name, node->op_type, node->domain);
+}
+
+static json_t *step_json(const struct step *s)
+{
+    const struct odb_walk *walk = step_walk(s);
+    struct step_tally n = step_count(walk);
+    json_t *stop = json_null();
+    char *inside = s->session->inside ? odb_xstrdup(s->session->inside->path) : NULL;
+    if (inside)
+        inside[strlen(inside) - 1] = '\0'; /* its slash */
+    if (s->stop.number)
+        stop =
+            json_pack("{s:o,s:i,s:o,s:o}", "kind", odb_json_text(odb_annotation_name(s->stop.kind)),
+                      "number", s->stop.number, "text", odb_json_text(s->stop.text), "behind",
+                      step_node_json(s, s->stop.node));
+    json_t *json = json_pack(
+        "{s:o,s:o,s:o,s:i,s:i,s:I,s:I,s:o,s:o,s:o}", "inside", odb_json_text(inside), "before",
+        step_node_json(s, walk->at), "stop", stop, "run", walk->at, "of_nodes", step_end(s),
+        "judged", (json_int_t)n.judged, "off", (json_int_t)n.off, "first_off",
+        step_node_json(s, n.first), "notes", odb_json_text(odb_buf_text(&s->notes)), "displays",
+        odb_call__displays_json(s->call));
+    free(inside);
+    return json;
 }
 
 /* --- running ---------------------------------------------------------------------------------- */
@@ -357,7 +403,8 @@ enum odb_status odb_call__walk(struct odb_command_call *call, enum odb_go how, c
         odb_buf_puts(&out, odb_buf_text(&s.notes));
         step_put_place(&s, &out);
         odb_call__put_displays(call, &out);
-        odb_call__print(call, &out);
+        json_t *json = odb_call_has(call, ODB_OPTION_JSON) ? step_json(&s) : NULL;
+        status = odb_call__give(call, json, &out, err);
     }
     odb_buf_dispose(&s.notes);
     return status;
