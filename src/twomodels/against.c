@@ -20,7 +20,7 @@
 #include "report/report.h"
 #include "probe/run_values.h"
 #include "executor/executor.h"
-#include "executor/renames.h"
+#include "executor/recorded/renames.h"
 #include "kernels/core/facts.h"
 
 /* --- what it was made into -------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 
 #include "tensor/format/pyjson.h"
 #include "dump/dump_info.h"
-#include "executor/recording.h"
+#include "executor/recorded/recording.h"
 
 /* All that the recording has, by the names that it says. */
 static void dump_info_look(struct odb_recording *recording)

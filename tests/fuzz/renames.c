@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "executor/renames.h"
+#include "executor/recorded/renames.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -168,7 +168,7 @@ static void test_dump__folder(void **state)
     EXPECT(dump, "d,e", 3);
     EXPECT(dump, "missing", NOTHING);
     EXPECT(dump, "stranger", 4); /* by name, whatever the model */
-    expect_note(dump, "1 recorded names are no values of the model: stranger");
+    expect_note(dump, "1 recorded name is no value of the model: stranger");
     odb_executor_close(dump);
 }
 
@@ -330,9 +330,9 @@ static void test_dump__checkpoints(void **state)
     EXPECT(dump, "x", NOTHING); /* the input's or the checkpoint's? */
     EXPECT(dump, "3", NOTHING);
     EXPECT(dump, "fc.weight", 3);
-    expect_note(dump, "1 recorded parameters are no initializers of the model (the exporter "
-                      "folded or renamed them): gone");
-    expect_note(dump, "1 checkpoints of the model were not recorded: x");
+    expect_note(dump, "1 recorded parameter is no initializer of the model (the exporter "
+                      "folded or renamed it): gone");
+    expect_note(dump, "1 checkpoint of the model was not recorded: x");
     odb_executor_close(dump);
     for (size_t i = 0; i < 4; i++)
         odb_tensor_unref(t[i]);

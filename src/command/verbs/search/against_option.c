@@ -10,7 +10,7 @@
 #include "command/call/call_spec.h"
 #include "command/table/command.h"
 #include "executor/executor.h"
-#include "executor/renames.h"
+#include "executor/recorded/renames.h"
 #include "model/read/load.h"
 
 #define AGAINST_RUNNER "cpu" /* so that the model is on trial, and no runtime */

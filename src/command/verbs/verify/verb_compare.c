@@ -15,7 +15,7 @@
 #include "command/table/verbs.h"
 #include "command/value/search_options.h"
 #include "compare/oldstyle.h"
-#include "executor/recording.h"
+#include "executor/recorded/recording.h"
 
 /* golden NULL: there is no third side. A file that golden lacks is reported in the pair. */
 static enum odb_status compare_files(struct odb_comparison *comparison, const char *name,

@@ -3,8 +3,8 @@
  * A map of names, as --map takes it: lines VALUE = NAME, where each * of the first stands for the
  * same * of the second.
  */
-#ifndef ODB_EXECUTOR_RENAMES_H
-#define ODB_EXECUTOR_RENAMES_H
+#ifndef ODB_EXECUTOR_RECORDED_RENAMES_H
+#define ODB_EXECUTOR_RECORDED_RENAMES_H
 
 #include "base/error.h"
 

@@ -3,8 +3,8 @@
  * Recorded tensors: a folder of .npy and .pb files, a folder that dump_tools wrote, an .npz
  * archive. Opening lists what is there; values are read when they are asked for.
  */
-#ifndef ODB_EXECUTOR_RECORDING_H
-#define ODB_EXECUTOR_RECORDING_H
+#ifndef ODB_EXECUTOR_RECORDED_RECORDING_H
+#define ODB_EXECUTOR_RECORDED_RECORDING_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -15,9 +15,9 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "executor/executor.h"
-#include "executor/mangled.h"
-#include "executor/recording.h"
-#include "executor/renames.h"
+#include "executor/recorded/mangled.h"
+#include "executor/recorded/recording.h"
+#include "executor/recorded/renames.h"
 #include "model/read/load.h"
 #include "system/file.h"
 
@@ -33,8 +33,9 @@ struct dump {
     size_t n_outputs;
     struct odb_map *checkpoints; /* owned: name of a checkpoint -> value */
     struct odb_mangled *mangled; /* owned: of names that nothing else finds; NULL: there are none */
-    struct odb_map *forms;       /* owned: file form -> how many values have it whose own name is
-                                    not recorded */
+    bool counts; /* recorded names that are a number count something, and are no value's name */
+    struct odb_map *forms; /* owned: file form -> how many values have it whose own name is
+                              not recorded */
 };
 
 /* --- the model -------------------------------------------------------------------------------- */
@@ -53,6 +54,7 @@ static void dump_unload(struct dump *dump)
     dump->checkpoints = dump->forms = NULL;
     dump->model = NULL;
     dump->mangled = NULL;
+    dump->counts = false;
 }
 
 static void dump_know_model(struct dump *dump)
@@ -81,6 +83,11 @@ static void dump_know_model(struct dump *dump)
 static const struct odb_value *dump_value(const struct dump *dump, const char *name)
 {
     return dump->model ? odb_graph_value(dump->model->graph, name) : NULL;
+}
+
+static bool dump_is_number(const char *name)
+{
+    return *name && !name[strspn(name, "0123456789")];
 }
 
 /* --- finding ---------------------------------------------------------------------------------- */
@@ -167,15 +174,15 @@ static enum odb_status dump_find(const struct dump *dump, const char *name, size
         free(mapped);
         return missing ? ODB_E_USAGE : ODB_OK;
     }
-    *found = dump_is_others(dump, value, name) ? ODB_RECORDING_NONE
-                                               : odb_recording_find(dump->recording, name);
+    bool own = !dump_is_others(dump, value, name) && !(dump->counts && dump_is_number(name));
+    *found = own ? odb_recording_find(dump->recording, name) : ODB_RECORDING_NONE;
     if (*found == ODB_RECORDING_NONE)
         *found = dump_find_output(dump, name);
     if (*found == ODB_RECORDING_NONE)
         *found = dump_find_checkpoint(dump, value);
     if (*found == ODB_RECORDING_NONE)
         *found = dump_find_parameter(dump, value);
-    if (*found == ODB_RECORDING_NONE)
+    if (*found == ODB_RECORDING_NONE && own)
         *found = dump_find_file(dump, name);
     if (*found == ODB_RECORDING_NONE && value)
         *found = odb_mangled_find(dump->mangled, value->index);
@@ -236,7 +243,8 @@ static void dump_match(struct dump *dump, const struct odb_load *load)
     struct dump_witness witness = {load, graph};
     for (size_t i = 0; i < count; i++) {
         const char *name = odb_recording_name(dump->recording, i);
-        items[i] = !dump_value(dump, name) && !odb_map_has(dump->checkpoints, name);
+        items[i] = (dump->counts && dump_is_number(name)) ||
+                   (!dump_value(dump, name) && !odb_map_has(dump->checkpoints, name));
     }
     for (size_t v = 0; v < graph->n_values; v++) {
         const char *name = graph->values[v].name;
@@ -258,11 +266,58 @@ static void dump_match(struct dump *dump, const struct odb_load *load)
                                                                    .found = found,
                                                                    .values = values,
                                                                    .items = items,
+                                                                   .counts = dump->counts,
                                                                    .witness = dump_witness,
                                                                    .payload = &witness});
     free(found);
     free(items);
     free(values);
+}
+
+/* Whether a tensor holds more or less elements than the model says of the value. */
+static bool dump_misfits(const struct dump *dump, size_t item, const struct odb_type *type)
+{
+    struct odb_tensor *t = NULL;
+    struct odb_error ignored;
+    int64_t n = 1;
+    for (int d = 0; d < type->rank; d++)
+        n = type->dims[d].value < 0 ? -1 : n * type->dims[d].value;
+    bool known = type->known && type->kind == ODB_TENSOR && type->rank >= 0 && n >= 0;
+    bool misfits = known &&
+                   odb_recording_read(&t, dump->recording, item, type, &ignored) == ODB_OK &&
+                   t->count != (size_t)n;
+    odb_tensor_unref(t);
+    return misfits;
+}
+
+/* Of a model whose values are called 164, 165, ..., a tool may count what it records from 0 on.
+ * Then some numbers are no value's name, or the values of their names are larger or smaller. */
+static bool dump_may_count(const struct dump *dump)
+{
+    size_t unknown = 0, misfits = 0, known = 0;
+    for (size_t i = 0; i < odb_recording_count(dump->recording); i++) {
+        const char *name = odb_recording_name(dump->recording, i);
+        const struct odb_value *value = dump_value(dump, name);
+        if (!dump_is_number(name))
+            continue;
+        known += value != NULL;
+        unknown += !value;
+        misfits += value && dump_misfits(dump, i, &value->type);
+    }
+    return known && (unknown || 4 * misfits > known);
+}
+
+/* That numbers count is believed where it finds more of them than their names do. */
+static void dump_match_all(struct dump *dump, const struct odb_load *load)
+{
+    dump->counts = dump_may_count(dump);
+    dump_match(dump, load);
+    if (!dump->counts || odb_mangled_counts(dump->mangled))
+        return;
+    odb_mangled_free(dump->mangled);
+    dump->mangled = NULL;
+    dump->counts = false;
+    dump_match(dump, load);
 }
 
 static enum odb_status dump_load(void *self, const struct odb_load *load, struct odb_error *err)
@@ -275,7 +330,7 @@ static enum odb_status dump_load(void *self, const struct odb_load *load, struct
     for (size_t i = 0; i < load->n_original_outputs; i++)
         dump->outputs[dump->n_outputs++] = odb_xstrdup(load->original_outputs[i]);
     dump_know_model(dump);
-    dump_match(dump, load);
+    dump_match_all(dump, load);
     return ODB_OK;
 }
 
@@ -310,11 +365,13 @@ static void dump_list_add(struct dump_list *list, const char *name)
     odb_buf_put_shown(&list->text, name);
 }
 
-static void dump_list_tell(struct dump_list *list, struct odb_account *account, const char *what)
+/* one and many: what a name is, and what several are. */
+static void dump_list_tell(struct dump_list *list, struct odb_account *account, const char *one,
+                           const char *many)
 {
     if (list->n)
-        odb_account_note(account, "%zu %s: %s%s", list->n, what, odb_buf_text(&list->text),
-                         list->n > DUMP_LISTED ? ", ..." : "");
+        odb_account_note(account, "%zu %s: %s%s", list->n, list->n == 1 ? one : many,
+                         odb_buf_text(&list->text), list->n > DUMP_LISTED ? ", ..." : "");
     odb_buf_dispose(&list->text);
 }
 
@@ -353,33 +410,54 @@ static char *dump_write_map(const struct dump *dump, const struct odb_buf *text)
     return NULL;
 }
 
+/* The same, and the file in which it can be chosen. */
+static void dump_list_map(struct dump_list *list, struct odb_account *account, const char *one,
+                          const char *many, const char *how, const char *path)
+{
+    char *behind = path ? odb_xasprintf("; %s %s, for --map", how, path) : odb_xstrdup("");
+    char *line = odb_xasprintf("%s%s", list->n == 1 ? one : many, behind);
+    dump_list_tell(list, account, line, line);
+    free(line);
+    free(behind);
+}
+
 /* What was matched by rule, and what is left to choose, for which a map is written. */
 static void dump_tell_mangled(const struct dump *dump, struct odb_account *account)
 {
     struct odb_buf line = ODB_BUF_INIT, map = ODB_BUF_INIT;
-    struct dump_list several = {.text = ODB_BUF_INIT}, misfit = several;
+    struct dump_list several = {.text = ODB_BUF_INIT}, misfit = several, likely = several;
     if (odb_mangled_tell(dump->mangled, &line))
         odb_account_note(account, "%s", odb_buf_text(&line));
     odb_mangled_map(dump->mangled, false, &account->text);
     for (size_t i = 0; i < odb_recording_count(dump->recording); i++) {
         enum odb_mangled_fate fate = odb_mangled_fate(dump->mangled, i);
-        if (fate != ODB_MANGLED_OTHER)
+        if (odb_mangled_likely(dump->mangled, i))
+            dump_list_add(&likely, odb_recording_name(dump->recording, i));
+        else if (fate != ODB_MANGLED_OTHER)
             dump_list_add(fate == ODB_MANGLED_SEVERAL ? &several : &misfit,
                           odb_recording_name(dump->recording, i));
     }
-    odb_buf_clear(&line);
-    odb_buf_puts(&line, "recorded names could be several values, or are two of one, and are left "
-                        "out");
-    if (several.n) {
+    char *path = NULL;
+    if (several.n || likely.n) {
         odb_buf_puts(&map, "# VALUE = NAME: take the # off the lines that hold, for --map\n");
         odb_mangled_map(dump->mangled, true, &map);
-        char *path = dump_write_map(dump, &map);
-        if (path)
-            odb_buf_printf(&line, "; choose in %s, for --map", path);
-        free(path);
+        path = dump_write_map(dump, &map);
     }
-    dump_list_tell(&several, account, odb_buf_text(&line));
+    dump_list_map(&several, account,
+                  "recorded name could be several values, or is one of two of one, and is left out",
+                  "recorded names could be several values, or are two of one, and are left out",
+                  "choose in", path);
+    dump_list_map(
+        &likely, account,
+        "recorded name tells nothing, and is left out; by its elements it is a value of "
+        "the model",
+        "recorded names tell nothing, and are left out; by their elements they are values "
+        "of the model",
+        "see", path);
+    free(path);
     dump_list_tell(&misfit, account,
+                   "recorded name is that of a value of another shape, or of which there is "
+                   "another file, and is left out",
                    "recorded names are those of values of another shape, or of which there is "
                    "another file, and are left out");
     odb_buf_dispose(&line);
@@ -410,16 +488,21 @@ static enum odb_status dump_account(void *self, struct odb_account *account, str
         const char *name = odb_recording_name(dump->recording, i);
         size_t prefix = strlen(ODB_RECORDING_PARAMETERS);
         if (used[i] || odb_recording_is_numbered(dump->recording, i) ||
-            odb_mangled_fate(dump->mangled, i) != ODB_MANGLED_OTHER)
+            odb_mangled_fate(dump->mangled, i) != ODB_MANGLED_OTHER ||
+            odb_mangled_likely(dump->mangled, i))
             continue;
         if (strncmp(name, ODB_RECORDING_PARAMETERS, prefix) == 0)
             dump_list_add(&folded, name + prefix);
         else
             dump_list_add(&unknown, name);
     }
-    dump_list_tell(&lacking, account, "checkpoints of the model were not recorded");
-    dump_list_tell(&unknown, account, "recorded names are no values of the model");
+    dump_list_tell(&lacking, account, "checkpoint of the model was not recorded",
+                   "checkpoints of the model were not recorded");
+    dump_list_tell(&unknown, account, "recorded name is no value of the model",
+                   "recorded names are no values of the model");
     dump_list_tell(&folded, account,
+                   "recorded parameter is no initializer of the model (the exporter folded or "
+                   "renamed it)",
                    "recorded parameters are no initializers of the model (the exporter folded or "
                    "renamed them)");
     dump_tell_mangled(dump, account);

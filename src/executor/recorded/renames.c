@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "executor/renames.h"
+#include "executor/recorded/renames.h"
 
 #include <stdio.h>
 #include <stdlib.h>

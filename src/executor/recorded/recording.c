@@ -5,7 +5,7 @@
  * may say the true name; where neither does, names are compared in a form in which all characters
  * that tools replace are one.
  */
-#include "executor/recording.h"
+#include "executor/recorded/recording.h"
 
 #include <dirent.h>
 #include <errno.h>
