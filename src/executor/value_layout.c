@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,11 +49,35 @@ static enum odb_status layout_order(struct odb_layout *out, const json_t *name,
     return odb_error_remedy(err, "layouts are NCHW, NHWC, NCHWc and the like, and plain");
 }
 
+/* MNN's NC4HW4, and oneDNN's small letters for what is not in blocks: nChw16c. What such a word
+ * stands for; NULL: it is none. */
+static const char *layout_other_words(const char *word, size_t n, char *out, size_t size)
+{
+    int before, behind, end = 0;
+    char text[16];
+    if (n >= sizeof text)
+        return NULL;
+    snprintf(text, sizeof text, "%.*s", (int)n, word);
+    if (sscanf(text, "NC%4dHW%4d%n", &before, &behind, &end) == 2 && !text[end] && before == behind)
+        snprintf(out, size, "NCHW%dc", before);
+    else if (sscanf(text, "nChw%4dc%n", &before, &end) == 1 && end && !text[end])
+        snprintf(out, size, "NCHW%dc", before);
+    else if (!strcmp(text, "nhwc") || !strcmp(text, "nchw"))
+        snprintf(out, size, "%s", text[1] == 'h' ? "NHWC" : "NCHW");
+    else
+        return NULL;
+    return out;
+}
+
 bool odb_layout_parse(struct odb_layout *out, const char *word, size_t n)
 {
-    char name[16];
+    char name[16], other[24];
     size_t to = 0;
     int64_t block = 0;
+    if (layout_other_words(word, n, other, sizeof other)) {
+        word = other;
+        n = strlen(other);
+    }
     *out = (struct odb_layout){.padding = -1, .dtype = ODB_UNDEFINED};
     for (size_t i = 0; i < n; i++) {
         bool digit = word[i] >= '0' && word[i] <= '9';
@@ -367,6 +392,11 @@ enum odb_status odb_layout_plain(struct odb_tensor **out, const struct odb_layou
 static int layout_rank(const char *word, size_t n)
 {
     int rank = 0;
+    char other[24];
+    if (layout_other_words(word, n, other, sizeof other)) {
+        word = other;
+        n = strlen(other);
+    }
     for (size_t i = 0; i < n; i++)
         rank += word[i] >= 'A' && word[i] <= 'Z';
     return rank;

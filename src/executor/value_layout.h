@@ -41,7 +41,8 @@ struct odb_layout_want {
  * ODB_E_FORMAT: one is not what it should be. */
 enum odb_status odb_layout_read(struct odb_layout *out, const json_t *json,
                                 struct odb_error *err) ODB_MUST_USE;
-/* A layout in a word: "NCHW", "NHWC", "NCHW16c" with blocks of 16. False: it is none. */
+/* A layout in a word: "NCHW", "NHWC", "NCHW16c" with blocks of 16, which may be written NC16HW16 or
+ * nChw16c. False: it is none. */
 bool odb_layout_parse(struct odb_layout *out, const char *word, size_t n);
 void odb_layout_dispose(struct odb_layout *layout);
 /* "NCHWc in blocks of 16; int8 with scale 0.02 and zero point 3"; nothing where it says nothing. */

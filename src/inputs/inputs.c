@@ -620,6 +620,16 @@ static enum odb_status inputs_generate(struct inputs_work *work, struct odb_erro
 
 /* --- recorded -------------------------------------------------------------------------------- */
 
+static bool inputs_channels_last(const struct inputs_port *port, const struct odb_tensor *t)
+{
+    const struct odb_type *type = &port->value->type;
+    bool last = type->known && type->rank == 4 && t->rank == 4 && t->kind == ODB_TENSOR &&
+                type->dims[1].value == t->dims[3];
+    for (int d = 2; d < 4 && last; d++)
+        last = type->dims[d].value < 0 || type->dims[d].value == t->dims[d - 1];
+    return last;
+}
+
 static enum odb_status inputs_recalled(struct inputs_work *work, const char *spec,
                                        struct odb_tensor **had, struct odb_error *err)
 {
@@ -630,8 +640,11 @@ static enum odb_status inputs_recalled(struct inputs_work *work, const char *spe
         port->tensor = odb_tensor_ref(had[i]);
         snprintf(port->source, sizeof port->source, "recorded, %.240s", spec);
         if (inputs_accept(work, port, err) != ODB_OK) {
-            odb_error_remedy(err, "give the input that the model takes: --input %s=FILE",
-                             port->value->name);
+            odb_error_remedy(err, "give the input that the model takes: --input %s=FILE%s",
+                             port->value->name,
+                             inputs_channels_last(port, had[i])
+                                 ? ", or say that the recording has channels last: --layout NHWC"
+                                 : "");
             return odb_error_at(err, "input '%s' of %s", port->value->name, spec);
         }
     }

@@ -8,6 +8,7 @@
 #include "run/feeds.h"
 #include "run/hooks.h"
 #include "probe/probe.h"
+#include "probe/recall.h"
 #include "model/read/load.h"
 
 /* For callers that need every value: what a target lacks is an error. */
@@ -132,6 +133,8 @@ enum odb_status odb_recall(const struct odb_model *model, const char *spec, cons
     ODB_TRY(odb_probe_pool(&pool, spec, NULL, err));
     odb_prober_init(&prober, model, &none, NULL, pool, (struct odb_search_hooks){0});
     enum odb_status status = odb_probe_run(&prober, &probe, err);
+    if (status == ODB_OK)
+        free(odb_recall_layout(&prober, values, outputs, n_values));
     odb_prober_dispose(&prober);
     odb_pool_close(pool);
     return status;

@@ -66,6 +66,14 @@ static void recorded_mark_drawn(struct recorded *r)
     }
 }
 
+static void recorded_layout(struct recorded *r, const struct odb_probe *probe)
+{
+    char *line = odb_recall_layout(r->c->prober, probe->values, probe->outputs, probe->n_values);
+    if (line)
+        findings_warn(r->f, "%s", line);
+    free(line);
+}
+
 /* What the recording holds becomes the target's values. The reference's draws were put there for
  * targets that are fed them; feeds stay where the recording has none. */
 static enum odb_status recorded_recall(struct recorded *r, struct odb_error *err)
@@ -88,6 +96,8 @@ static enum odb_status recorded_recall(struct recorded *r, struct odb_error *err
         outputs[i] = odb_tensor_ref(c->options->recorded[list[i]]);
     if (!c->options->recorded)
         status = odb_probe_run(c->prober, &probe, err);
+    if (!c->options->recorded && status == ODB_OK)
+        recorded_layout(r, &probe);
     for (size_t i = 0; i < probe.n_values && status == ODB_OK; i++) {
         int v = list[i];
         bool made = graph->values[v].producer != ODB_NO_NODE;

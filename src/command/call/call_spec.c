@@ -16,32 +16,23 @@
 #include "command/table/default_target.h"
 #include "executor/executor.h"
 
-static bool call_names_map_visit(const struct odb_spec *spec, void *payload)
+struct call_names {
+    const char *key;
+    bool found;
+};
+
+static bool call_names_visit(const struct odb_spec *spec, void *payload)
 {
-    bool *names = payload;
-    *names = odb_spec_option(spec, "map") != NULL;
-    return !*names;
+    struct call_names *names = payload;
+    names->found = odb_spec_option(spec, names->key) != NULL;
+    return !names->found;
 }
 
-/* Whether a recording's spec names a map itself, behind a transport too. */
-static bool call_names_map(const char *spec)
+/* Whether a spec has the option itself, behind a transport too. */
+static bool call_names(const char *spec, const char *key)
 {
-    bool names = false;
-    return odb_spec_walk(spec, call_names_map_visit, &names, NULL) == ODB_OK && names;
-}
-
-static bool call_names_types_visit(const struct odb_spec *spec, void *payload)
-{
-    bool *names = payload;
-    *names = odb_spec_option(spec, "types") != NULL;
-    return !*names;
-}
-
-/* The same of how element types are compared. */
-static bool call_names_types(const char *spec)
-{
-    bool names = false;
-    return odb_spec_walk(spec, call_names_types_visit, &names, NULL) == ODB_OK && names;
+    struct call_names names = {key, false};
+    return odb_spec_walk(spec, call_names_visit, &names, NULL) == ODB_OK && names.found;
 }
 
 /* What an option says, or the console where the command has no such option. */
@@ -51,15 +42,16 @@ static const char *call_setting(const struct odb_command_call *call, enum odb_op
     return value || !call->console ? value : odb_console_get(call->console, id);
 }
 
-/* The spec in the words of --map, where it is a recording's that names no map itself. */
-static const char *call_mapped(struct odb_command_call *call, const char *spec)
+/* The spec with what an option says, where it is a recording's that does not say it itself. */
+static const char *call_recorded(struct odb_command_call *call, const char *spec,
+                                 enum odb_option_id id, const char *key)
 {
-    const char *map = call_setting(call, ODB_OPTION_MAP);
+    const char *value = call_setting(call, id);
     struct odb_buf text = ODB_BUF_INIT;
-    if (!spec || !map || !odb_executor_recorded(spec) || call_names_map(spec))
+    if (!spec || !value || !odb_executor_recorded(spec) || call_names(spec, key))
         return spec;
-    odb_buf_printf(&text, "%s,map=", spec);
-    for (const char *p = map; *p; p++)
+    odb_buf_printf(&text, "%s,%s=", spec, key);
+    for (const char *p = value; *p; p++)
         odb_buf_printf(&text, "%s%c", strchr(",=@\\", *p) ? "\\" : "", *p);
     odb_push(&call->texts, odb_buf_take(&text));
     return call->texts.items[call->texts.n - 1];
@@ -68,7 +60,7 @@ static const char *call_mapped(struct odb_command_call *call, const char *spec)
 const char *odb_call__typed(struct odb_command_call *call, const char *spec)
 {
     const char *types = call_setting(call, ODB_OPTION_TYPES);
-    if (!spec || !types || call_names_types(spec))
+    if (!spec || !types || call_names(spec, "types"))
         return spec;
     odb_push(&call->texts, odb_xasprintf("%s,types=%s", spec, types));
     return call->texts.items[call->texts.n - 1];
@@ -80,7 +72,8 @@ const char *odb_call__spec(struct odb_command_call *call, enum odb_option_id id)
     char *named = spec ? odb_executor_named(call->console, spec) : NULL;
     if (named)
         odb_push(&call->texts, named);
-    spec = call_mapped(call, named ? named : spec);
+    spec = call_recorded(call, named ? named : spec, ODB_OPTION_MAP, "map");
+    spec = call_recorded(call, spec, ODB_OPTION_LAYOUT, "layouts");
     return id == ODB_OPTION_TARGET ? odb_call__typed(call, spec) : spec;
 }
 

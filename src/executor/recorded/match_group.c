@@ -27,6 +27,22 @@ static bool group_same_shape(const struct odb_tensor *t, const struct odb_tensor
            !memcmp(t->dims, other->dims, (size_t)t->rank * sizeof *t->dims);
 }
 
+/* Channels last, or in blocks that come last: what the recording holds otherwise, all of it.
+ * wanted: -1: any. */
+static bool group_other_layout(const struct odb_tensor *t, int rank, const int64_t *wanted)
+{
+    bool blocked = t->rank == rank + 1;
+    int64_t last = t->rank > 0 ? t->dims[t->rank - 1] : 0, channels = rank > 1 ? wanted[1] : -1;
+    if (t->kind != ODB_TENSOR || rank < 4 || last < 1 || (!blocked && t->rank != rank))
+        return false;
+    bool fits = blocked ? channels < 0 || (channels + last - 1) / last == t->dims[1]
+                        : channels < 0 || channels == last;
+    fits = fits && (wanted[0] < 0 || wanted[0] == t->dims[0]);
+    for (int d = 2; d < rank && fits; d++)
+        fits = wanted[d] < 0 || wanted[d] == t->dims[blocked ? d : d - 1];
+    return fits;
+}
+
 /* Numbers and strings are never the same value; exactly: nor are floats and integers. */
 static bool group_types_fit(enum odb_dtype a, enum odb_dtype b, bool exactly)
 {
@@ -46,7 +62,8 @@ static bool group_fits(const struct mangled_file *file, const struct mangled_val
     if (!t)
         return false;
     if (value->witness)
-        return group_same_shape(t, value->witness) &&
+        return (group_same_shape(t, value->witness) ||
+                group_other_layout(t, value->witness->rank, value->witness->dims)) &&
                group_types_fit(t->dtype, value->witness->dtype, exactly);
     if (!type->known)
         return true;
@@ -55,7 +72,11 @@ static bool group_fits(const struct mangled_file *file, const struct mangled_val
     bool fits = t->kind != ODB_TENSOR || type->rank < 0 || type->rank == t->rank;
     for (int d = 0; fits && t->kind == ODB_TENSOR && d < type->rank; d++)
         fits = type->dims[d].value < 0 || type->dims[d].value == t->dims[d];
-    return fits;
+    int64_t dims[ODB_MAX_RANK];
+    for (int d = 0; !fits && d < type->rank && d < ODB_MAX_RANK; d++)
+        dims[d] = type->dims[d].value;
+    return fits || (t->kind == ODB_TENSOR && type->rank <= ODB_MAX_RANK &&
+                    group_other_layout(t, type->rank, dims));
 }
 
 static bool group_open(const struct odb_mangled *m, int file, int value, bool exactly)
@@ -117,8 +138,8 @@ static float group_measure(const struct mangled_file *file, const struct mangled
 {
     const struct odb_tensor *a = file->tensor, *b = value->witness;
     double off = 0, all = 0;
-    if (!b || !group_fits(file, value, false) || odb_tensor_real(a) == ODB_UNDEFINED ||
-        odb_tensor_real(b) == ODB_UNDEFINED)
+    if (!b || !group_fits(file, value, false) || !group_same_shape(a, b) ||
+        odb_tensor_real(a) == ODB_UNDEFINED || odb_tensor_real(b) == ODB_UNDEFINED)
         return INFINITY;
     for (size_t i = 0; i < b->count; i += b->count / looked + 1) {
         double x = odb_tensor_f64(a, i), y = odb_tensor_f64(b, i);

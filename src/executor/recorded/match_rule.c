@@ -244,8 +244,9 @@ static void search_vote(struct rule_search *s, struct mangled_rule rule, int val
     free(vote);
 }
 
-/* All rules by which this part of a file's name is a part of some value's. In front something is
- * taken off one of the two only, and a number is a whole name or none. */
+/* All rules by which this part of a file's name is a part of some value's. In front, and behind,
+ * something is taken off one of the two only: else one word would become another. A number is a
+ * whole name or none. */
 static void search_propose(struct rule_search *s, const char *text, int index, size_t from,
                            size_t to)
 {
@@ -260,7 +261,8 @@ static void search_propose(struct rule_search *s, const char *text, int index, s
         const struct rule_key *entry = &s->keys.items[e];
         const char *loose = s->m->values.items[entry->value].loose;
         bool whole = !entry->from && !loose[entry->to];
-        if ((from && entry->from) || (number && !whole))
+        bool both = (from && entry->from) || (text[to] && loose[entry->to]);
+        if (both || (number && !whole))
             continue;
         search_vote(s,
                     (struct mangled_rule){.index = index,
@@ -350,40 +352,23 @@ static bool rules_find(struct odb_mangled *m)
 
 static void rules_fold(struct odb_mangled *m)
 {
+    m->folded = true;
     for (size_t f = 0; f < m->files.n; f++)
         mangled__fold(m->files.items[f].loose);
     for (size_t v = 0; v < m->values.n; v++)
         mangled__fold(m->values.items[v].loose);
 }
 
-static size_t rules_matched(const struct odb_mangled *m)
-{
-    size_t n = 0;
-    for (size_t f = 0; f < m->files.n; f++)
-        n += m->files.items[f].value >= 0;
-    return n;
-}
-
-static void rules_match(struct odb_mangled *m)
+/* Loose names alone are believed of any file, with their capitals first. */
+void mangled__by_rules(struct odb_mangled *m)
 {
     static char nothing[] = "";
     const struct mangled_rule plain = {-1, nothing, nothing, nothing, nothing, 0};
     size_t matched;
     rule_apply(m, &plain, &matched);
+    rules_fold(m);
+    rule_apply(m, &plain, &matched);
+    m->by_folding = matched > 0;
     for (int round = 0; round < RULE_ROUNDS && rules_find(m); round++) {
     }
-}
-
-/* Loose names alone are believed of any file. Where rules leave most files, capitals do not count
- * either. */
-void mangled__by_rules(struct odb_mangled *m)
-{
-    rules_match(m);
-    size_t matched = rules_matched(m);
-    if (2 * matched > m->files.n)
-        return;
-    rules_fold(m);
-    rules_match(m);
-    m->folded = true;
-    m->by_folding = rules_matched(m) > matched;
 }

@@ -204,6 +204,24 @@ static void test_layout__nothing_to_undo(void **state)
     odb_tensor_unref(out);
 }
 
+static void test_value_layout__words_of_libraries(void **state)
+{
+    static const struct {
+        const char *word;
+        int64_t block; /* -1: it is none */
+    } cases[] = {{"NC4HW4", 4},  {"NC16HW16", 16}, {"nChw16c", 16}, {"NCHW8c", 8}, {"nhwc", 0},
+                 {"NHWC", 0},    {"nchw", 0},      {"NC4HW8", -1},  {"nChwc", -1}, {"NC4HW4x", -1},
+                 {"nChw16", -1}, {"NC-4HW-4", -1}, {"", -1}};
+    (void)state;
+    for (size_t i = 0; i < ODB_COUNT(cases); i++) {
+        struct odb_layout layout;
+        bool is = odb_layout_parse(&layout, cases[i].word, strlen(cases[i].word));
+        assert_int_equal(is, cases[i].block >= 0);
+        if (is)
+            assert_int_equal(layout.block, cases[i].block);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +232,7 @@ int main(void)
         cmocka_unit_test(test_layout__blocked_and_quantised),
         cmocka_unit_test(test_layout__what_does_not_fit_is_refused),
         cmocka_unit_test(test_layout__nothing_to_undo),
+        cmocka_unit_test(test_value_layout__words_of_libraries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
