@@ -165,6 +165,12 @@ bool odb_input__is_image(const char *name)
     return is;
 }
 
+size_t odb_input__pictures(const char *text)
+{
+    static const char call[] = "image(";
+    return strncmp(text, call, strlen(call)) ? 0 : strlen(call);
+}
+
 bool odb_input_names_file(const char *text)
 {
     for (size_t i = 0; i < ODB_COUNT(input_files); i++)

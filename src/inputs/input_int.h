@@ -13,6 +13,8 @@ char *odb_input__word(const char **at);
 int odb_input__shape(const char *text, int64_t *dims);
 /* Whether a file's name ends as that of a picture. */
 bool odb_input__is_image(const char *name);
+/* Length of the "image(" that a text begins with; 0: it does not. */
+size_t odb_input__pictures(const char *text);
 /* words: the file, or several that become a batch, then "key=value"s, then NULL. */
 enum odb_status odb_input__image(struct odb_tensor **out, char *source, size_t size,
                                  const struct odb_input_form *form, char *const *words,

@@ -17,7 +17,7 @@
 #include "tensor/format/pyjson.h"
 #include "dump/dump_info.h"
 #include "run/feeds.h"
-#include "inputs/input_file.h"
+#include "inputs/input_int.h"
 #include "probe/run_values.h"
 #include "tensor/format/npy.h"
 #include "tensor/format/npz.h"
@@ -347,6 +347,55 @@ static enum odb_status inputs_given(struct inputs_work *work, const char *text,
     return inputs_accept(work, port, err);
 }
 
+/* An input that a picture could be: of one, three or four channels. */
+static bool inputs_takes_picture(const struct inputs_port *port)
+{
+    const struct odb_type *type = &port->value->type;
+    if (port->tensor || port->range || !type->known || type->kind != ODB_TENSOR || type->rank != 4)
+        return false;
+    for (int axis = 1; axis < 4; axis += 2) {
+        int64_t n = type->dims[axis].value;
+        if (n == 1 || n == 3 || n == 4 || n < 0)
+            return odb_dtype_is_float(type->dtype) || odb_dtype_is_integer(type->dtype);
+    }
+    return false;
+}
+
+/* FILE.png, or image(FILE.png,...): for the only input that it can be. */
+static enum odb_status inputs_from_picture(struct inputs_work *work, const char *text,
+                                           struct odb_error *err)
+{
+    struct inputs_port *port = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < work->n; i++)
+        if (inputs_takes_picture(&work->ports[i])) {
+            port = &work->ports[i];
+            n++;
+        }
+    if (n != 1) {
+        odb_fail(err, ODB_E_USAGE, "%zu inputs could be a picture", n);
+        odb_error_remedy(err, "say which one it is: --input NAME=%.200s", text);
+        return odb_error_at(err, "%s", text);
+    }
+    ODB_TRY(inputs_from_file(port, text, err));
+    return inputs_accept(work, port, err);
+}
+
+/* The first of a folder of pictures; found stays false where it holds none. */
+static enum odb_status inputs_from_pictures(struct inputs_work *work, const char *text, bool *found,
+                                            struct odb_error *err)
+{
+    size_t n;
+    char **sets = odb_input_sets(text, &n);
+    const char *first = n ? strrchr(sets[0], '/') : NULL;
+    *found = first && (odb_input__pictures(text) || odb_input__is_image(first));
+    enum odb_status status = *found ? inputs_from_picture(work, sets[0], err) : ODB_OK;
+    for (size_t i = 0; i < n; i++)
+        free(sets[i]);
+    free(sets);
+    return status;
+}
+
 static bool inputs_exists(const char *path)
 {
     struct stat info;
@@ -381,9 +430,13 @@ static enum odb_status inputs_from_folder(struct inputs_work *work, const char *
         free(path);
         free(name);
     }
-    if (status == ODB_OK && work->n && !found) {
+    bool pictures = false;
+    if (status == ODB_OK && work->n && !found)
+        status = inputs_from_pictures(work, dir, &pictures, err);
+    if (status == ODB_OK && work->n && !found && !pictures) {
         odb_fail(err, ODB_E_INPUT,
-                 "the folder holds no input_0.pb, and no NAME.npy or NAME.pb of any input");
+                 "the folder holds no input_0.pb, no NAME.npy or NAME.pb of any input, and no "
+                 "picture");
         return odb_error_at(err, "%s", dir);
     }
     return status;
@@ -448,19 +501,27 @@ static enum odb_status inputs_from(struct inputs_work *work, const char *path,
                                    struct odb_error *err)
 {
     struct stat info;
+    bool folder = false;
+    if (odb_input__pictures(path)) {
+        enum odb_status status = inputs_from_pictures(work, path, &folder, err);
+        return folder || status != ODB_OK ? status : inputs_from_picture(work, path, err);
+    }
     if (stat(path, &info) != 0) {
         odb_fail(err, ODB_E_IO, "%s", strerror(errno));
         return odb_error_at(err, "%s", path);
     }
     if (S_ISDIR(info.st_mode))
         return inputs_from_folder(work, path, err);
+    if (odb_input__is_image(path))
+        return inputs_from_picture(work, path, err);
     if (odb_ends_with(path, ".npz"))
         return inputs_from_npz(work, path, err);
     if (odb_ends_with(path, ".json"))
         return inputs_from_dump(work, path, err);
     odb_fail(err, ODB_E_USAGE, "inputs are not read from this kind of file");
-    odb_error_remedy(err, "give a test_data_set folder, a folder of NAME.npy, an .npz file, or a "
-                          "dump_info.json");
+    odb_error_remedy(err,
+                     "give a test_data_set folder, a folder of NAME.npy or of pictures, an .npz "
+                     "file, a picture, or a dump_info.json");
     return odb_error_at(err, "%s", path);
 }
 
