@@ -115,6 +115,7 @@ const char *ui_names_rest(const struct ui_names *names, const char *name)
 struct name_parts {
     const char *at[NAME_PARTS];
     size_t len[NAME_PARTS];
+    int width[NAME_PARTS]; /* columns; only of a name that is shortened */
     int n;
 };
 
@@ -175,14 +176,25 @@ static size_t name_put(const struct name_parts *parts, uint32_t kept, int common
     return repeated;
 }
 
-static bool name_fits(const struct name_parts *parts, uint32_t kept, char separator,
-                      const struct ui_terminal *terminal, int cols)
+static void name_measure(struct name_parts *parts, const struct ui_terminal *terminal)
 {
-    struct odb_buf text = ODB_BUF_INIT;
-    name_put(parts, kept, 0, separator, terminal, &text);
-    bool fits = ui_text_width(terminal, odb_buf_text(&text)) <= cols;
-    odb_buf_dispose(&text);
-    return fits;
+    for (int i = 0; i < parts->n; i++) {
+        char *part = odb_xstrndup(parts->at[i], parts->len[i]);
+        parts->width[i] = ui_text_width(terminal, part);
+        free(part);
+    }
+}
+
+/* Whether what name_put() makes of the parts has room. */
+static bool name_fits(const struct name_parts *parts, uint32_t kept, int cols)
+{
+    int width = 0;
+    for (int i = 0; i < parts->n; i++) {
+        bool is_kept = kept >> i & 1, gap = !is_kept && (!i || kept >> (i - 1) & 1);
+        if (is_kept || gap)
+            width += (i > 0) + (is_kept ? parts->width[i] : 1);
+    }
+    return width <= cols;
 }
 
 /* --- choosing --------------------------------------------------------------------------------- */
@@ -213,7 +225,7 @@ static int name_telling(const struct name_parts *parts, int n, uint32_t kept, co
 /* First what tells the name from those beside it, then the last part, then what else there is room
  * for, from the end. A last part that is the operator's name tells nothing: that has a column. */
 static uint32_t name_choose(const struct ui_short_name *what, const struct name_parts *parts,
-                            char separator, const struct ui_terminal *terminal, int cols)
+                            char separator, int cols)
 {
     int last = parts->n - 1;
     bool is_op = last > 0 && strlen(what->op) == parts->len[last] &&
@@ -223,12 +235,12 @@ static uint32_t name_choose(const struct ui_short_name *what, const struct name_
         int telling =
             name_telling(parts, is_op ? last : parts->n, kept, what->beside[i], separator);
         uint32_t more = telling < 0 ? kept : kept | 1u << telling;
-        if (!kept || name_fits(parts, more, separator, terminal, cols))
+        if (!kept || name_fits(parts, more, cols))
             kept = more;
     }
     kept = kept ? kept : 1u << last;
     for (int i = last; i >= 0; i--)
-        if (name_fits(parts, kept | 1u << i, separator, terminal, cols))
+        if (name_fits(parts, kept | 1u << i, cols))
             kept |= 1u << i;
     return kept;
 }
@@ -238,9 +250,10 @@ size_t ui_short_name_put(const struct ui_short_name *what, char separator,
 {
     struct name_parts parts;
     name_split(what->name, separator, &parts);
+    name_measure(&parts, terminal);
     uint32_t kept = name_all(&parts);
-    if (!name_fits(&parts, kept, separator, terminal, cols))
-        kept = name_choose(what, &parts, separator, terminal, cols);
+    if (!name_fits(&parts, kept, cols))
+        kept = name_choose(what, &parts, separator, cols);
     int common = what->above ? name_common(&parts, what->above, separator) : 0;
     return name_put(&parts, kept, common, separator, terminal, out);
 }
@@ -250,8 +263,9 @@ void ui_short_name_end(const char *name, char separator, const struct ui_termina
 {
     struct name_parts parts;
     name_split(name, separator, &parts);
+    name_measure(&parts, terminal);
     uint32_t kept = name_all(&parts), fewer;
-    while (!name_fits(&parts, kept, separator, terminal, cols) && (fewer = kept & (kept - 1)))
+    while (!name_fits(&parts, kept, cols) && (fewer = kept & (kept - 1)))
         kept = fewer;
     name_put(&parts, kept, 0, separator, terminal, out);
 }

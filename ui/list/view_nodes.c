@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "command/console/filter.h"
 #include "model/model.h"
 #include "session/session.h"
@@ -20,10 +19,10 @@
 #include "ui/view/app.h"
 #include "ui/view/mark.h"
 #include "ui/view/outline.h"
+#include "ui/view/upkeep.h"
 #include "ui/view/view.h"
 
 #define NODES_OUTPUT 130  /* columns from which on the output has one of its own */
-#define NODES_PATIENCE 10 /* what follows a search is made anew at most this part of time */
 #define NODES_TYPES 1000  /* nodes whose types are measured, at most */
 #define NODES_BESIDE 20   /* rows above and below that a short name is told apart from */
 #define NODES_ENOUGH 40   /* columns that are enough for a name */
@@ -33,12 +32,12 @@
 struct nodes_view {
     struct ui_view view;
     struct ui_outline outline;
-    double made, cost; /* when the rows were made, of odb_clock(), and how long it took */
+    struct ui_upkeep upkeep; /* of the rows */
     struct ui_names names;
     struct nodes_types {
-        int width;                /* columns of the widest type */
-        unsigned long generation; /* of the session then */
-        double made, cost;        /* as above */
+        int width; /* columns of the widest type */
+        struct ui_upkeep upkeep;
+        const struct odb_trace *trace; /* borrowed, only compared: whose they are; NULL: none's */
     } types;
 };
 
@@ -95,9 +94,9 @@ void ui_nodes_remake(struct ui_view *view)
     const struct odb_session *session = view->app->session;
     int selected = ui_nodes_selected(view);
     odb_session_lock(session);
-    v->made = odb_clock();
+    ui_upkeep_begin(&v->upkeep, session);
     ui_outline_make(&v->outline, session);
-    v->cost = odb_clock() - v->made;
+    ui_upkeep_end(&v->upkeep);
     odb_session_unlock(session);
     ui_nodes_goto(view, selected);
 }
@@ -112,22 +111,15 @@ enum odb_status ui_nodes_filter(struct ui_view *view, const char *text, size_t *
     return ODB_OK;
 }
 
-/* What depends on verdicts follows the search, but does not take all of its time. */
-static bool nodes_early(const struct ui_view *view, double made, double cost)
-{
-    return ui_app_busy(view->app) && odb_clock() - made < NODES_PATIENCE * cost;
-}
-
-/* Types become known with the reference's values. Of a large model some are enough: a key waits
- * meanwhile, and a wider type is cut. */
+/* Of a large model some are enough: a key waits meanwhile, and a wider type is cut. */
 static void nodes_measure(struct ui_view *view)
 {
     struct nodes_view *v = (struct nodes_view *)view;
     const struct odb_session *session = view->app->session;
     struct odb_buf text = ODB_BUF_INIT;
     int value;
-    v->types =
-        (struct nodes_types){.generation = odb_session_generation(session), .made = odb_clock()};
+    v->types = (struct nodes_types){.trace = odb_session_held_trace(session)};
+    ui_upkeep_begin(&v->types.upkeep, session);
     size_t n = nodes_graph(view)->n_nodes;
     for (size_t i = 0; i < n; i += 1 + n / NODES_TYPES) {
         odb_buf_clear(&text);
@@ -137,20 +129,22 @@ static void nodes_measure(struct ui_view *view)
         v->types.width = ODB_MAX(v->types.width, (int)text.len);
     }
     odb_buf_dispose(&text);
-    v->types.cost = odb_clock() - v->types.made;
+    ui_upkeep_end(&v->types.upkeep);
 }
 
 static void nodes_prepare(struct ui_view *view, int cols)
 {
     struct nodes_view *v = (struct nodes_view *)view;
-    odb_session_lock(view->app->session);
-    unsigned long generation = odb_session_generation(view->app->session);
-    bool stale = ui_outline_follows(&v->outline) && v->outline.generation != generation;
-    bool unmeasured = !v->types.made || v->types.generation != generation;
-    if (unmeasured && !nodes_early(view, v->types.made, v->types.cost))
+    const struct odb_session *session = view->app->session;
+    bool busy = ui_app_busy(view->app);
+    odb_session_lock(session);
+    bool stale = ui_outline_follows(&v->outline) && ui_upkeep_is_due(&v->upkeep, session, busy);
+    /* Types become known with the reference's values; verdicts change none. */
+    bool measured = v->types.upkeep.made && v->types.trace == odb_session_held_trace(session);
+    if (!measured && ui_upkeep_is_due(&v->types.upkeep, session, busy))
         nodes_measure(view);
-    odb_session_unlock(view->app->session);
-    if (stale && !nodes_early(view, v->made, v->cost))
+    odb_session_unlock(session);
+    if (stale)
         ui_nodes_remake(view);
 }
 

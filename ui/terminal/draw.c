@@ -19,6 +19,8 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
+#define DRAW_RUN 128 /* cells that curses is given at once, at most */
+
 struct draw_piece {
     wchar_t chars[CCHARW_MAX + 8]; /* terminated */
     int cols;
@@ -109,12 +111,26 @@ static bool draw_next(const struct ui_terminal *terminal, const char **text,
     return true;
 }
 
+/* Bytes at the beginning of the text, at most so many, that are a column each and that nothing
+ * joins. Nearly all that a screen shows is such text, and need not be taken apart. */
+static size_t draw_plain(const char *text, size_t most)
+{
+    size_t n = 0;
+    while (n < most && text[n] >= ' ' && text[n] < 0x7f)
+        n++;
+    return n && (unsigned char)text[n] >= 0x80 ? n - 1 : n;
+}
+
 int ui_text_width(const struct ui_terminal *terminal, const char *text)
 {
     int cols = 0;
     struct draw_piece piece;
-    while (draw_next(terminal, &text, &piece))
-        cols += piece.cols;
+    do {
+        size_t n = draw_plain(text, SIZE_MAX);
+        text += n;
+        cols += (int)n;
+        piece.cols = 0;
+    } while (draw_next(terminal, &text, &piece) && ((cols += piece.cols), true));
     return cols;
 }
 
@@ -202,11 +218,33 @@ static bool draw_has(const struct ui_area *area, int row, int col)
     return row >= 0 && row < area->rows && col >= 0 && col < area->cols;
 }
 
+/* n columns of a text that is a column each, or of one character in all of them, as far as they lie
+ * in the area: curses is called once for many. */
+static void draw_run(const struct draw_pen *pen, int row, int col, int n, const char *text,
+                     wchar_t same)
+{
+    cchar_t cells[DRAW_RUN];
+    int from = ODB_MAX(col, 0), end = ODB_MIN(col + n, pen->area->cols), pair = pen->pair;
+    if (row < 0 || row >= pen->area->rows)
+        return;
+    while (from < end) {
+        int i = 0;
+        for (; i < DRAW_RUN && from + i < end; i++) {
+            wchar_t one[2] = {text ? (unsigned char)text[from + i - col] : same, 0};
+            if (!text && i)
+                cells[i] = cells[0];
+            else if (setcchar(&cells[i], one, pen->attributes, 0, &pair) != OK)
+                return;
+        }
+        mvwadd_wchnstr(draw_window(pen->area), pen->area->row + row, pen->area->col + from, cells,
+                       i);
+        from += i;
+    }
+}
+
 static void draw_blanks(const struct draw_pen *pen, int row, int col, int end)
 {
-    for (; col < end; col++)
-        if (draw_has(pen->area, row, col))
-            draw_cell(pen, row, col, L" ");
+    draw_run(pen, row, col, end - col, NULL, L' ');
 }
 
 /* Draws what of the piece lies between the columns first and end; a half of a wide character is
@@ -234,7 +272,14 @@ static int draw_span(const struct draw_pen *pen, int row, int col, int first, in
     first = ODB_MAX(first, 0);
     end = ODB_MIN(end, pen->area->cols);
     bool seen = row >= 0 && row < pen->area->rows;
-    while (col < end && draw_next(pen->area->terminal, &text, &piece)) {
+    while (col < end) {
+        int n = (int)draw_plain(text, (size_t)(end - col)), skip = ODB_MAX(first - col, 0);
+        if (seen && skip < n)
+            draw_run(pen, row, col + skip, n - skip, text + skip, 0);
+        text += n;
+        col += n;
+        if (col >= end || !draw_next(pen->area->terminal, &text, &piece))
+            break;
         if (seen)
             draw_piece(pen, row, col, first, end, &piece);
         col += piece.cols;
@@ -338,8 +383,11 @@ int ui_draw_right(const struct ui_area *area, int row, int col, int width, enum 
 
 void ui_draw_hline(const struct ui_area *area, int row, int col, int n, enum ui_style style)
 {
-    for (int i = ODB_MAX(0, -col); i < n && col + i < area->cols; i++)
-        ui_draw_glyph(area, row, col + i, style, UI_GLYPH_HLINE);
+    struct draw_pen pen = draw_pen(area, style);
+    const char *glyph = ui_glyph_text(UI_GLYPH_HLINE, area->terminal->unicode);
+    uint32_t line = ' ';
+    odb_utf8_read(glyph, strlen(glyph), &line);
+    draw_run(&pen, row, col, n, NULL, (wchar_t)line);
 }
 
 void ui_draw_vline(const struct ui_area *area, int row, int col, int n, enum ui_style style)

@@ -86,8 +86,8 @@ struct ui_app {
     enum ui_style message_style;
     bool linked;       /* a file in the message has been made a link, if there is one */
     double last_frame; /* of odb_clock() */
-    struct {           /* nodes by verdict, and the session's generation then */
-        unsigned long generation;
+    struct {           /* nodes by verdict */
+        struct ui_upkeep upkeep;
         size_t off, pass, culprits;
     } counts;
     int prefix;     /* first key of two; 0: none */

@@ -381,7 +381,6 @@ void ui_outline_make(struct ui_outline *outline, const struct odb_session *sessi
     const struct odb_graph *graph = odb_session_model(session)->graph;
     const struct ui_arrangement *how = &outline->how;
     outline_forget(outline);
-    outline->generation = odb_session_generation(session);
     outline->plain = !outline->parsed && how->sort == UI_SORT_INDEX && !how->descending &&
                      how->depth == UI_DEPTH_ALL && !how->folds.n;
     if (outline->plain)

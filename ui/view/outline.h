@@ -73,11 +73,10 @@ struct ui_outline {
     bool plain;                /* none of the following is there */
     struct ui_row *rows;       /* owned */
     size_t n;
-    int *row_of;              /* owned: of every node; -1: not listed */
-    int *next;                /* owned: the next node in the same row; ODB_NO_NODE: none */
-    char separator;           /* of scopes; 0: not looked for yet */
-    int deepest;              /* scopes inside one another */
-    unsigned long generation; /* of the session when it was made */
+    int *row_of;    /* owned: of every node; -1: not listed */
+    int *next;      /* owned: the next node in the same row; ODB_NO_NODE: none */
+    char separator; /* of scopes; 0: not looked for yet */
+    int deepest;    /* scopes inside one another */
 };
 
 void ui_outline_init(struct ui_outline *outline);

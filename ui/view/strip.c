@@ -61,7 +61,7 @@ static void strip_build(struct ui_strip *strip, const struct odb_session *sessio
     size_t n = odb_session_model(session)->graph->n_nodes;
     strip->columns = odb_xrealloc(strip->columns, (size_t)columns + 1, sizeof *strip->columns);
     strip->n = columns;
-    strip->generation = odb_session_generation(session);
+    ui_upkeep_begin(&strip->upkeep, session);
     strip->factor = factor;
     for (int c = 0; c < columns; c++) {
         struct ui_strip_column *column = &strip->columns[c];
@@ -71,6 +71,7 @@ static void strip_build(struct ui_strip *strip, const struct odb_session *sessio
         for (int i = from; i < ODB_MAX(to, from + 1) && i < (int)n; i++)
             strip_add(session, i, factor, column);
     }
+    ui_upkeep_end(&strip->upkeep);
 }
 
 int ui_strip_column(const struct ui_strip *strip, const struct odb_session *session, int node)
@@ -116,15 +117,15 @@ static void strip_draw_column(const struct ui_strip_column *column, int c,
     }
 }
 
-void ui_strip_draw(struct ui_strip *strip, const struct odb_session *session, double factor,
-                   int selected, const struct ui_area *area)
+void ui_strip_draw(struct ui_strip *strip, const struct odb_session *session, bool busy,
+                   double factor, int selected, const struct ui_area *area)
 {
     size_t n = odb_session_model(session)->graph->n_nodes;
     int gutter = area->cols > 40 ? STRIP_GUTTER : 0, columns = area->cols - gutter;
     if (columns < 1 || area->rows < 2 || !n)
         return;
-    if (strip->n != columns || strip->generation != odb_session_generation(session) ||
-        strip->factor != factor)
+    if (strip->n != columns || strip->factor != factor ||
+        ui_upkeep_is_due(&strip->upkeep, session, busy))
         strip_build(strip, session, factor, columns);
     if (gutter)
         strip_draw_scale(area);

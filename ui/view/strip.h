@@ -7,6 +7,7 @@
 #define ODB_UI_VIEW_STRIP_H
 
 #include "ui/terminal/style.h"
+#include "ui/view/upkeep.h"
 
 struct odb_session;
 struct ui_area;
@@ -21,15 +22,16 @@ struct ui_strip_column {
 struct ui_strip {
     struct ui_strip_column *columns; /* owned */
     int n;
-    unsigned long generation; /* of the session when they were made */
-    double factor;            /* noise times this is the tolerance; 0: it is something else */
+    struct ui_upkeep upkeep;
+    double factor; /* noise times this is the tolerance; 0: it is something else */
 };
 
 void ui_strip_dispose(struct ui_strip *strip);
 /* Draws all rows of the area, the last one an axis with the selected node and the culprits on it.
+ * busy: a command works.
  * Caller holds the session's lock. */
-void ui_strip_draw(struct ui_strip *strip, const struct odb_session *session, double factor,
-                   int selected, const struct ui_area *area);
+void ui_strip_draw(struct ui_strip *strip, const struct odb_session *session, bool busy,
+                   double factor, int selected, const struct ui_area *area);
 /* The column that a node is in; 0 while nothing was drawn. */
 int ui_strip_column(const struct ui_strip *strip, const struct odb_session *session, int node);
 /* The node that a column stands for. */

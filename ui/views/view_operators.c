@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "command/call/call.h"
 #include "command/table/command.h"
 #include "command/table/quoting.h"
@@ -21,11 +20,8 @@
 #include "ui/terminal/draw.h"
 #include "ui/view/app.h"
 #include "ui/view/mark.h"
+#include "ui/view/upkeep.h"
 #include "ui/view/view.h"
-
-#define OPERATORS_PATIENCE                                                                         \
-    10 /* rows that follow a search are counted at most this part of time                          \
-        */
 
 /* An operator. */
 struct operators_row {
@@ -39,8 +35,7 @@ struct operators_view {
     struct ui_cells_view cells;
     struct odb_opnames kinds; /* owned */
     size_t *kind;             /* owned; [n_nodes] numbers in kinds; NULL: not seen yet */
-    unsigned long generation;
-    double made, cost; /* when rows were counted, of odb_clock(), and how long it took */
+    struct ui_upkeep upkeep;
 };
 
 static const struct ui_cells_column operators_columns[UI_CELLS + 1] = {
@@ -208,18 +203,14 @@ static void operators_prepare(struct ui_view *view, int cols)
 {
     struct operators_view *v = (struct operators_view *)view;
     const struct odb_session *session = view->app->session;
-    bool first = !v->kind;
-    bool early = ui_app_busy(view->app) && odb_clock() - v->made < OPERATORS_PATIENCE * v->cost;
-    if (first)
+    if (!v->kind)
         operators_number(v, odb_session_model(session)->graph);
     size_t selected = view->selected;
     odb_session_lock(session);
-    bool stale = first || v->generation != odb_session_generation(session);
-    if (stale && (first || !early)) {
-        v->generation = odb_session_generation(session);
-        v->made = odb_clock();
+    if (ui_upkeep_is_due(&v->upkeep, session, ui_app_busy(view->app))) {
+        ui_upkeep_begin(&v->upkeep, session);
         selected = operators_make(v, session, cols - 2);
-        v->cost = odb_clock() - v->made;
+        ui_upkeep_end(&v->upkeep);
     } else {
         ui_cells_end(&v->cells, cols - 2);
     }
