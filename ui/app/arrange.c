@@ -267,16 +267,16 @@ UI_ACTION(sort)
 
 /* --- scopes ----------------------------------------------------------------------------------- */
 
-/* Down to which depth scopes are open after `fold HOW`; -1: it is about the selected row. */
+/* Down to which depth scopes are open after `fold HOW`; -1: it is no way to fold. */
 static int arrange_depth(const struct ui_outline *outline, const char *how)
 {
     int now = ODB_MIN(outline->how.depth, outline->deepest);
     if (!strcmp(how, "all"))
-        return 0;
+        return outline->trunk_depth;
     if (!strcmp(how, "none"))
         return UI_DEPTH_ALL;
     if (!strcmp(how, "more"))
-        return ODB_MAX(now - 1, 0);
+        return ODB_MAX(now - 1, ODB_MIN(outline->trunk_depth, now));
     if (!strcmp(how, "less"))
         return now + 1 >= outline->deepest ? UI_DEPTH_ALL : now + 1;
     if (how[strspn(how, "0123456789")])
@@ -290,12 +290,12 @@ static enum odb_status arrange_fold_row(struct ui_app *app, const char *how, str
     struct ui_view *nodes = arrange_nodes(app);
     struct ui_outline *outline = ui_nodes_outline(nodes);
     const struct odb_graph *graph = odb_session_model(app->session)->graph;
-    bool folded = ui_outline_row(outline, graph, nodes->selected).scope > 0;
+    bool folded = ui_outline_row(outline, graph, nodes->selected).n > 1;
     bool fold = !strcmp(how, "close") || (!strcmp(how, "toggle") && !folded);
     if (ui_outline_fold(outline, graph, nodes->selected, fold))
         return ODB_OK;
     return odb_fail(err, ODB_E_USAGE,
-                    !fold    ? "this row is no folded scope"
+                    !fold    ? "nothing is folded in this row"
                     : folded ? "no scope is around this one"
                              : "this node's name has no scope, such as /encoder/…");
 }
@@ -319,12 +319,14 @@ UI_ACTION(fold)
         if (depth < 0) {
             status = odb_fail(err, ODB_E_USAGE, "'%.40s' is no way to fold", how);
             odb_error_remedy(err, "choose toggle, open, close, all, none, more, less or a depth");
-        } else if (!outline->deepest) {
+        } else if (!outline->deepest && !app->constants.n) {
             status = odb_fail(err, ODB_E_USAGE,
                               "no name in this model has a scope, such as "
                               "/encoder/…");
         } else {
-            ui_outline_depth(outline, depth);
+            bool none = !strcmp(how, "none") ||
+                        (!strcmp(how, "less") && outline->how.depth >= outline->deepest);
+            ui_outline_depth(outline, depth, none);
         }
     }
     if (status != ODB_OK) {

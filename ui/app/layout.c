@@ -35,6 +35,7 @@
 #include "ui/view/prompt.h"
 #include "ui/view/saving.h"
 #include "ui/view/strip.h"
+#include "ui/views/node_folded.h"
 
 #define LAYOUT_WIDE 120  /* columns from which on two views stand side by side */
 #define LAYOUT_TALL 36   /* rows from which on the log stands below the second */
@@ -327,10 +328,17 @@ static void layout_about(const struct ui_app *app, const struct ui_area *about)
         layout_rule(about, 0, UI_STYLE_LABEL, "no node is listed; & changes the filter");
         return;
     }
+    struct ui_row row = ui_nodes_row(app->views[UI_VIEW_NODES]);
+    bool folded = row.n > 1;
+    node = row.worst;
     const struct odb_value_report *report = odb_session_node(session, node, &value);
     const struct odb_culprit *culprit = odb_session_culprit(session, node);
+    if (folded) {
+        ui_folded_title(app, &row, &title);
+        odb_buf_puts(&title, ", worst ");
+    }
     odb_node_put(odb_session_model(session)->graph, node, &title);
-    if (value != ODB_NO_VALUE) {
+    if (value != ODB_NO_VALUE && !folded) {
         odb_buf_printf(&title, " > %s ", odb_session_model(session)->graph->values[value].name);
         odb_session_put_type(session, value, &title);
     }

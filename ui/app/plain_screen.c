@@ -153,7 +153,9 @@ static void linear_node(const struct ui_app *app, size_t at, struct odb_buf *out
     odb_session_lock(session);
     const struct odb_value_report *report = odb_session_node(session, row.worst, &value);
     const struct odb_node *node = &graph->nodes[row.node];
-    if (row.scope)
+    if (row.n > 1 && !row.scope)
+        odb_buf_printf(out, "#%d, %d constant parts, worst #%d", row.node, row.n, row.worst);
+    else if (row.scope)
         odb_buf_printf(out, "#%d scope %.*s, %d nodes, worst #%d", row.node, row.scope,
                        ui_outline_label(graph, row.node), row.n, row.worst);
     else
@@ -174,7 +176,7 @@ static void linear_node(const struct ui_app *app, size_t at, struct odb_buf *out
         if (odb_session_bookmark_at(session, i)->node == row.node)
             odb_buf_printf(out, ", bookmark %c", odb_session_bookmark_at(session, i)->letter);
     struct odb_buf type = ODB_BUF_INIT;
-    if (!row.scope && value != ODB_NO_VALUE)
+    if (row.n == 1 && value != ODB_NO_VALUE)
         odb_session_put_type(session, value, &type);
     if (type.len)
         odb_buf_printf(out, ", %s", odb_buf_text(&type));

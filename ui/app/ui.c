@@ -46,6 +46,8 @@ static void ui_wake(void *app)
 
 static void ui_open_views(struct ui_app *app)
 {
+    ui_constants_find(&app->constants, app->session);
+    app->strip.constants = &app->constants;
     for (int id = 0; id < UI_VIEW_COUNT; id++) {
         struct ui_view *view = odb_xcalloc(1, ui_views[id].ops->size);
         view->ops = ui_views[id].ops;
@@ -75,6 +77,7 @@ static void ui_close(struct ui_app *app)
     }
     ui_keymap_free(app->keymap);
     ui_strip_dispose(&app->strip);
+    ui_constants_dispose(&app->constants);
     free(app->trail.items);
     free(app->ahead.items);
     ui_arrange_dispose(app);

@@ -80,10 +80,20 @@ static int name_needs(const struct odb_node *node, const char *name, char separa
     return ui_text_width(terminal, name) - (is_op ? ui_text_width(terminal, last + 1) - 1 : 0);
 }
 
+/* The width in which nearly all of n names have room. */
+static int names_nearly(const size_t *count, size_t n)
+{
+    size_t seen = count[0];
+    int width = 0;
+    while (width < NAME_WIDEST && seen * 100 < n * NAME_NEARLY)
+        seen += count[++width];
+    return width;
+}
+
 void ui_names_make(struct ui_names *names, const struct odb_graph *graph, char separator,
                    const struct ui_terminal *terminal)
 {
-    size_t count[NAME_WIDEST + 1] = {0}, seen = 0;
+    size_t needs[NAME_WIDEST + 1] = {0}, whole[NAME_WIDEST + 1] = {0};
     *names = (struct ui_names){.prefix = names_prefix(graph, separator), .separator = separator};
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct odb_node *node = &graph->nodes[i];
@@ -91,17 +101,25 @@ void ui_names_make(struct ui_names *names, const struct odb_graph *graph, char s
         int op = ui_text_width(terminal, node->op_type) +
                  (*node->domain ? ui_text_width(terminal, node->domain) + 2 : 0);
         names->op = ODB_MAX(names->op, op);
-        count[ODB_MIN(name_needs(node, label, separator, terminal), NAME_WIDEST)]++;
+        needs[ODB_MIN(name_needs(node, label, separator, terminal), NAME_WIDEST)]++;
+        whole[ODB_MIN(ui_text_width(terminal, label), NAME_WIDEST)]++;
     }
-    while (names->width < NAME_WIDEST &&
-           (seen += count[names->width]) * 100 < graph->n_nodes * NAME_NEARLY)
-        names->width++;
+    names->width = names_nearly(needs, graph->n_nodes);
+    names->whole = names_nearly(whole, graph->n_nodes);
 }
 
 void ui_names_dispose(struct ui_names *names)
 {
     free(names->prefix);
     *names = (struct ui_names){0};
+}
+
+int ui_names_depth(const struct ui_names *names)
+{
+    int depth = 0;
+    for (size_t i = 1; *names->prefix && names->prefix[i]; i++)
+        depth += names->prefix[i] == names->separator;
+    return depth;
 }
 
 const char *ui_names_rest(const struct ui_names *names, const char *name)

@@ -17,12 +17,15 @@ struct ui_names {
     char *prefix; /* owned: whole parts that nearly all names begin with, a separator last; or "" */
     char separator;
     int width; /* columns in which nearly all names have room, behind the prefix */
+    int whole; /* the same with a last part that is the operator's name */
     int op;    /* columns of the widest operator, its domain included */
 };
 
 void ui_names_make(struct ui_names *names, const struct odb_graph *graph, char separator,
                    const struct ui_terminal *terminal);
 void ui_names_dispose(struct ui_names *names);
+/* Scopes that the prefix consists of. */
+int ui_names_depth(const struct ui_names *names);
 /* The name behind the prefix; the whole name where it has another beginning. Borrowed. */
 const char *ui_names_rest(const struct ui_names *names, const char *name);
 

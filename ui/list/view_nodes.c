@@ -10,7 +10,9 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "command/call/call.h"
 #include "command/console/filter.h"
+#include "command/table/command.h"
 #include "model/model.h"
 #include "session/session.h"
 #include "ui/list/list.h"
@@ -22,12 +24,14 @@
 #include "ui/view/upkeep.h"
 #include "ui/view/view.h"
 
-#define NODES_OUTPUT 130  /* columns from which on the output has one of its own */
-#define NODES_TYPES 1000  /* nodes whose types are measured, at most */
-#define NODES_BESIDE 20   /* rows above and below that a short name is told apart from */
-#define NODES_ENOUGH 40   /* columns that are enough for a name */
-#define NODES_LEAST 16    /* columns that a name has where there is a type beside it */
-#define NODES_LEAST_OP 11 /* columns of operators: of a folded scope, how many nodes it has */
+#define NODES_OUTPUT 130   /* columns from which on the output has one of its own */
+#define NODES_TYPES 1000   /* nodes whose types are measured, at most */
+#define NODES_BESIDE 20    /* rows above and below that a short name is told apart from */
+#define NODES_ENOUGH 40    /* columns that are enough for a name */
+#define NODES_LEAST 16     /* columns that a name has where there is a type beside it */
+#define NODES_LEAST_OP 11  /* columns of operators: of a folded scope, how many nodes it has */
+#define NODES_NAMES 400    /* bytes of names that are enough for any row */
+#define NODES_CONSTANTS 14 /* and of constant parts, how many there are */
 
 struct nodes_view {
     struct ui_view view;
@@ -60,6 +64,11 @@ static size_t nodes_rows(const struct ui_view *view)
 int ui_nodes_selected(const struct ui_view *view)
 {
     return nodes_row(view, view->selected).node;
+}
+
+struct ui_row ui_nodes_row(const struct ui_view *view)
+{
+    return nodes_row(view, view->selected);
 }
 
 struct ui_outline *ui_nodes_outline(struct ui_view *view)
@@ -235,6 +244,11 @@ static struct nodes_columns nodes_columns(const struct ui_view *view, int cols)
     if (rest < nodes_enough(view)) { /* the error and the name matter most */
         rest += c.type;
         c.type = 0;
+    }
+    int spare = ODB_MIN(rest - v->names.whole, v->names.op - c.op);
+    if (spare > 0) { /* what names do not need makes operators whole */
+        c.op += spare;
+        rest -= spare;
     }
     int *const give[] = {&c.bar, &c.op};
     for (size_t i = 0; i < ODB_COUNT(give) && rest < 0; i++) {
@@ -433,25 +447,71 @@ static void nodes_draw_names(const struct ui_view *view, size_t at, int value,
     odb_buf_dispose(&text);
 }
 
-/* A folded scope: how many nodes it has, and its name. */
-static void nodes_draw_scope(const struct ui_view *view, const struct ui_row *row,
-                             const struct nodes_columns *c, const struct ui_area *area, int col)
+/* The name of a folded scope, or the names of constant parts. */
+static void nodes_put_folded(const struct ui_view *view, const struct ui_row *row,
+                             struct odb_buf *out)
 {
+    const struct nodes_view *v = (const struct nodes_view *)view;
     const char *label = ui_outline_label(nodes_graph(view), row->node);
-    const char *dots = ui_glyph_text(UI_GLYPH_ELLIPSIS, area->terminal->unicode);
-    char separator = ((const struct nodes_view *)view)->outline.separator;
-    char *text =
-        odb_xasprintf("%s %d node%s", ui_glyph_text(UI_GLYPH_FOLDED, area->terminal->unicode),
-                      row->n, row->n == 1 ? "" : "s");
-    ui_draw_field(area, 0, col, c->op, UI_CUT_END, UI_STYLE_LABEL, text);
-    free(text);
-    const struct ui_names *names = &((const struct nodes_view *)view)->names;
-    int left_out = nodes_on_paper(view) ? 0 : (int)(ui_names_rest(names, label) - label);
-    left_out = left_out < row->scope ? left_out : 0;
-    text = odb_xasprintf("%.*s%c%s", row->scope - left_out, label + left_out, separator, dots);
-    ui_draw_field(area, 0, col + c->op + 1, c->name + 1 + c->output + c->type + c->kernel,
-                  UI_CUT_MIDDLE, UI_STYLE_NAME, text);
-    free(text);
+    const char *rest = nodes_on_paper(view) ? label : ui_names_rest(&v->names, label);
+    if (row->scope) {
+        int left_out = rest - label < row->scope ? (int)(rest - label) : 0;
+        odb_buf_printf(out, "%.*s%c%s", row->scope - left_out, label + left_out,
+                       v->outline.separator,
+                       ui_glyph_text(UI_GLYPH_ELLIPSIS, view->app->terminal->unicode));
+        return;
+    }
+    for (int node = row->node; node != ODB_NO_NODE && out->len < NODES_NAMES;
+         node = v->outline.next[node])
+        odb_buf_printf(out, "%s%s", out->len ? ", " : "",
+                       ui_names_rest(&v->names, ui_outline_label(nodes_graph(view), node)));
+}
+
+/* What the nodes of a row have to do with the error: culprits, and how much of it they add. In so
+ * many columns, or nothing: a part of a number is another number. */
+static void nodes_put_share(const struct ui_view *view, const struct ui_row *row, int room,
+                            struct odb_buf *out)
+{
+    double all = ((const struct nodes_view *)view)->outline.adds;
+    int percent = all > 0 ? (int)(100 * row->adds / all + 0.5) : 0;
+    const struct ui_terminal *terminal = view->app->terminal;
+    for (int brief = 0; brief < 2; brief++) {
+        odb_buf_clear(out);
+        if (row->culprits && !brief)
+            odb_buf_printf(out, " %d culprit%s", row->culprits, odb_plural((size_t)row->culprits));
+        else if (row->culprits)
+            odb_buf_printf(out, " %s %d", ui_glyph_text(UI_GLYPH_CULPRIT, terminal->unicode),
+                           row->culprits);
+        if (percent)
+            odb_buf_printf(out, "%s %s%d %%", row->culprits ? "," : "", brief ? "" : "adds ",
+                           percent);
+        if (ui_text_width(terminal, odb_buf_text(out)) <= room)
+            return;
+    }
+    odb_buf_clear(out);
+}
+
+/* What is folded: how many nodes, their name, and what they have to do with the error. */
+static void nodes_draw_folded(const struct ui_view *view, const struct ui_row *row,
+                              const struct nodes_columns *c, const struct ui_area *area, int col)
+{
+    struct odb_buf text = ODB_BUF_INIT, share = ODB_BUF_INIT;
+    odb_buf_printf(&text, "%s %d %s", ui_glyph_text(UI_GLYPH_FOLDED, area->terminal->unicode),
+                   row->n, row->scope ? "nodes" : "constants");
+    ui_draw_field(area, 0, col, c->op, UI_CUT_END, UI_STYLE_LABEL, odb_buf_text(&text));
+    odb_buf_clear(&text);
+    nodes_put_folded(view, row, &text);
+    col += c->op + 1;
+    int width = c->name + 1 + c->output + c->type + c->kernel;
+    int name = ui_text_width(area->terminal, odb_buf_text(&text));
+    nodes_put_share(view, row, width - ODB_MIN(name, width / 2), &share);
+    int behind = ui_text_width(area->terminal, odb_buf_text(&share));
+    ui_draw_field(area, 0, col, width - behind, row->scope ? UI_CUT_MIDDLE : UI_CUT_END,
+                  row->scope ? UI_STYLE_NAME : UI_STYLE_DIM, odb_buf_text(&text));
+    ui_draw_field(area, 0, col + width - behind, behind, UI_CUT_END, UI_STYLE_LABEL,
+                  odb_buf_text(&share));
+    odb_buf_dispose(&text);
+    odb_buf_dispose(&share);
 }
 
 /* Where the target stands, a breakpoint, a pin, a note or a mark; and a bookmark. */
@@ -490,8 +550,8 @@ static void nodes_draw_row(const struct ui_view *view, size_t at, const struct u
     ui_draw_glyph(area, 0, col + c.index + 2, ui_mark_style(report, culprit),
                   ui_mark_glyph(report, culprit, unsupported));
     col += c.index + 4;
-    if (row.scope)
-        nodes_draw_scope(view, &row, &c, area, col);
+    if (row.n > 1)
+        nodes_draw_folded(view, &row, &c, area, col);
     else
         nodes_draw_names(view, at, value, &c, area, col);
     col += c.op + 1 + c.name + 1 + c.output + c.type + c.kernel + 1;
@@ -531,15 +591,32 @@ static void nodes_subject(const struct ui_view *view, struct ui_subject *out)
 static void nodes_open(struct ui_view *view)
 {
     struct nodes_view *v = (struct nodes_view *)view;
-    ui_outline_init(&v->outline);
+    ui_outline_init(&v->outline, &view->app->constants);
     ui_outline_look(&v->outline, nodes_graph(view));
     ui_names_make(&v->names, nodes_graph(view), v->outline.separator, view->app->terminal);
+    v->outline.trunk = v->names.prefix;
+    v->outline.trunk_depth = ODB_MAX(ODB_MIN(ui_names_depth(&v->names), v->outline.deepest - 1), 0);
+    if (view->app->constants.n)
+        v->names.op = ODB_MAX(v->names.op, NODES_CONSTANTS);
+    ui_nodes_remake(view);
+    ui_list_select(view, 0);
 }
 
 static void nodes_close(struct ui_view *view)
 {
     ui_outline_dispose(ui_nodes_outline(view));
     ui_names_dispose(&((struct nodes_view *)view)->names);
+}
+
+/* What is folded is looked into by unfolding it. */
+static enum ui_answer nodes_act(struct ui_view *view, const struct odb_command_call *call,
+                                struct odb_error *err)
+{
+    if (call->command->screen != ODB_SCREEN_OPEN || odb_call_arg(call, 0) ||
+        ui_nodes_row(view).n < 2)
+        return UI_NOT_MINE;
+    ui_app_command(view->app, "fold open");
+    return UI_DONE;
 }
 
 const struct ui_view_ops ui_nodes_view = {
@@ -556,4 +633,5 @@ const struct ui_view_ops ui_nodes_view = {
     .draw_row = nodes_draw_row,
     .matches = nodes_matches,
     .subject = nodes_subject,
+    .act = nodes_act,
 };

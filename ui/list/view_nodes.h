@@ -10,10 +10,13 @@
 #include "base/error.h"
 
 struct ui_outline;
+struct ui_row;
 struct ui_view;
 
 /* ODB_NO_NODE when the list is empty. */
 int ui_nodes_selected(const struct ui_view *view);
+/* The row that is selected; its node is ODB_NO_NODE when the list is empty. */
+struct ui_row ui_nodes_row(const struct ui_view *view);
 void ui_nodes_goto(struct ui_view *view, int node);
 /* Lists what the filter lets through, NULL or "": everything. *at as in odb_filter_parse(). */
 enum odb_status ui_nodes_filter(struct ui_view *view, const char *text, size_t *at,

@@ -11,6 +11,7 @@
 
 #include "command/call/call.h"
 #include "command/table/command.h"
+#include "ui/view/constants.h"
 #include "ui/view/outline.h"
 #include "ui/view/prompt.h"
 #include "ui/view/strip.h"
@@ -62,9 +63,10 @@ struct ui_app {
     void (*give)(struct ui_app *app, const char *line); /* a command line: ui_app_command() */
     struct odb_job *job;                                /* owned */
     struct ui_running running;                          /* what the job does */
-    struct ui_saving *saving; /* owned: numbers that are written meanwhile */
-    int wake[2];              /* pipe: other threads write, the loop reads */
-    atomic_bool woken;        /* a byte is in the pipe */
+    struct ui_saving *saving;      /* owned: numbers that are written meanwhile */
+    int wake[2];                   /* pipe: other threads write, the loop reads */
+    atomic_bool woken;             /* a byte is in the pipe */
+    struct ui_constants constants; /* of the model */
     struct ui_strip strip;
 
     struct ui_view *views[UI_VIEW_COUNT]; /* owned */

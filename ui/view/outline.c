@@ -10,6 +10,9 @@
 #include "command/console/filter.h"
 #include "model/model.h"
 #include "session/session.h"
+#include "ui/view/constants.h"
+
+#define OUTLINE_CULPRIT 4 /* how bad a culprit is */
 
 const char *ui_sort_name(enum ui_sort sort)
 {
@@ -37,16 +40,20 @@ void ui_arrangement_copy(struct ui_arrangement *out, const struct ui_arrangement
     *out = (struct ui_arrangement){.sort = from->sort,
                                    .descending = from->descending,
                                    .depth = from->depth,
+                                   .constants = from->constants,
                                    .columns = from->columns,
                                    .filter = from->filter ? odb_xstrdup(from->filter) : NULL};
-    for (size_t i = 0; i < from->folds.n; i++)
-        odb_push(&out->folds, (struct ui_fold){odb_xstrdup(from->folds.items[i].scope),
-                                               from->folds.items[i].folded});
+    for (size_t i = 0; i < from->folds.n; i++) {
+        struct ui_fold fold = from->folds.items[i];
+        fold.scope = fold.scope ? odb_xstrdup(fold.scope) : NULL;
+        odb_push(&out->folds, fold);
+    }
 }
 
-void ui_outline_init(struct ui_outline *outline)
+void ui_outline_init(struct ui_outline *outline, const struct ui_constants *constants)
 {
-    *outline = (struct ui_outline){.plain = true, .how.depth = UI_DEPTH_ALL};
+    *outline = (struct ui_outline){
+        .plain = true, .how.depth = UI_DEPTH_ALL, .constants = constants, .trunk = ""};
 }
 
 static void outline_forget(struct ui_outline *outline)
@@ -82,12 +89,21 @@ enum odb_status ui_outline_filter(struct ui_outline *outline, const char *text, 
     return ODB_OK;
 }
 
+/* Whether constant parts stand before what reads them. */
+static bool outline_gathers(const struct ui_outline *outline)
+{
+    const struct ui_arrangement *how = &outline->how;
+    return outline->constants && outline->constants->n && !outline->parsed &&
+           how->sort == UI_SORT_INDEX && !how->descending;
+}
+
 bool ui_outline_follows(const struct ui_outline *outline)
 {
     if (outline->plain)
         return false;
     return outline->how.sort >= UI_SORT_TYPE || outline->how.depth != UI_DEPTH_ALL ||
-           outline->how.folds.n || (outline->parsed && odb_filter_follows(outline->parsed));
+           outline->how.folds.n || outline_gathers(outline) ||
+           (outline->parsed && odb_filter_follows(outline->parsed));
 }
 
 /* --- scopes ----------------------------------------------------------------------------------- */
@@ -128,20 +144,51 @@ void ui_outline_look(struct ui_outline *outline, const struct odb_graph *graph)
     }
 }
 
+/* Of a scope: n bytes of a label, or of what a reader reads: label NULL. */
 static struct ui_fold *outline_fold(const struct ui_outline *outline, const char *label, int n)
 {
     for (size_t i = 0; i < outline->how.folds.n; i++) {
         struct ui_fold *fold = &outline->how.folds.items[i];
-        if (strlen(fold->scope) == (size_t)n && !strncmp(fold->scope, label, (size_t)n))
+        if (label ? fold->scope && strlen(fold->scope) == (size_t)n &&
+                        !strncmp(fold->scope, label, (size_t)n)
+                  : !fold->scope && fold->reader == n)
             return fold;
     }
     return NULL;
 }
 
+static bool outline_is_gathered(const struct ui_outline *outline, int reader)
+{
+    const struct ui_fold *fold = outline_fold(outline, NULL, reader);
+    return fold ? fold->folded : !outline->how.constants;
+}
+
+/* The node that a folded constant part is folded for; ODB_NO_NODE: it is none. */
+static int outline_gathered_for(const struct ui_outline *outline, int node)
+{
+    int reader =
+        outline_gathers(outline) ? ui_constants_reader(outline->constants, node) : ODB_NO_NODE;
+    return reader != ODB_NO_NODE && outline_is_gathered(outline, reader) ? reader : ODB_NO_NODE;
+}
+
+/* Down to which depth scopes of the label stay open. Where it leaves the trunk it has as much less
+ * to go: what stands beside the trunk is folded when the trunk's branches are. */
+static int outline_depth(const struct ui_outline *outline, const char *label)
+{
+    int shared = 0;
+    if (outline->how.depth == UI_DEPTH_ALL)
+        return UI_DEPTH_ALL;
+    for (int n; shared < outline->trunk_depth; shared++)
+        if (!(n = outline_scope(outline, label, shared + 1)) ||
+            strncmp(label, outline->trunk, (size_t)n + 1))
+            break;
+    return ODB_MAX(outline->how.depth - (outline->trunk_depth - shared), 0);
+}
+
 static bool outline_is_folded(const struct ui_outline *outline, const char *label, int n, int depth)
 {
     const struct ui_fold *fold = outline_fold(outline, label, n);
-    return fold ? fold->folded : depth > outline->how.depth;
+    return fold ? fold->folded : depth > outline_depth(outline, label);
 }
 
 static void outline_set_fold(struct ui_outline *outline, const char *label, int n, bool folded)
@@ -150,7 +197,8 @@ static void outline_set_fold(struct ui_outline *outline, const char *label, int 
     if (fold)
         fold->folded = folded;
     else
-        odb_push(&outline->how.folds, (struct ui_fold){odb_xstrndup(label, (size_t)n), folded});
+        odb_push(&outline->how.folds,
+                 (struct ui_fold){label ? odb_xstrndup(label, (size_t)n) : NULL, n, folded});
 }
 
 /* The outermost scope of the label that is folded, as bytes of it; 0: none is. */
@@ -172,6 +220,13 @@ bool ui_outline_fold(struct ui_outline *outline, const struct odb_graph *graph, 
         return false;
     const char *label = ui_outline_label(graph, at.node);
     int found = 0;
+    int reader = outline_gathers(outline) && !at.scope
+                     ? ui_constants_reader(outline->constants, at.node)
+                     : ODB_NO_NODE;
+    if (reader != ODB_NO_NODE && fold != outline_is_gathered(outline, reader)) {
+        outline_set_fold(outline, NULL, reader, fold);
+        return true;
+    }
     for (int depth = 1;; depth++) {
         int n = outline_scope(outline, label, depth);
         if (!n || (fold && at.scope && n >= at.scope))
@@ -189,21 +244,27 @@ bool ui_outline_fold(struct ui_outline *outline, const struct odb_graph *graph, 
 
 bool ui_outline_reveal(struct ui_outline *outline, const struct odb_graph *graph, int node)
 {
-    if (outline->plain || (outline->how.depth == UI_DEPTH_ALL && !outline->how.folds.n))
+    int reader = outline->plain ? ODB_NO_NODE : outline_gathered_for(outline, node);
+    bool scopes = outline->how.depth != UI_DEPTH_ALL || outline->how.folds.n, any = false;
+    if (outline->plain || (!scopes && reader == ODB_NO_NODE))
         return false;
     const char *label = ui_outline_label(graph, node);
-    bool any = false;
+    if (reader != ODB_NO_NODE && outline->rows[outline->row_of[node]].n > 1) {
+        outline_set_fold(outline, NULL, reader, false);
+        any = true;
+    }
     for (int n; (n = outline_folded_scope(outline, label)); any = true)
         outline_set_fold(outline, label, n, false);
     return any;
 }
 
-void ui_outline_depth(struct ui_outline *outline, int depth)
+void ui_outline_depth(struct ui_outline *outline, int depth, bool constants)
 {
     for (size_t i = 0; i < outline->how.folds.n; i++)
         free(outline->how.folds.items[i].scope);
     outline->how.folds.n = 0;
     outline->how.depth = depth;
+    outline->how.constants = constants;
 }
 
 /* --- sorting ---------------------------------------------------------------------------------- */
@@ -213,7 +274,7 @@ static double outline_badness(const struct odb_session *session, int node)
 {
     const struct odb_value_report *report = odb_session_node(session, node, NULL);
     if (report->culprit || odb_session_culprit(session, node))
-        return 4;
+        return OUTLINE_CULPRIT;
     if (odb_verdict_is_bad(report->verdict))
         return 3;
     return report->verdict == ODB_VERDICT_UNTESTED ? 0
@@ -338,42 +399,94 @@ static void outline_worse(const struct odb_session *session, struct ui_row *row,
         row->worst = node;
 }
 
-/* A row for each node that the filter lets through, or for the scope that it is folded into, where
- * the first of them stands. */
+/* What a node adds to the error by itself; 0 where that is not known, or no number. */
+static double outline_adds(const struct odb_session *session, int node)
+{
+    struct odb_number local = odb_session_node(session, node, NULL)->local_error;
+    return local.known && isfinite(local.v) ? local.v : 0;
+}
+
+/* Rows on their way. */
+struct outline_making {
+    const struct odb_session *session;
+    const struct odb_graph *graph;
+    struct odb_map *scopes; /* owned: rows of folded ones; NULL: none is */
+    int *last;              /* owned; [n_nodes] of a row */
+    int reader;             /* whose constant parts were met last, and their row */
+    size_t reader_row;
+};
+
+/* The row that the node is folded into, a new one if need be: outline->n. *scope: of its name. */
+static size_t outline_place(const struct ui_outline *outline, struct outline_making *making,
+                            int node, int *scope)
+{
+    const char *label = ui_outline_label(making->graph, node);
+    size_t row = outline->n;
+    *scope = making->scopes ? outline_folded_scope(outline, label) : 0;
+    if (*scope) {
+        char *key = odb_xstrndup(label, (size_t)*scope);
+        if (!odb_map_get(making->scopes, key, &row))
+            odb_map_set(making->scopes, key, row);
+        free(key);
+        return row;
+    }
+    int reader = outline_gathered_for(outline, node);
+    if (reader == ODB_NO_NODE)
+        return row;
+    if (reader != making->reader)
+        making->reader_row = row;
+    making->reader = reader;
+    return making->reader_row;
+}
+
+static void outline_add(struct ui_outline *outline, struct outline_making *making, int node)
+{
+    int scope;
+    size_t row = outline_place(outline, making, node, &scope);
+    struct ui_row *at = &outline->rows[row];
+    if (row == outline->n) {
+        *at = (struct ui_row){.node = node, .scope = scope, .worst = node};
+        outline->n++;
+    } else {
+        outline_worse(making->session, at, node);
+        outline->next[making->last[row]] = node;
+    }
+    at->n++;
+    at->culprits += outline_badness(making->session, node) == OUTLINE_CULPRIT;
+    at->adds += outline_adds(making->session, node);
+    making->last[row] = node;
+    outline->row_of[node] = (int)row;
+}
+
+/* A row for each node that the filter lets through, or for what it is folded into, where the first
+ * of them stands. */
 static void outline_list(struct ui_outline *outline, const struct odb_session *session)
 {
     const struct odb_graph *graph = odb_session_model(session)->graph;
     bool folds = outline->how.depth != UI_DEPTH_ALL || outline->how.folds.n;
-    struct odb_map *scopes = folds ? odb_map_new() : NULL;
-    int *last = odb_new_n(int, graph->n_nodes + 1); /* of a row */
+    struct outline_making making = {.session = session,
+                                    .graph = graph,
+                                    .scopes = folds ? odb_map_new() : NULL,
+                                    .last = odb_new_n(int, graph->n_nodes + 1),
+                                    .reader = ODB_NO_NODE};
+    outline->adds = 0;
     for (size_t i = 0; i < graph->n_nodes; i++) {
-        int node = (int)i, scope = 0;
-        size_t row = outline->n;
         outline->row_of[i] = -1;
         outline->next[i] = ODB_NO_NODE;
-        if (outline->parsed && !odb_filter_matches(outline->parsed, session, node))
-            continue;
-        if (folds && (scope = outline_folded_scope(outline, ui_outline_label(graph, node)))) {
-            char *key = odb_xstrndup(ui_outline_label(graph, node), (size_t)scope);
-            if (!odb_map_get(scopes, key, &row))
-                odb_map_set(scopes, key, row);
-            free(key);
-        }
-        if (row == outline->n) {
-            outline->rows[outline->n++] = (struct ui_row){node, 1, scope, node};
-        } else {
-            outline->rows[row].n++;
-            outline_worse(session, &outline->rows[row], node);
-            outline->next[last[row]] = node;
-        }
-        last[row] = node;
-        outline->row_of[i] = (int)row;
+        outline->adds += outline_adds(session, (int)i);
+    }
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        int node = outline_gathers(outline) ? outline->constants->order[i] : (int)i;
+        if (!outline->parsed || odb_filter_matches(outline->parsed, session, node))
+            outline_add(outline, &making, node);
     }
     for (size_t row = 0; row < outline->n; row++)
-        if (outline->rows[row].n == 1) /* nothing would be hidden but its name */
-            outline->rows[row].scope = 0;
-    free(last);
-    odb_map_free(scopes);
+        if (outline->rows[row].n == 1) { /* nothing would be hidden but its name */
+            outline->rows[row].scope = outline->rows[row].culprits = 0;
+            outline->rows[row].adds = 0;
+        }
+    free(making.last);
+    odb_map_free(making.scopes);
 }
 
 void ui_outline_make(struct ui_outline *outline, const struct odb_session *session)
@@ -382,7 +495,7 @@ void ui_outline_make(struct ui_outline *outline, const struct odb_session *sessi
     const struct ui_arrangement *how = &outline->how;
     outline_forget(outline);
     outline->plain = !outline->parsed && how->sort == UI_SORT_INDEX && !how->descending &&
-                     how->depth == UI_DEPTH_ALL && !how->folds.n;
+                     how->depth == UI_DEPTH_ALL && !how->folds.n && !outline_gathers(outline);
     if (outline->plain)
         return;
     ui_outline_look(outline, graph);
@@ -407,7 +520,7 @@ struct ui_row ui_outline_row(const struct ui_outline *outline, const struct odb_
     if (row >= ui_outline_rows(outline, graph))
         return (struct ui_row){.node = ODB_NO_NODE, .worst = ODB_NO_NODE};
     if (outline->plain)
-        return (struct ui_row){(int)row, 1, 0, (int)row};
+        return (struct ui_row){.node = (int)row, .n = 1, .worst = (int)row};
     return outline->rows[row];
 }
 

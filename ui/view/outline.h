@@ -3,7 +3,9 @@
  * Which rows the list of nodes has, and in what order: those that a filter lets through, sorted by
  * a column, with scopes folded into one row each. A scope is what nodes' names begin with:
  * /encoder and /encoder/layer.3 of /encoder/layer.3/MatMul; where names have no / in them, the
- * parts between dots. A node without a name has that of the value that it makes.
+ * parts between dots. A node without a name has that of the value that it makes. In the model's
+ * order constant parts (constants.h) stand before the node that reads them, in one row unless they
+ * are unfolded.
  *
  * In its plain state, all nodes by index, an outline keeps nothing per node.
  */
@@ -16,6 +18,7 @@
 
 struct odb_graph;
 struct odb_session;
+struct ui_constants;
 
 /* What `sort` chooses from, in the order of the names. */
 #define UI_SORT_LIST(X)                                                                            \
@@ -50,36 +53,45 @@ struct ui_arrangement {
     unsigned long when; /* it was changed, or that undone, of those kept for that */
     unsigned columns;   /* bits of the names of `columns`, in order; 0: what fits */
     int depth;          /* scopes deeper than this are folded, UI_DEPTH_ALL: none */
+    bool constants;     /* constant parts are not folded */
     ODB_VEC(struct ui_fold {
-        char *scope; /* owned */
+        char *scope; /* owned; NULL: the constant parts that reader reads */
+        int reader;
         bool folded;
     })
-    folds; /* other than depth says */
+    folds; /* other than depth and constants say */
 };
 
 void ui_arrangement_copy(struct ui_arrangement *out, const struct ui_arrangement *from);
 void ui_arrangement_dispose(struct ui_arrangement *how);
 
 struct ui_row {
-    int node;  /* the first, of a folded scope */
-    int n;     /* nodes that it stands for; 1 and scope 0: itself */
-    int scope; /* bytes of the first node's name that the scope has; 0: none is folded */
-    int worst; /* node with the largest error, or the worst verdict */
+    int node;     /* the first, of those that are folded */
+    int n;        /* nodes that it stands for; 1: itself */
+    int scope;    /* bytes of the first node's name that the folded scope has; 0: none is */
+    int worst;    /* node with the largest error, or the worst verdict */
+    int culprits; /* among its nodes; of one: 0 */
+    double adds;  /* of its nodes' own errors together; of one: 0 */
 };
 
 struct ui_outline {
     struct ui_arrangement how;
-    struct odb_filter *parsed; /* owned: of how.filter */
-    bool plain;                /* none of the following is there */
-    struct ui_row *rows;       /* owned */
+    const struct ui_constants *constants; /* borrowed; NULL: not looked for */
+    struct odb_filter *parsed;            /* owned: of how.filter */
+    bool plain;                           /* none of the following is there */
+    struct ui_row *rows;                  /* owned */
     size_t n;
-    int *row_of;    /* owned: of every node; -1: not listed */
-    int *next;      /* owned: the next node in the same row; ODB_NO_NODE: none */
-    char separator; /* of scopes; 0: not looked for yet */
-    int deepest;    /* scopes inside one another */
+    int *row_of;       /* owned: of every node; -1: not listed */
+    int *next;         /* owned: the next node in the same row; ODB_NO_NODE: none */
+    double adds;       /* all nodes' own errors together; 0: none is known */
+    char separator;    /* of scopes; 0: not looked for yet */
+    int deepest;       /* scopes inside one another */
+    const char *trunk; /* borrowed: the name of the scopes that nearly all nodes are in, one in the
+                          other, a separator last; "": there is none */
+    int trunk_depth;   /* how many */
 };
 
-void ui_outline_init(struct ui_outline *outline);
+void ui_outline_init(struct ui_outline *outline, const struct ui_constants *constants);
 void ui_outline_dispose(struct ui_outline *outline);
 /* Another filter, NULL or "": none. On an error it stays as it was; *at is as in
  * odb_filter_parse(). */
@@ -108,7 +120,8 @@ bool ui_outline_fold(struct ui_outline *outline, const struct odb_graph *graph, 
                      bool fold);
 /* Unfolds whatever a node is in. False: nothing was folded. */
 bool ui_outline_reveal(struct ui_outline *outline, const struct odb_graph *graph, int node);
-/* All scopes down to this depth stay open, all others are folded. */
-void ui_outline_depth(struct ui_outline *outline, int depth);
+/* All scopes down to this depth stay open, all others are folded; constants: constant parts stay
+ * open. */
+void ui_outline_depth(struct ui_outline *outline, int depth, bool constants);
 
 #endif

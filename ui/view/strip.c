@@ -8,6 +8,7 @@
 #include "model/model.h"
 #include "session/session.h"
 #include "ui/terminal/draw.h"
+#include "ui/view/constants.h"
 #include "ui/view/mark.h"
 
 #define STRIP_GUTTER 6 /* columns for the scale, where there is room */
@@ -18,18 +19,26 @@ void ui_strip_dispose(struct ui_strip *strip)
     *strip = (struct ui_strip){0};
 }
 
-/* First node of a column. With fewer nodes than columns, nodes are wider than one. */
-static int strip_node(size_t n_nodes, int columns, int column)
+/* Nodes that have a place of their own. */
+static size_t strip_places(const struct ui_strip *strip, const struct odb_session *session)
 {
-    return (int)((size_t)column * n_nodes / (size_t)columns);
+    return odb_session_model(session)->graph->n_nodes - strip->constants->n;
 }
 
-/* The first column that a node is in. */
-static int strip_column(size_t n_nodes, int columns, int node)
+/* First place of a column. With fewer places than columns, they are wider than one. */
+static size_t strip_first(size_t places, int columns, int column)
 {
-    int c = 0;
-    while (c + 1 < columns && strip_node(n_nodes, columns, c) != node &&
-           strip_node(n_nodes, columns, c + 1) <= node)
+    return (size_t)column * places / (size_t)columns;
+}
+
+/* The first column that a place is in. */
+static int strip_column(size_t places, int columns, size_t place)
+{
+    int c = (int)(place * (size_t)columns / places);
+    while (c > 0 && strip_first(places, columns, c - 1) >= place)
+        c--;
+    while (c + 1 < columns && strip_first(places, columns, c) != place &&
+           strip_first(places, columns, c + 1) <= place)
         c++;
     return c;
 }
@@ -58,34 +67,38 @@ static void strip_add(const struct odb_session *session, int node, double factor
 static void strip_build(struct ui_strip *strip, const struct odb_session *session, double factor,
                         int columns)
 {
-    size_t n = odb_session_model(session)->graph->n_nodes;
+    size_t places = strip_places(strip, session), n = odb_session_model(session)->graph->n_nodes;
     strip->columns = odb_xrealloc(strip->columns, (size_t)columns + 1, sizeof *strip->columns);
     strip->n = columns;
     ui_upkeep_begin(&strip->upkeep, session);
     strip->factor = factor;
-    for (int c = 0; c < columns; c++) {
-        struct ui_strip_column *column = &strip->columns[c];
-        *column = (struct ui_strip_column){
+    for (int c = 0; c < columns; c++)
+        strip->columns[c] = (struct ui_strip_column){
             .error = -1, .noise = -1, .tolerance = -1, .style = UI_STYLE_GOOD};
-        int from = strip_node(n, columns, c), to = strip_node(n, columns, c + 1);
-        for (int i = from; i < ODB_MAX(to, from + 1) && i < (int)n; i++)
-            strip_add(session, i, factor, column);
+    for (size_t i = 0; i < n; i++) {
+        size_t place = (size_t)ui_constants_place(strip->constants, (int)i);
+        int c = strip_column(places, columns, place);
+        do
+            strip_add(session, (int)i, factor, &strip->columns[c]);
+        while (++c < columns && strip_first(places, columns, c) == place);
     }
     ui_upkeep_end(&strip->upkeep);
 }
 
 int ui_strip_column(const struct ui_strip *strip, const struct odb_session *session, int node)
 {
-    size_t n = odb_session_model(session)->graph->n_nodes;
-    return strip->n && n && node >= 0 ? strip_column(n, strip->n, node) : 0;
+    size_t places = strip_places(strip, session);
+    if (!strip->n || !places || node < 0)
+        return 0;
+    return strip_column(places, strip->n, (size_t)ui_constants_place(strip->constants, node));
 }
 
 int ui_strip_node(const struct ui_strip *strip, const struct odb_session *session, int column)
 {
-    size_t n = odb_session_model(session)->graph->n_nodes;
-    if (!strip->n || !n || column < 0 || column >= strip->n)
+    size_t places = strip_places(strip, session);
+    if (!strip->n || !places || column < 0 || column >= strip->n)
         return ODB_NO_NODE;
-    return strip_node(n, strip->n, column);
+    return ui_constants_apart(strip->constants, (int)strip_first(places, strip->n, column));
 }
 
 /* 1 at the top, 1e-8 at the foot. */
@@ -120,9 +133,9 @@ static void strip_draw_column(const struct ui_strip_column *column, int c,
 void ui_strip_draw(struct ui_strip *strip, const struct odb_session *session, bool busy,
                    double factor, int selected, const struct ui_area *area)
 {
-    size_t n = odb_session_model(session)->graph->n_nodes;
+    size_t places = strip_places(strip, session);
     int gutter = area->cols > 40 ? STRIP_GUTTER : 0, columns = area->cols - gutter;
-    if (columns < 1 || area->rows < 2 || !n)
+    if (columns < 1 || area->rows < 2 || !places)
         return;
     if (strip->n != columns || strip->factor != factor ||
         ui_upkeep_is_due(&strip->upkeep, session, busy))
@@ -133,12 +146,12 @@ void ui_strip_draw(struct ui_strip *strip, const struct odb_session *session, bo
     struct ui_area axis = ui_area_part(area, area->rows - 1, gutter, 1, columns);
     ui_draw_hline(&axis, 0, 0, columns, UI_STYLE_BORDER);
     for (int c = 0; c < columns; c++) {
-        bool first = !c || strip_node(n, columns, c) != strip_node(n, columns, c - 1);
+        bool first = !c || strip_first(places, columns, c) != strip_first(places, columns, c - 1);
         strip_draw_column(&strip->columns[c], c, &bars);
         if (strip->columns[c].culprit && first)
             ui_draw_glyph(&axis, 0, c, UI_STYLE_CULPRIT, UI_GLYPH_CULPRIT);
     }
-    int at = strip_column(n, columns, selected);
+    int at = ui_strip_column(strip, session, selected);
     if (selected >= 0)
         ui_draw_glyph(&axis, 0, at,
                       strip->columns[at].culprit ? UI_STYLE_CULPRIT : UI_STYLE_SELECTED,

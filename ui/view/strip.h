@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Error against depth: the whole model in one strip, a column per stretch of nodes, as high as the
- * worst error in it on a logarithmic scale.
+ * worst error in it on a logarithmic scale. Constant parts are where the node is that reads them.
  */
 #ifndef ODB_UI_VIEW_STRIP_H
 #define ODB_UI_VIEW_STRIP_H
@@ -11,6 +11,7 @@
 
 struct odb_session;
 struct ui_area;
+struct ui_constants;
 
 /* One column; kept between frames, because a large model has many nodes in each. */
 struct ui_strip_column {
@@ -20,7 +21,8 @@ struct ui_strip_column {
 };
 
 struct ui_strip {
-    struct ui_strip_column *columns; /* owned */
+    const struct ui_constants *constants; /* borrowed: parts that have no column of their own */
+    struct ui_strip_column *columns;      /* owned */
     int n;
     struct ui_upkeep upkeep;
     double factor; /* noise times this is the tolerance; 0: it is something else */
@@ -32,7 +34,7 @@ void ui_strip_dispose(struct ui_strip *strip);
  * Caller holds the session's lock. */
 void ui_strip_draw(struct ui_strip *strip, const struct odb_session *session, bool busy,
                    double factor, int selected, const struct ui_area *area);
-/* The column that a node is in; 0 while nothing was drawn. */
+/* The column that a node, or what reads it, is in; 0 while nothing was drawn. */
 int ui_strip_column(const struct ui_strip *strip, const struct odb_session *session, int node);
 /* The node that a column stands for. */
 int ui_strip_node(const struct ui_strip *strip, const struct odb_session *session, int column);

@@ -23,9 +23,12 @@
 #include "ui/list/jump.h"
 #include "ui/list/list.h"
 #include "ui/list/text_view.h"
+#include "ui/list/view_nodes.h"
 #include "ui/view/app.h"
 #include "ui/view/mark.h"
+#include "ui/view/outline.h"
 #include "ui/view/view.h"
+#include "ui/views/node_folded.h"
 
 #define NODE_READERS 50 /* listed before "and N more" */
 
@@ -48,6 +51,7 @@ struct node_request {
 struct node_view {
     struct ui_text_view text;
     int node, cols;
+    struct ui_row row;            /* of the list, which the node is in; folded: summed up */
     unsigned long generation;     /* of the session when the rows were made */
     struct odb_job *clerk;        /* owned */
     struct node_request asked;    /* the clerk's while it works */
@@ -440,6 +444,13 @@ static void node_make(struct node_view *v)
         node_put_page(v, node);
 }
 
+static void node_sum_up(struct node_view *v)
+{
+    ui_text_clear(&v->text);
+    v->first = v->n_attrs = v->text_row = 0;
+    ui_folded_put(&v->text, &v->row, v->cols);
+}
+
 /* --- the view --------------------------------------------------------------------------------- */
 
 static void node_open(struct ui_view *view)
@@ -463,7 +474,8 @@ static void node_prepare(struct ui_view *view, int cols)
 {
     struct node_view *v = (struct node_view *)view;
     const struct odb_session *session = view->app->session;
-    int node = ui_app_node(view->app);
+    struct ui_row row = ui_nodes_row(view->app->views[UI_VIEW_NODES]);
+    int node = row.node;
     bool answered = odb_job_collect(v->clerk);
     if (answered && atomic_load(&v->asked.stop)) {
         node_drop(&v->asked);
@@ -475,13 +487,18 @@ static void node_prepare(struct ui_view *view, int cols)
     }
     odb_session_lock(session);
     unsigned long generation = odb_session_generation(session);
-    bool stale = v->node != node || v->cols != cols - 2 || v->generation != generation;
-    bool another = v->node != node;
+    bool another = v->node != node || v->row.n != row.n;
+    bool stale = another || v->cols != cols - 2 || v->generation != generation;
     v->node = node;
+    v->row = row;
     v->cols = cols - 2;
     v->generation = generation;
     if (node == ODB_NO_NODE)
         ui_text_clear(&v->text);
+    else if (stale && row.n > 1)
+        node_sum_up(v);
+    else if (row.n > 1)
+        answered = false;
     else if (stale || answered)
         node_make(v);
     if (another) { /* on what it makes, where Enter leads to the numbers */
@@ -491,7 +508,7 @@ static void node_prepare(struct ui_view *view, int cols)
     odb_session_unlock(session);
     bool old = v->answered.node != node ||
                (v->answered.generation != generation && !ui_app_busy(view->app));
-    if (node != ODB_NO_NODE && old)
+    if (node != ODB_NO_NODE && row.n == 1 && old)
         node_ask(v);
 }
 
@@ -501,6 +518,8 @@ static void node_title(const struct ui_view *view, struct odb_buf *out)
     const struct odb_graph *graph = odb_session_model(view->app->session)->graph;
     if (v->node == ODB_NO_NODE)
         odb_buf_puts(out, "no node");
+    else if (v->row.n > 1)
+        ui_folded_title(view->app, &v->row, out);
     else
         odb_node_put(graph, v->node, out);
 }
@@ -561,7 +580,8 @@ static enum ui_answer node_act(struct ui_view *view, const struct odb_command_ca
 {
     struct node_view *v = (struct node_view *)view;
     struct ui_app *app = view->app;
-    if (call->command->screen != ODB_SCREEN_OPEN || odb_call_arg(call, 0) || v->node < 0)
+    if (call->command->screen != ODB_SCREEN_OPEN || odb_call_arg(call, 0) || v->node < 0 ||
+        v->row.n > 1)
         return UI_NOT_MINE;
     const struct odb_node *node = &odb_session_model(app->session)->graph->nodes[v->node];
     if (view->selected >= v->attr_row && view->selected < v->attr_row + v->n_attrs) {

@@ -206,6 +206,22 @@ static void models_paths(struct odb_builder *b)
     odb_build_output_typed(b, "y", ODB_F32, 2, (int64_t[]){4, 4});
 }
 
+/* Weights that nodes make, all of them in front; one reader has several, one a single one. */
+static void models_constants(struct odb_builder *b)
+{
+    static const char *const makes[] = {"first/w", "second/w", "second/scale", "second/bias"};
+    odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){4, 4});
+    models_weight(b, "seed", 4);
+    for (size_t i = 0; i < ODB_COUNT(makes); i++)
+        odb_build_node(b, i % 2 ? "Tanh" : "Sigmoid", makes[i], "seed", makes[i]);
+    odb_build_node(b, "Mul", "second/scaled", "second/w second/scale", "second/scaled");
+    odb_build_node(b, "MatMul", "net/first/MatMul", "x first/w", "a");
+    odb_build_node(b, "Relu", "net/first/Relu", "a", "r");
+    odb_build_node(b, "Gemm", "net/second/Gemm", "r second/scaled second/bias", "g");
+    odb_build_node(b, "Softmax", "net/second/Softmax", "g", "y");
+    odb_build_output_typed(b, "y", ODB_F32, 2, (int64_t[]){4, 4});
+}
+
 /* So many nodes that writing them down takes a while. */
 static void models_long(struct odb_builder *b)
 {
@@ -260,10 +276,10 @@ static void models_hostile(struct odb_builder *b)
 }
 
 static const struct kind KINDS[] = {
-    {"names", models_names}, {"custom", models_custom}, {"unnamed", models_unnamed},
-    {"sized", models_sized}, {"empty", models_empty},   {"kinds", models_kinds},
-    {"fan", models_fan},     {"long", models_long},     {"hostile", models_hostile},
-    {"paths", models_paths},
+    {"names", models_names}, {"custom", models_custom},       {"unnamed", models_unnamed},
+    {"sized", models_sized}, {"empty", models_empty},         {"kinds", models_kinds},
+    {"fan", models_fan},     {"long", models_long},           {"hostile", models_hostile},
+    {"paths", models_paths}, {"constants", models_constants},
 };
 
 int main(int argc, char **argv)
