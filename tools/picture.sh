@@ -21,7 +21,7 @@ keys :open /block/conv2/Conv_output_0<Enter>
 wait "worst"
 settle
 svg $folder/tensor.svg
-keys q
+keys Q
 expect-exit 0
 END
 echo "drawn: $folder/screen.svg $folder/tensor.svg"

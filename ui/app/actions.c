@@ -29,7 +29,9 @@
 #include "ui/tensor/view_tensor.h"
 #include "ui/terminal/terminal.h"
 #include "ui/view/action.h"
+#include "ui/terminal/key.h"
 #include "ui/view/app.h"
+#include "ui/view/keymap.h"
 #include "ui/view/prompt.h"
 #include "ui/view/saving.h"
 #include "ui/view/view.h"
@@ -335,6 +337,19 @@ static enum odb_status action_focus(struct ui_app *app, const struct odb_command
     return ODB_OK;
 }
 
+static enum odb_status action_zoom(struct ui_app *app, const struct odb_command_call *call,
+                                   struct odb_error *err)
+{
+    char name[16];
+    int key = ui_keymap_key(app->keymap, "all", "zoom");
+    app->zoomed = !app->zoomed;
+    if (app->zoomed && key)
+        ui_app_say(app, UI_STYLE_MESSAGE, "%s shows the rest of the screen again",
+                   ui_key_name(key, name, sizeof name));
+    app->dirty = true;
+    return ODB_OK;
+}
+
 /* --- finding ---------------------------------------------------------------------------------- */
 
 static enum odb_status action_find(struct ui_app *app, const char *text, int direction,
@@ -419,6 +434,12 @@ static enum odb_status action_quit(struct ui_app *app, const struct odb_command_
     return ODB_OK;
 }
 
+static enum odb_status action_close(struct ui_app *app, const struct odb_command_call *call,
+                                    struct odb_error *err)
+{
+    return ui_app_back(app) ? ODB_OK : action_quit(app, call, err);
+}
+
 /* ui_main() ends, and its caller begins anew. */
 static enum odb_status action_session(struct ui_app *app, const struct odb_command_call *call,
                                       struct odb_error *err)
@@ -451,6 +472,7 @@ static const ui_action_fn actions[ODB_SCREEN_COUNT] = {
     [ODB_SCREEN_SHOW] = action_show,
     [ODB_SCREEN_SESSION] = action_session,
     [ODB_SCREEN_FOCUS] = action_focus,
+    [ODB_SCREEN_ZOOM] = action_zoom,
     [ODB_SCREEN_JUMP_BACK] = action_jump_back,
     [ODB_SCREEN_JUMP_FORWARD] = action_jump_forward,
     [ODB_SCREEN_FILTER] = ui_action_filter,
@@ -477,6 +499,7 @@ static const ui_action_fn actions[ODB_SCREEN_COUNT] = {
     [ODB_SCREEN_CANCEL] = action_cancel,
     [ODB_SCREEN_REDRAW] = action_redraw,
     [ODB_SCREEN_SUSPEND] = action_suspend,
+    [ODB_SCREEN_CLOSE] = action_close,
     [ODB_SCREEN_QUIT] = action_quit,
 };
 

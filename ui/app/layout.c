@@ -81,9 +81,13 @@ static void layout_wide(const struct ui_app *app, struct layout *layout, const s
         left = ODB_MIN(ODB_MAX(app->divide, LAYOUT_LEAST), main->cols - LAYOUT_LEAST);
     bool log = odb_session_n_log(app->session) && second != UI_VIEW_LOG &&
                app->terminal->rows >= LAYOUT_TALL;
+    /* A log to which nothing is added is a line, until it is looked at. */
+    int below_rows = !log                                            ? 0
+                     : ui_app_busy(app) || app->focus == UI_VIEW_LOG ? rows - rows * 2 / 3
+                                                                     : 1;
     struct ui_area nodes = ui_area_part(main, 0, 0, rows, left);
     struct ui_area right =
-        ui_area_part(main, 0, left + 1, log ? rows * 2 / 3 : rows, main->cols - left - 1);
+        ui_area_part(main, 0, left + 1, rows - below_rows, main->cols - left - 1);
     struct ui_area below = ui_area_part(main, right.rows, left + 1, rows - right.rows, right.cols);
     layout->divider = left;
     layout_pane(layout, UI_VIEW_NODES, &nodes, true);
@@ -108,11 +112,14 @@ static void layout_make(const struct ui_app *app, struct layout *layout)
     *layout = (struct layout){.all = ui_area_all(app->terminal)};
     const struct ui_area *all = &layout->all;
     enum ui_view_id top = app->stack[app->depth - 1];
-    bool wide = all->cols >= LAYOUT_WIDE;
+    if (app->zoomed)
+        top = app->focus;
+    bool wide = all->cols >= LAYOUT_WIDE && !app->zoomed && !app->views[top]->ops->whole;
     int strip = all->rows >= 16 ? ODB_MIN(ODB_MAX(all->rows / 6, 3), 8) : 0;
+    strip = app->zoomed ? 0 : strip;
     if (app->strip_rows && strip)
         strip = ODB_MAX(ODB_MIN(app->strip_rows, all->rows / 2), 2);
-    int about = !wide && all->rows >= 20 && top == UI_VIEW_NODES ? LAYOUT_ABOUT : 0;
+    int about = !wide && !app->zoomed && all->rows >= 20 && top == UI_VIEW_NODES ? LAYOUT_ABOUT : 0;
     if (!wide && top != UI_VIEW_NODES && all->rows < 30)
         strip = 0;
     int tour = app->tour && all->rows >= 12 ? LAYOUT_TOUR : 0;
@@ -142,13 +149,19 @@ int ui_layout_visible(const struct ui_app *app, enum ui_view_id *list)
 
 /* --- title ------------------------------------------------------------------------------------ */
 
-/* The file with the folder that it is in: many are called model.onnx. */
-static const char *layout_model(const struct ui_app *app)
+/* The file, with the folder that it is in where there is room; the folder alone of model.onnx, as
+ * very many are called. */
+static void layout_put_model(const struct ui_app *app, bool folder, struct odb_buf *out)
 {
     const char *path = odb_session_model(app->session)->path, *at = strrchr(path, '/');
+    const char *file = at ? at + 1 : path;
     while (at && at > path && *--at != '/')
         ;
-    return at ? at + (*at == '/') : path;
+    const char *from = at ? at + (*at == '/') : path;
+    if (from < file - 1 && !strcmp(file, "model.onnx"))
+        odb_buf_add(out, from, (size_t)(file - 1 - from));
+    else
+        odb_buf_puts(out, folder ? from : file);
 }
 
 void ui_layout_state(const struct ui_app *app, struct odb_buf *out)
@@ -209,13 +222,14 @@ static void layout_put_title(const struct ui_app *app, enum layout_less less, in
                              struct odb_buf *out)
 {
     const struct ui_view *nodes = app->views[UI_VIEW_NODES];
-    const char *path = layout_model(app), *file = strrchr(path, '/');
     const char *expect = odb_console_get(app->console, ODB_OPTION_EXPECT);
     const char *filter = ui_nodes_filter_text(nodes);
     size_t n = odb_session_model(app->session)->graph->n_nodes;
-    struct odb_buf pins = ODB_BUF_INIT;
+    struct odb_buf pins = ODB_BUF_INIT, name = ODB_BUF_INIT;
+    layout_put_model(app, less < LESS_FOLDER, &name);
     odb_buf_putc(out, ' ');
-    ui_text_put_cut(app->terminal, less >= LESS_FOLDER && file ? file + 1 : path, model, out);
+    ui_text_put_cut(app->terminal, odb_buf_text(&name), model, out);
+    odb_buf_dispose(&name);
     odb_buf_puts(out, "  ");
     if (filter && less < LESS_NODES)
         odb_buf_printf(out, "'%s' in %zu of ", filter, nodes->ops->rows(nodes));
@@ -253,8 +267,10 @@ static void layout_fit_title(const struct ui_app *app, int room, struct odb_buf 
     int whole = ui_text_width(app->terminal, odb_console_target(app->console));
     target = ODB_MAX(whole - over, ODB_MIN(whole, LAYOUT_TARGET));
     over -= whole - target;
-    const char *path = layout_model(app), *file = strrchr(path, '/');
-    int name = ui_text_width(app->terminal, file ? file + 1 : path);
+    struct odb_buf file = ODB_BUF_INIT;
+    layout_put_model(app, false, &file);
+    int name = ui_text_width(app->terminal, odb_buf_text(&file));
+    odb_buf_dispose(&file);
     model = ODB_MAX(name - ODB_MAX(over, 0), ODB_MIN(name, LAYOUT_MODEL));
     odb_buf_clear(out);
     layout_put_title(app, LESS_TOLERANCE, model, target, out);
@@ -263,15 +279,17 @@ static void layout_fit_title(const struct ui_app *app, int room, struct odb_buf 
 static void layout_title(const struct ui_app *app, const struct layout *layout)
 {
     struct ui_area line = ui_area_part(&layout->all, 0, 0, 1, layout->all.cols);
-    struct odb_buf left = ODB_BUF_INIT, right = ODB_BUF_INIT;
-    ui_layout_state(app, &right);
+    struct odb_buf left = ODB_BUF_INIT, state = ODB_BUF_INIT, right = ODB_BUF_INIT;
+    ui_layout_state(app, &state);
     ui_draw_fill(&line, UI_STYLE_TITLE);
-    int width = ODB_MIN(ui_text_width(app->terminal, odb_buf_text(&right)), line.cols * 2 / 3);
+    ui_text_put_cut(app->terminal, odb_buf_text(&state), line.cols * 2 / 3, &right);
+    int width = ui_text_width(app->terminal, odb_buf_text(&right));
     int room = ODB_MAX(line.cols - width - 3, 0);
     layout_fit_title(app, room, &left);
     ui_draw_field(&line, 0, 0, room, UI_CUT_END, UI_STYLE_TITLE, odb_buf_text(&left));
     ui_draw_field(&line, 0, room + 2, width, UI_CUT_END, UI_STYLE_TITLE, odb_buf_text(&right));
     odb_buf_dispose(&left);
+    odb_buf_dispose(&state);
     odb_buf_dispose(&right);
 }
 
@@ -279,11 +297,13 @@ static void layout_title(const struct ui_app *app, const struct layout *layout)
 
 static void layout_rule(const struct ui_area *area, int row, enum ui_style style, const char *text)
 {
+    struct odb_buf title = ODB_BUF_INIT;
+    ui_text_put_cut(area->terminal, text, ODB_MAX(area->cols - 4, 0), &title);
     ui_draw_hline(area, row, 0, area->cols, UI_STYLE_BORDER);
-    int width = ODB_MIN(ui_text_width(area->terminal, text), ODB_MAX(area->cols - 4, 0));
-    ui_draw_text(area, row, 1, UI_STYLE_BORDER, " ");
-    ui_draw_field(area, row, 2, width, UI_CUT_MIDDLE, style, text);
-    ui_draw_text(area, row, 2 + width, UI_STYLE_BORDER, " ");
+    int col = ui_draw_text(area, row, 1, UI_STYLE_BORDER, " ");
+    col = ui_draw_text(area, row, col, style, odb_buf_text(&title));
+    ui_draw_text(area, row, col, UI_STYLE_BORDER, " ");
+    odb_buf_dispose(&title);
 }
 
 static void layout_probes(const struct ui_app *app, const struct ui_area *about)

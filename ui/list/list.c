@@ -137,6 +137,10 @@ enum ui_answer ui_list_act(struct ui_view *view, const struct odb_command_call *
     case ODB_SCREEN_ROW:
         ui_list_select(view, (size_t)ODB_MAX(list_count(call) - 1, 0));
         return UI_DONE;
+    case ODB_SCREEN_CENTRE:
+        view->top = view->selected - ODB_MIN(view->selected, (size_t)half);
+        ui_list_select(view, view->selected);
+        return UI_DONE;
     case ODB_SCREEN_TOP:
         ui_list_select(view, 0);
         return UI_DONE;

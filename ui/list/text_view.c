@@ -140,24 +140,54 @@ void ui_text_close(struct ui_view *view)
 
 struct output_view {
     struct ui_text_view text;
-    char *label; /* owned; NULL: nothing was printed yet */
+    char *label;            /* owned; NULL: nothing was printed yet */
+    char *printed;          /* owned; NULL: the same */
+    int cols;               /* that lines are wrapped at; 0: none is */
+    ODB_VEC(size_t) firsts; /* rows that lines begin in */
 };
+
+/* What does not fit goes on below, two columns behind where its line begins. */
+static void output_make(struct output_view *v, int cols)
+{
+    ui_text_clear(&v->text);
+    v->cols = cols;
+    v->firsts.n = 0;
+    for (const char *text = v->printed; text && *text;) {
+        size_t n = strcspn(text, "\n");
+        char *line = odb_xstrndup(text, n);
+        int indent = (int)ODB_MIN(strspn(line, " "), (size_t)cols / 3);
+        odb_push(&v->firsts, v->text.lines.n);
+        ui_text_add_hanging(&v->text, cols, UI_STYLE_NORMAL, indent, 2, ODB_NO_NODE, line + indent);
+        free(line);
+        text += n + (text[n] == '\n');
+    }
+}
 
 void ui_output_show(struct ui_view *view, const char *label, const char *text)
 {
     struct output_view *v = (struct output_view *)view;
-    ui_text_clear(&v->text);
     free(v->label);
+    free(v->printed);
     v->label = odb_xstrdup(label);
+    v->printed = odb_xstrdup(text);
     view->selected = view->top = 0;
     view->left = 0;
-    while (*text) {
-        size_t n = strcspn(text, "\n");
-        char *line = odb_xstrndup(text, n);
-        ui_text_add(&v->text, 0, UI_STYLE_NORMAL, 0, ODB_NO_NODE, ODB_NO_VALUE, line);
-        free(line);
-        text += n + (text[n] == '\n');
-    }
+    output_make(v, 0);
+}
+
+/* Another width: the same line stays selected. */
+static void output_prepare(struct ui_view *view, int cols)
+{
+    struct output_view *v = (struct output_view *)view;
+    int room = ODB_MAX(cols - 2, 1);
+    size_t selected = ui_text_selected(view), line = 0;
+    if (v->cols == room)
+        return;
+    while (line + 1 < v->firsts.n && v->firsts.items[line + 1] <= selected)
+        line++;
+    output_make(v, room);
+    if (v->firsts.n && !v->text.filter)
+        ui_list_select(view, v->firsts.items[line]);
 }
 
 static void output_title(const struct ui_view *view, struct odb_buf *out)
@@ -170,13 +200,18 @@ static void output_title(const struct ui_view *view, struct odb_buf *out)
 
 static void output_close(struct ui_view *view)
 {
-    free(((struct output_view *)view)->label);
+    struct output_view *v = (struct output_view *)view;
+    free(v->label);
+    free(v->printed);
+    free(v->firsts.items);
     ui_text_close(view);
 }
 
 const struct ui_view_ops ui_output_view = {
     .help = "what the last command printed",
     .size = sizeof(struct output_view),
+    .wraps = true,
+    .prepare = output_prepare,
     .close = output_close,
     .title = output_title,
     .rows = ui_text_rows,

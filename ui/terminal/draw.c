@@ -10,6 +10,7 @@
  */
 #include "ui/terminal/draw.h"
 
+#include <ctype.h>
 #include <curses.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,6 +153,13 @@ const char *ui_text_end(const struct ui_terminal *terminal, const char *text, in
     return text;
 }
 
+/* Whether a text may be cut before this byte: not inside a word, a number or a character. */
+static bool draw_parts(const char *text, const char *at)
+{
+    return at == text || !((isalnum((unsigned char)at[-1]) || at[-1] & 0x80) &&
+                           (isalnum((unsigned char)*at) || *at & 0x80));
+}
+
 void ui_text_put_cut(const struct ui_terminal *terminal, const char *text, int cols,
                      struct odb_buf *out)
 {
@@ -160,10 +168,15 @@ void ui_text_put_cut(const struct ui_terminal *terminal, const char *text, int c
         odb_buf_puts(out, text);
         return;
     }
-    if (before)
-        odb_buf_add(out, text, ui_text_fit(terminal, text, before));
+    size_t most = before ? ui_text_fit(terminal, text, before) : 0, n = most;
+    const char *end = ui_text_end(terminal, text, behind), *tail = end;
+    while (n > most / 2 && !draw_parts(text, text + n))
+        n--;
+    while (*tail && tail < end + strlen(end) / 2 && !draw_parts(text, tail))
+        tail++;
+    odb_buf_add(out, text, n > most / 2 ? n : most); /* a word that is too long is cut */
     odb_buf_puts(out, ui_glyph_text(UI_GLYPH_ELLIPSIS, terminal->unicode));
-    odb_buf_puts(out, ui_text_end(terminal, text, behind));
+    odb_buf_puts(out, draw_parts(text, tail) ? tail : end);
 }
 
 /* --- cells ---------------------------------------------------------------------------------- */

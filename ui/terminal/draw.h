@@ -37,7 +37,8 @@ int ui_text_width(const struct ui_terminal *terminal, const char *text);
 size_t ui_text_fit(const struct ui_terminal *terminal, const char *text, int cols);
 /* As much of its end as fits into cols columns. Borrowed: text. */
 const char *ui_text_end(const struct ui_terminal *terminal, const char *text, int cols);
-/* Appends it in at most cols columns, its middle cut with an ellipsis. */
+/* Appends it in at most cols columns, its middle cut with an ellipsis: between words, unless one
+ * takes half the room or more. */
 void ui_text_put_cut(const struct ui_terminal *terminal, const char *text, int cols,
                      struct odb_buf *out);
 

@@ -46,8 +46,9 @@ static int key_control(const char *name)
 
 int ui_key_pair(int first, int key)
 {
-    return first > ' ' && first < 0x7f && key > 0 && !ui_key_first(key) ? first << 24 | key
-                                                                        : UI_KEY_NONE;
+    bool begins = first > 0 && first < 0x7f && first != ' ' && first != UI_KEY_TAB &&
+                  first != UI_KEY_ENTER && first != UI_KEY_ESC;
+    return begins && key > 0 && !ui_key_first(key) ? first << 24 | key : UI_KEY_NONE;
 }
 
 int ui_key_first(int key)
@@ -65,8 +66,10 @@ int ui_key_parse(const char *name)
         int key = ui_key_parse(name + 2);
         return key == UI_KEY_NONE || key & UI_KEY_ALT ? UI_KEY_NONE : key | UI_KEY_ALT;
     }
-    if (strncasecmp(name, "C-", 2) == 0)
-        return key_control(name + 2);
+    if (strncasecmp(name, "C-", 2) == 0) {
+        char control[2] = {name[2], '\0'};
+        return length == 4 ? ui_key_pair(key_control(control), name[3]) : key_control(name + 2);
+    }
     for (size_t i = 0; i < ODB_COUNT(key_names); i++)
         if (strcasecmp(key_names[i].name, name) == 0)
             return key_names[i].key;
@@ -81,9 +84,10 @@ int ui_key_parse(const char *name)
 const char *ui_key_name(int key, char *buf, size_t size)
 {
     if (ui_key_first(key)) {
-        char second[16];
+        char first[8], second[16];
+        ui_key_name(ui_key_first(key), first, sizeof first);
         ui_key_name(key & 0xffffff, second, sizeof second);
-        snprintf(buf, size, "%c%s", ui_key_first(key), second);
+        snprintf(buf, size, "%s%s", first, second);
         return buf;
     }
     const char *alt = key & UI_KEY_ALT ? "M-" : "";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Keys by name, as the key file, the help and the hints write them: "j", "G", "Enter", "C-c",
- * "M-x", "PgDn", "F1", "Space", "S-Tab"; "za" is z and then a.
+ * "M-x", "PgDn", "F1", "Space", "S-Tab"; "za" is z and then a, "C-wz" Ctrl-W and then z.
  */
 #ifndef ODB_UI_TERMINAL_KEY_H
 #define ODB_UI_TERMINAL_KEY_H
@@ -27,7 +27,7 @@ enum {
 /* UI_KEY_NONE when there is no key of this name. Names longer than one character may be written in
  * small or capital letters. */
 int ui_key_parse(const char *name);
-/* A key that is pressed after another, a character of ASCII, as one key: "za". */
+/* A key that is pressed after another, a character of ASCII or a control key, as one key: "za". */
 int ui_key_pair(int first, int key);
 /* The first of a pair; 0: it is none. */
 int ui_key_first(int key);

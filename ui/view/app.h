@@ -96,6 +96,7 @@ struct ui_app {
     char *wanting;  /* owned: a command with {key} in it that the next key is for */
     int divide;     /* columns of the list beside another view; 0: as it comes */
     int strip_rows; /* 0: as it comes */
+    bool zoomed;    /* the view with the keys has the whole screen */
     enum { UI_DRAG_NOTHING, UI_DRAG_DIVIDER, UI_DRAG_STRIP, UI_DRAG_ALONG } dragging;
     bool mouse_off;
     bool theme_is_set; /* the background's answer is not wanted any more */

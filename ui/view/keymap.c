@@ -30,6 +30,7 @@ static void keymap_dispose(struct ui_binding *binding)
     free(binding->view);
     free(binding->command);
     free(binding->hint);
+    free(binding->words);
 }
 
 static void keymap_bind_take(struct ui_keymap *keymap, struct ui_binding binding)
@@ -68,6 +69,23 @@ static char *keymap_hint(char *command)
     for (size_t n = strlen(command); n && command[n - 1] == ' '; n--)
         command[n - 1] = '\0';
     return hint;
+}
+
+/* What stands behind a semicolon in the hint, which loses it, and is none where nothing is left. */
+static char *keymap_words(char **hint)
+{
+    char *end = *hint ? strchr(*hint, ';') : NULL, *words = NULL;
+    if (!end)
+        return NULL;
+    words = odb_xstrdup(end + 1 + strspn(end + 1, " "));
+    while (end > *hint && end[-1] == ' ')
+        end--;
+    *end = '\0';
+    if (end == *hint) {
+        free(*hint);
+        *hint = NULL;
+    }
+    return words;
 }
 
 static enum odb_status keymap_check(const struct ui_binding *binding, const char *key,
@@ -131,6 +149,7 @@ static enum odb_status keymap_line(struct ui_keymap *keymap, const char *line, c
     char *key = keymap_word(&line);
     binding.command = odb_xstrdup(line + strspn(line, " \t"));
     binding.hint = keymap_hint(binding.command);
+    binding.words = keymap_words(&binding.hint);
     binding.key = key ? ui_key_parse(key) : UI_KEY_NONE;
     if (!binding.view || !key) {
         status = odb_fail(err, ODB_E_USAGE, "this is no binding");

@@ -13,6 +13,7 @@ struct ui_binding {
     int key;
     char *command; /* owned */
     char *hint;    /* owned: one word for the line at the bottom; NULL: none */
+    char *words;   /* owned: what it does, for the help; NULL: what the command's help says */
 };
 
 /* A line that is no binding: a command for the beginning. */

@@ -37,6 +37,7 @@ struct ui_view_ops {
     bool wraps;       /* rows are text: there is nothing to the right of the screen */
     bool counted;     /* its title says which row of how many is selected; for others the line that
                          has the title does, while they are longer than the screen */
+    bool whole;       /* it stands alone, on a wide screen too */
     int share;        /* percent of a wide screen that it takes beside the nodes; 0: 45 */
     /* All are optional but title, rows and draw_row. */
     void (*open)(struct ui_view *view);

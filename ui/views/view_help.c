@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What one can do where help was asked for, by what one wants: every command of the prompt, with
- * the keys that give it there now. Enter presses a key, or explains a command; then come the keys
- * of other views, and what the marks mean.
+ * What the marks mean; then what one can do where help was asked for, by what one wants: keys with
+ * the commands that they give there now, keys of other views, and at last the commands that no key
+ * gives. Enter presses a key, or explains a command.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,10 +42,10 @@ static const struct help_group {
     const char *title, *names;
 } help_groups[] = {
     {"find the fault", " next-culprit previous-culprit next-divergence previous-divergence tour "},
-    {"look", " open view back focus depth slice mode plane section worst index format measure find "
-             "part channels order "},
+    {"look", " open view back focus zoom depth slice mode plane section worst index format measure "
+             "find part channels order "},
     {"go places",
-     " up down page-up page-down half-page-up half-page-down row top bottom left right goto "
+     " up down centre page-up page-down half-page-up half-page-down row top bottom left right goto "
      "producer consumer jump-back jump-forward search next-match previous-match bookmark recall "
      "strip "},
     {"choose what is listed", " filter sort fold undo-view redo-view columns "},
@@ -54,7 +54,7 @@ static const struct help_group {
     {"put down", " session "},
     {"take it with you", " write page edit copy "},
     {"lines", " prompt "},
-    {"the screen", " theme mouse divide cancel redraw suspend quit "},
+    {"the screen", " theme mouse divide cancel redraw suspend close quit "},
 };
 
 static const char *help_group_of(const struct odb_command *command)
@@ -92,21 +92,19 @@ static const struct odb_command *help_command(const char *line)
 #define HELP_KEYS 13
 #define HELP_COMMAND 22
 
-/* What a command does; of a view, what it shows; where keys give it different words, which. */
-static char *help_words(const struct help_view *v, const char *line, const char *hint,
+/* What a key does in its own words; else what its command does, of a view what it shows. */
+static char *help_words(const struct help_view *v, const char *line, const char *own,
                         const struct odb_command *command)
 {
     const struct ui_app *app = v->text.view.app;
     const char *arg = strchr(line, ' ');
-    for (int id = 0; arg && command->screen == ODB_SCREEN_SHOW && id < UI_VIEW_COUNT; id++)
+    for (int id = 0; arg && !own && command->screen == ODB_SCREEN_SHOW && id < UI_VIEW_COUNT; id++)
         if (!strcmp(app->views[id]->name, arg + 1))
             return odb_xstrdup(app->views[id]->ops->help);
-    if (arg && arg[1] != '{' && hint)
-        return odb_xasprintf("%s: %s", command->help, hint);
-    return odb_xstrdup(command->help);
+    return odb_xstrdup(own ? own : command->help);
 }
 
-static void help_row(struct help_view *v, const char *keys, const char *line, const char *hint,
+static void help_row(struct help_view *v, const char *keys, const char *line, const char *own,
                      const struct odb_command *command, bool runs)
 {
     if (v->pending)
@@ -114,7 +112,7 @@ static void help_row(struct help_view *v, const char *keys, const char *line, co
     v->pending = NULL;
     struct help_entry entry = {
         .line = v->text.lines.n, .run = runs ? odb_xstrdup(line) : NULL, .command = command};
-    char *words = help_words(v, line, hint, command);
+    char *words = help_words(v, line, own, command);
     char *text = odb_xasprintf("%-*s %-*s %s", HELP_KEYS, keys, HELP_COMMAND, line, words);
     help_columns(v, *keys ? UI_STYLE_NORMAL : UI_STYLE_DIM, HELP_KEYS + HELP_COMMAND + 2, text);
     entry.n = v->text.lines.n - entry.line;
@@ -157,18 +155,15 @@ static void help_bound(struct help_view *v, size_t at, const char *view, bool ow
     struct odb_buf keys = ODB_BUF_INIT;
     bool here = !own && !strstr(binding->command, "{key}");
     if (help_works(keymap, binding, view) && help_keys(keymap, at, view, own, &keys))
-        help_row(v, odb_buf_text(&keys), binding->command, binding->hint,
+        help_row(v, odb_buf_text(&keys), binding->command, binding->words,
                  help_command(binding->command), here);
     odb_buf_dispose(&keys);
 }
 
-/* What one can do of this kind: with keys first, in their order, then at the prompt alone. */
-static void help_kind(struct help_view *v, const char *title, const char *view)
+/* Keys for what is of this kind, in their order: first those that the view has for itself. */
+static void help_kind_keys(struct help_view *v, const char *title, const char *view)
 {
     const struct ui_keymap *keymap = v->text.view.app->keymap;
-    size_t n, lines = v->text.lines.n;
-    const struct odb_command *rows = odb_command_table(&n);
-    v->pending = title;
     for (int own = 1; own >= 0; own--)
         for (size_t i = 0; i < keymap->bindings.n; i++) {
             const struct ui_binding *binding = &keymap->bindings.items[i];
@@ -177,6 +172,14 @@ static void help_kind(struct help_view *v, const char *title, const char *view)
                 !strcmp(help_group_of(command), title))
                 help_bound(v, i, view, false);
         }
+}
+
+/* Commands of this kind that no key gives in the view. */
+static void help_kind_commands(struct help_view *v, const char *title, const char *view)
+{
+    const struct ui_keymap *keymap = v->text.view.app->keymap;
+    size_t n;
+    const struct odb_command *rows = odb_command_table(&n);
     for (size_t i = 0; i < n; i++) {
         bool bound =
             !(rows[i].flags & ODB_COMMAND_PROMPT) || strcmp(help_group_of(&rows[i]), title);
@@ -187,7 +190,19 @@ static void help_kind(struct help_view *v, const char *title, const char *view)
             continue;
         help_row(v, "", rows[i].name, NULL, &rows[i], false);
     }
+}
+
+static void help_kind(struct help_view *v, const char *title, const char *view, bool keys)
+{
+    size_t lines = v->text.lines.n;
+    char *head = odb_xasprintf("%s%s", title, keys ? "" : ": commands without a key");
+    v->pending = head;
+    if (keys)
+        help_kind_keys(v, title, view);
+    else
+        help_kind_commands(v, title, view);
     v->pending = NULL;
+    free(head);
     if (lines != v->text.lines.n)
         help_line(v, UI_STYLE_NORMAL, 0, "");
 }
@@ -245,8 +260,14 @@ static void help_make(struct help_view *v)
     size_t n;
     const struct odb_command *rows = odb_command_table(&n);
     help_clear(v);
+    help_marks(v);
     for (size_t g = 0; g < ODB_COUNT(help_groups); g++)
-        help_kind(v, help_groups[g].title, here);
+        help_kind(v, help_groups[g].title, here, true);
+    for (int id = 0; id < UI_VIEW_COUNT; id++)
+        if (id != (int)v->asked)
+            help_elsewhere(v, app->views[id]->name);
+    for (size_t g = 0; g < ODB_COUNT(help_groups); g++)
+        help_kind(v, help_groups[g].title, here, false);
     for (size_t i = 0; i < n; i++) { /* groups that only the table has */
         const char *title = help_group_of(&rows[i]);
         bool told = false;
@@ -255,12 +276,8 @@ static void help_make(struct help_view *v)
         for (size_t k = 0; k < i; k++)
             told |= !strcmp(help_group_of(&rows[k]), title);
         if (!told)
-            help_kind(v, title, here);
+            help_kind(v, title, here, false);
     }
-    for (int id = 0; id < UI_VIEW_COUNT; id++)
-        if (id != (int)v->asked)
-            help_elsewhere(v, app->views[id]->name);
-    help_marks(v);
 }
 
 /* --- the view --------------------------------------------------------------------------------- */
@@ -339,6 +356,7 @@ const struct ui_view_ops ui_help_view = {
     .help = "keys and commands",
     .size = sizeof(struct help_view),
     .wraps = true,
+    .whole = true,
     .close = help_close,
     .title = help_title,
     .prepare = help_prepare,

@@ -75,6 +75,7 @@ static void test_key__other_spellings(void **state)
                  {"f12", UI_KEY_F12},
                  {"m-X", 'X' | UI_KEY_ALT},
                  {"za", 'z' << 24 | 'a'},
+                 {"C-wz", ('w' - 'a' + 1) << 24 | 'z'},
                  {"'\xc3\xa9", '\'' << 24 | 0xe9}};
     for (size_t i = 0; i < ODB_COUNT(pairs); i++)
         assert_int_equal(ui_key_parse(pairs[i].name), pairs[i].key);
@@ -89,6 +90,8 @@ static void test_key__pairs(void **state)
     assert_int_equal(ui_key_first('a' | UI_KEY_ALT), 0);
     assert_int_equal(ui_key_first(UI_KEY_F12 | UI_KEY_ALT), 0);
     assert_string_equal(ui_key_name(key, name, sizeof name), "za");
+    assert_string_equal(ui_key_name(ui_key_parse("C-wz"), name, sizeof name), "C-wz");
+    assert_int_equal(ui_key_parse("C-iz"), UI_KEY_NONE); /* which is Tab */
     assert_int_equal(ui_key_pair(key, 'b'), UI_KEY_NONE);
     assert_int_equal(ui_key_pair('b', key), UI_KEY_NONE);
     assert_int_equal(ui_key_pair(UI_KEY_F1, 'b'), UI_KEY_NONE);
@@ -96,7 +99,7 @@ static void test_key__pairs(void **state)
 
 static void test_key__no_such_key(void **state)
 {
-    static const char *const names[] = {"",           " ",     "jjj", "C-",   "C-aa",        "C-1",
+    static const char *const names[] = {"",           " ",     "jjj", "C-",   "C-aaa",       "C-1",
                                         "M-",         "M-M-x", "F13", "\xff", "\xc3",        "Upp",
                                         "C-\xc3\xa9", "\x7f",  "\n",  "C-@",  "\xed\xa0\x80"};
     for (size_t i = 0; i < ODB_COUNT(names); i++)

@@ -67,6 +67,12 @@ static void test_keymap__built_in(void **state)
     assert_null(keymap_command(keymap, "nodes", "F12"));
     const struct ui_binding *find = ui_keymap_find(keymap, "nodes", 'F');
     assert_string_equal(find->hint, "find fault");
+    const struct ui_binding *output = ui_keymap_find(keymap, "nodes", 'o');
+    assert_string_equal(output->hint, "to output"); /* and behind a semicolon words for the help */
+    assert_string_equal(output->words, "go to the first node that reads it");
+    const struct ui_binding *strip = ui_keymap_find(keymap, "nodes", 'L');
+    assert_null(strip->hint);
+    assert_non_null(strip->words);
     ui_keymap_free(keymap);
 }
 
