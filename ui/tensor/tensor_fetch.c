@@ -96,6 +96,7 @@ void ui_tensor__take(struct ui_tensor *v, struct odb_tensor *t[2])
             v->grids[i].at.plane = plane;
     }
     if (!same) {
+        v->aimed = false;
         v->view.left = 0;
         v->marked = ODB_NOWHERE;
     }

@@ -87,6 +87,7 @@ enum ui_look_id {
     UI_LOOK_HEAT,
     UI_LOOK_STATS,
     UI_LOOK_CHANNELS,
+    UI_LOOK_PLANES,
     UI_LOOKS
 };
 
@@ -102,6 +103,9 @@ struct ui_tensor_find {
 /* A plane, and the size of its picture; rows 0: none. */
 struct ui_tensor_picture {
     size_t first, rows, cols, h, w;
+    size_t planes; /* whose largest errors are wanted as well; 0: there is but one */
+    bool halves;   /* a cell of the screen has two of the picture, one above the other */
+    int scale;     /* columns of one of the picture's cells, and with halves its rows */
 };
 
 /* What the job reads and writes. While the job is busy no other thread touches it, but for the
@@ -127,6 +131,7 @@ struct ui_tensor_work {
     struct odb_inspection stats;
     struct odb_channels *channels; /* owned */
     struct odb_heat *heat;         /* owned */
+    struct odb_heat *planes;       /* owned: a cell for each, or for some of them */
 };
 
 struct ui_tensor {
@@ -156,6 +161,8 @@ struct ui_tensor {
     bool order_turned;                         /* the other way round */
     char *told;                                /* owned: where the error is; NULL: nothing to say */
     struct odb_heat *heat;                     /* owned; NULL: not drawn */
+    struct odb_heat *planes;                   /* owned: errors of all planes; NULL: not known */
+    bool aimed;                                /* the plane was chosen, or is the worst one */
     struct ui_tensor_picture heat_of, picture; /* that was drawn; that is wanted */
 
     enum ui_page page, before; /* before: where Esc leads from here */
@@ -384,6 +391,8 @@ int ui_tensor__header(const struct ui_view *view, const struct ui_area *area, in
 
 /* The cell under the cursor is marked, when the selection is in a grid. */
 void ui_tensor__follow(struct ui_tensor *v);
+/* Shows the plane with the worst element, unless another was chosen. */
+void ui_tensor__aim(struct ui_tensor *v);
 /* Moves plane, selection and cursor to an element of a side. */
 enum ui_answer ui_tensor__goto(struct ui_tensor *v, enum ui_side side, size_t at,
                                struct odb_error *err);

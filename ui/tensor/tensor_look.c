@@ -16,6 +16,7 @@
 #include "ui/view/pace.h"
 
 #define LOOK_AT_ONCE (1 << 16) /* elements that are looked at without a job */
+#define LOOK_PLANES 1024       /* planes that are told apart */
 
 /* What a kind of look is. All but run are called on the screen's thread. */
 struct look_kind {
@@ -122,6 +123,7 @@ static void look_stats_take(struct ui_tensor *v, struct ui_tensor_work *work)
     v->seen = &v->stats;
     if (!v->slice)
         v->rms = v->seen->metrics.rms;
+    ui_tensor__aim(v);
 }
 
 /* --- channels --------------------------------------------------------------------------------- */
@@ -182,6 +184,26 @@ static void look_heat_take(struct ui_tensor *v, struct ui_tensor_work *work)
     work->heat = NULL;
 }
 
+/* All planes are the rows of one. */
+static bool look_planes_wanted(const struct ui_tensor *v)
+{
+    return v->picture.planes && !v->planes && v->t[0] && v->t[1] && v->paired;
+}
+
+static enum odb_status look_planes_run(struct ui_tensor_work *work,
+                                       const struct odb_progress *progress, struct odb_error *err)
+{
+    const struct ui_tensor_picture *p = &work->picture;
+    return odb_heat_make(&work->planes, work->t[0], work->t[1], 0, p->planes, p->rows * p->cols,
+                         ODB_MIN(p->planes, LOOK_PLANES), 1, progress, err);
+}
+
+static void look_planes_take(struct ui_tensor *v, struct ui_tensor_work *work)
+{
+    v->planes = work->planes;
+    work->planes = NULL;
+}
+
 /* In the order in which they are done. */
 static const struct look_kind look_kinds[UI_LOOKS] = {
     [UI_LOOK_SLICE] = {"cutting", true, look_slice_wanted, look_slice_ask, look_slice_run,
@@ -190,6 +212,8 @@ static const struct look_kind look_kinds[UI_LOOKS] = {
                       look_find_take},
     [UI_LOOK_HEAT] = {"drawing", false, look_heat_wanted, look_heat_ask, look_heat_run,
                       look_heat_take},
+    [UI_LOOK_PLANES] = {"comparing planes", false, look_planes_wanted, look_heat_ask,
+                        look_planes_run, look_planes_take},
     [UI_LOOK_STATS] = {"computing", false, look_stats_wanted, NULL, look_stats_run,
                        look_stats_take},
     [UI_LOOK_CHANNELS] = {"comparing channels", false, look_channels_wanted, look_channels_ask,
@@ -211,12 +235,14 @@ void ui_tensor__done(void *payload)
 }
 
 /* What was found, by a look or for the view. */
-static void look_drop(struct odb_channels **channels, struct odb_heat **heat)
+static void look_drop(struct odb_channels **channels, struct odb_heat **heat,
+                      struct odb_heat **planes)
 {
     odb_channels_free(*channels);
     odb_heat_free(*heat);
+    odb_heat_free(*planes);
     *channels = NULL;
-    *heat = NULL;
+    *heat = *planes = NULL;
 }
 
 static void look_put_away(struct ui_tensor_work *work)
@@ -226,7 +252,7 @@ static void look_put_away(struct ui_tensor_work *work)
         odb_tensor_unref(work->cut[i]);
         work->t[i] = work->cut[i] = NULL;
     }
-    look_drop(&work->channels, &work->heat);
+    look_drop(&work->channels, &work->heat, &work->planes);
     free(work->slice);
     work->slice = NULL;
 }
@@ -300,7 +326,7 @@ void ui_tensor__forget(struct ui_tensor *v)
 {
     if (v->job && odb_job_busy(v->job))
         ui_pace_cancel(&v->work.pace);
-    look_drop(&v->channels, &v->heat);
+    look_drop(&v->channels, &v->heat, &v->planes);
     free(v->failure);
     free(v->order);
     free(v->told);

@@ -144,6 +144,7 @@ enum ui_answer ui_tensor__goto(struct ui_tensor *v, enum ui_side side, size_t at
     if (v->marked == ODB_NOWHERE) /* the line about it takes one from the list */
         v->view.height--;
     odb_grid_at(&g->at, at, &g->at.plane, &row, &v->col);
+    v->aimed = true;
     if (v->col < left || v->col - left >= room) /* with what is around it */
         v->view.left = (int)ODB_MIN(v->col - ODB_MIN(v->col, room / 2), (size_t)INT32_MAX);
     v->side = move_side(g, side);
@@ -154,6 +155,16 @@ enum ui_answer ui_tensor__goto(struct ui_tensor *v, enum ui_side side, size_t at
     return UI_DONE;
 }
 
+void ui_tensor__aim(struct ui_tensor *v)
+{
+    struct ui_tensor_grid *g = &v->grids[0]; /* which may not be laid out yet */
+    size_t row, col;
+    if (v->aimed || !v->paired || !g->at.planes || !v->seen || !v->seen->n_worst)
+        return;
+    odb_grid_at(&g->at, v->seen->worst[0].at, &g->at.plane, &row, &col);
+    v->aimed = true;
+}
+
 static enum ui_answer move_worst(struct ui_tensor *v, int64_t rank, struct odb_error *err)
 {
     const struct odb_inspection *seen = v->seen;
@@ -161,19 +172,19 @@ static enum ui_answer move_worst(struct ui_tensor *v, int64_t rank, struct odb_e
         odb_fail(err, ODB_E_USAGE, "that is not computed yet");
         return UI_FAILED;
     }
-    if (!seen || !seen->comparable || rank < 0 || (size_t)rank >= seen->n_worst) {
+    if (!seen || !seen->comparable || rank < 1 || (size_t)rank > seen->n_worst) {
         if (!seen || !seen->comparable)
             odb_fail(err, ODB_E_USAGE, "there are no two sides to compare");
         else if (!seen->n_worst)
             odb_fail(err, ODB_E_USAGE, "no element differs");
         else
-            odb_fail(err, ODB_E_USAGE, "the worst elements are 0 to %zu", seen->n_worst - 1);
+            odb_fail(err, ODB_E_USAGE, "the worst elements are 1 to %zu", seen->n_worst);
         return UI_FAILED;
     }
-    if (ui_tensor__goto(v, UI_REFERENCE, seen->worst[rank].at, err) == UI_FAILED)
+    if (ui_tensor__goto(v, UI_REFERENCE, seen->worst[rank - 1].at, err) == UI_FAILED)
         return UI_FAILED;
-    v->rank = (size_t)rank;
-    ui_app_say(v->view.app, UI_STYLE_MESSAGE, "worst %zu of %zu", v->rank, seen->n_worst);
+    v->rank = (size_t)rank - 1;
+    ui_app_say(v->view.app, UI_STYLE_MESSAGE, "worst %lld of %zu", (long long)rank, seen->n_worst);
     return UI_DONE;
 }
 
@@ -181,8 +192,8 @@ static enum ui_answer move_worst(struct ui_tensor *v, int64_t rank, struct odb_e
 static int64_t move_next_worst(const struct ui_tensor *v)
 {
     if (v->marked == ODB_NOWHERE || !v->seen || v->rank + 1 >= v->seen->n_worst)
-        return 0;
-    return (int64_t)v->rank + 1;
+        return 1;
+    return (int64_t)v->rank + 2;
 }
 
 static enum ui_answer move_index(struct ui_tensor *v, const struct odb_command_call *call,
@@ -211,7 +222,7 @@ static enum ui_answer move_open_row(struct ui_tensor *v, struct odb_error *err)
         if (row <= p->row || row - p->row > p->lines)
             continue;
         if (p->id == UI_PART_WORST)
-            return move_worst(v, (int64_t)(ui_tensor__first_worst(v) + line), err);
+            return move_worst(v, (int64_t)(ui_tensor__first_worst(v) + line + 1), err);
         if (p->id == UI_PART_ODD && ui_tensor__odd_at(v, line, &at, &side))
             return ui_tensor__goto(v, side, at, err);
         side = v->t[UI_REFERENCE] ? UI_REFERENCE : UI_TARGET;
@@ -252,6 +263,7 @@ static enum ui_answer move_plane(struct ui_tensor *v, int64_t by, struct odb_err
             planes = ODB_MAX(planes, v->grids[i].at.planes);
             moved |= odb_grid_step(&v->grids[i].at, by);
         }
+    v->aimed = true;
     if (moved) {
         ui_tensor__reveal(v);
         return UI_DONE;

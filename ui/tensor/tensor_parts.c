@@ -298,7 +298,7 @@ static void parts_worst_draw(const struct ui_tensor *v, enum ui_part_id id, size
     struct parts_worst form = parts_worst_form(v);
     char text[UI_CELL_TEXT], place[ODB_MAX_RANK * 24];
     int col = parts_worst_label(v);
-    ui_draw_printf(area, 0, 0, UI_STYLE_DIM, "%2zu", rank);
+    ui_draw_printf(area, 0, 0, UI_STYLE_DIM, "%2zu", rank + 1);
     parts_place(v, UI_REFERENCE, w->at, place, sizeof place);
     ui_draw_text(area, 0, 3, w->at == v->marked ? UI_STYLE_MATCH : UI_STYLE_LABEL, place);
     for (int i = 0; i < form.sides; i++, col += form.width) {

@@ -123,7 +123,8 @@ static void tensor_mode(struct ui_tensor *v, const char *name)
     v->mode = tensor_choose(names, ODB_COUNT(names), v->mode, name);
     ui_tensor__print(v);
     ui_tensor__reveal(v);
-    ui_app_say(v->view.app, UI_STYLE_MESSAGE, "mode %s", names[v->mode]);
+    ui_app_say(v->view.app, UI_STYLE_MESSAGE, "shown: %s",
+               v->mode == UI_SIDES ? "reference, target and difference" : names[v->mode]);
 }
 
 static void tensor_measure(struct ui_tensor *v, const char *name)
@@ -159,7 +160,6 @@ static void tensor_part(struct ui_tensor *v, const char *name)
     if (name && page == (int)v->page) /* the same once more leads back */
         page = UI_PAGE_ALL;
     ui_tensor__turn(v, (enum ui_page)page);
-    ui_app_say(v->view.app, UI_STYLE_MESSAGE, "part %s", names[page]);
 }
 
 /* Esc: what takes its time, then what lies over the overview; then the view itself. */
@@ -257,6 +257,7 @@ void ui_tensor_show(struct ui_view *view, int value)
     v->value = value;
     v->stale = true;
     v->marked = ODB_NOWHERE;
+    v->aimed = false;
     v->col = v->rank = 0;
     v->side = 0;
     view->selected = view->top = 0;

@@ -450,6 +450,22 @@ void ui_draw_column(const struct ui_area *area, int row, int col, int height, do
             draw_cell(&pen, row - i, col, draw_block(area->terminal, true, eighths - 8 * i));
 }
 
+bool ui_draw_has_halves(const struct ui_terminal *terminal)
+{
+    return terminal->unicode && terminal->colors >= 256;
+}
+
+void ui_draw_halves(const struct ui_area *area, int row, int col, int upper, int lower)
+{
+    int colors = area->terminal->colors;
+    int steps[2] = {upper < 0 ? lower : upper, upper < 0 ? upper : lower};
+    struct ui_look look = {.fg = steps[0] < 0 ? -1 : ui_style_ramp(steps[0], colors),
+                           .bg = steps[1] < 0 ? -1 : ui_style_ramp(steps[1], colors)};
+    struct draw_pen pen = {area, 0, draw_pair(&look)};
+    if (draw_has(area, row, col))
+        draw_cell(&pen, row, col, steps[0] < 0 ? L" " : upper < 0 ? L"▄" : L"▀");
+}
+
 /* Whether the cell is the second half of a wide character: curses counts its cells there. */
 static bool draw_is_second_half(const struct ui_area *area, int row, int col)
 {

@@ -68,6 +68,10 @@ void ui_draw_bar(const struct ui_area *area, int row, int col, int width, double
 /* A column that grows upwards from row over height cells, likewise. */
 void ui_draw_column(const struct ui_area *area, int row, int col, int height, double share,
                     enum ui_style style);
+/* Whether a cell can have two colours, one above the other. */
+bool ui_draw_has_halves(const struct ui_terminal *terminal);
+/* A cell of two, steps of ui_style_ramp(); -1: the terminal's own colour. */
+void ui_draw_halves(const struct ui_area *area, int row, int col, int upper, int lower);
 /* Paper: what is drawn goes there instead of the screen, until it is closed. False: there is no
  * memory for it. */
 bool ui_canvas_open(struct ui_terminal *terminal, int rows, int cols);

@@ -105,6 +105,14 @@ struct ui_look ui_style_look(enum ui_style style, enum ui_style under, int color
     return look;
 }
 
+int ui_style_ramp(int step, int colors)
+{
+    static const int palette[UI_RAMP] = {17, 54, 90, 125, 161, 167, 208, 214, 221, 229};
+    static const int rgb[UI_RAMP] = {0x160b39, 0x420a68, 0x6a176e, 0x932667, 0xbc3754,
+                                     0xdd513a, 0xf37819, 0xfca50a, 0xf6d746, 0xfcffa4};
+    return (colors > 256 ? rgb : palette)[step];
+}
+
 const char *ui_glyph_text(enum ui_glyph glyph, bool unicode)
 {
     return unicode ? style_glyphs[glyph].text : style_glyphs[glyph].ascii;

@@ -40,6 +40,11 @@ struct ui_look ui_style_look(enum ui_style style, enum ui_style under, int color
 /* A foreground without a background of its own, lighter on dark, darker on light. */
 int ui_style_shade(int color, int colors, enum ui_background background);
 
+/* A step of a scale that fills cells, from dark to light: it is told by its lightness, whatever
+ * colours one sees. For at least 256 colours. */
+#define UI_RAMP 10
+int ui_style_ramp(int step, int colors);
+
 /* One cell wide, in UTF-8 or ASCII. Static. */
 const char *ui_glyph_text(enum ui_glyph glyph, bool unicode);
 
