@@ -216,7 +216,7 @@ static void layout_count(struct ui_app *app)
 
 /* What the title says of the model and its settings, and leaves out where there is no room: each
  * level what the one before does, and more. */
-enum layout_less { LESS_NOTHING, LESS_FOLDER, LESS_NODES, LESS_TOLERANCE };
+enum layout_less { LESS_NOTHING, LESS_FOLDER, LESS_NODES, LESS_TOLERANCE, LESS_REFERENCE };
 
 static void layout_put_title(const struct ui_app *app, enum layout_less less, int model, int target,
                              struct odb_buf *out)
@@ -236,7 +236,8 @@ static void layout_put_title(const struct ui_app *app, enum layout_less less, in
     if (less < LESS_NODES)
         odb_buf_printf(out, "%zu node%s  ", n, odb_plural(n));
     ui_text_put_cut(app->terminal, odb_console_target(app->console), target, out);
-    odb_buf_printf(out, " vs %s", odb_console_reference(app->console));
+    if (less < LESS_REFERENCE)
+        odb_buf_printf(out, " vs %s", odb_console_reference(app->console));
     if (filter && less >= LESS_NODES) {
         odb_buf_puts(out, "  '");
         ui_text_put_cut(app->terminal, filter, LAYOUT_FILTER, out);
@@ -252,28 +253,39 @@ static void layout_put_title(const struct ui_app *app, enum layout_less less, in
     odb_buf_dispose(&pins);
 }
 
+/* The same with target and model cut, so that no more than room columns are taken. Returns how many
+ * more are. */
+static int layout_cut_title(const struct ui_app *app, enum layout_less less, int room,
+                            struct odb_buf *out)
+{
+    struct odb_buf file = ODB_BUF_INIT;
+    odb_buf_clear(out);
+    layout_put_title(app, less, INT_MAX, INT_MAX, out);
+    int over = ui_text_width(app->terminal, odb_buf_text(out)) - room;
+    int whole = ui_text_width(app->terminal, odb_console_target(app->console));
+    int target = ODB_MAX(whole - over, ODB_MIN(whole, LAYOUT_TARGET));
+    over -= whole - target;
+    layout_put_model(app, false, &file);
+    int name = ui_text_width(app->terminal, odb_buf_text(&file));
+    int model = ODB_MAX(name - ODB_MAX(over, 0), ODB_MIN(name, LAYOUT_MODEL));
+    odb_buf_dispose(&file);
+    odb_buf_clear(out);
+    layout_put_title(app, less, model, target, out);
+    return ui_text_width(app->terminal, odb_buf_text(out)) - room;
+}
+
 /* The same in so many columns. What tells the target stays the longest: a target is cut in its
  * middle, as it begins with its kind and ends with what it wraps. */
 static void layout_fit_title(const struct ui_app *app, int room, struct odb_buf *out)
 {
-    int model = INT_MAX, target = INT_MAX, over = 1;
-    for (int less = LESS_NOTHING; less <= LESS_TOLERANCE && over > 0; less++) {
+    for (int less = LESS_NOTHING; less <= LESS_TOLERANCE; less++) {
         odb_buf_clear(out);
-        layout_put_title(app, less, model, target, out);
-        over = ui_text_width(app->terminal, odb_buf_text(out)) - room;
+        layout_put_title(app, less, INT_MAX, INT_MAX, out);
+        if (ui_text_width(app->terminal, odb_buf_text(out)) <= room)
+            return;
     }
-    if (over <= 0)
-        return;
-    int whole = ui_text_width(app->terminal, odb_console_target(app->console));
-    target = ODB_MAX(whole - over, ODB_MIN(whole, LAYOUT_TARGET));
-    over -= whole - target;
-    struct odb_buf file = ODB_BUF_INIT;
-    layout_put_model(app, false, &file);
-    int name = ui_text_width(app->terminal, odb_buf_text(&file));
-    odb_buf_dispose(&file);
-    model = ODB_MAX(name - ODB_MAX(over, 0), ODB_MIN(name, LAYOUT_MODEL));
-    odb_buf_clear(out);
-    layout_put_title(app, LESS_TOLERANCE, model, target, out);
+    if (layout_cut_title(app, LESS_TOLERANCE, room, out) > 0)
+        layout_cut_title(app, LESS_REFERENCE, room, out);
 }
 
 static void layout_title(const struct ui_app *app, const struct layout *layout)

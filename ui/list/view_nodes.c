@@ -29,6 +29,7 @@
 #define NODES_BESIDE 20    /* rows above and below that a short name is told apart from */
 #define NODES_ENOUGH 40    /* columns that are enough for a name */
 #define NODES_LEAST 16     /* columns that a name has where there is a type beside it */
+#define NODES_LITTLE 6     /* columns that an operator keeps */
 #define NODES_LEAST_OP 11  /* columns of operators: of a folded scope, how many nodes it has */
 #define NODES_NAMES 400    /* bytes of names that are enough for any row */
 #define NODES_CONSTANTS 14 /* and of constant parts, how many there are */
@@ -250,10 +251,14 @@ static struct nodes_columns nodes_columns(const struct ui_view *view, int cols)
         c.op += spare;
         rest -= spare;
     }
-    int *const give[] = {&c.bar, &c.op};
-    for (size_t i = 0; i < ODB_COUNT(give) && rest < 0; i++) {
-        int part = ODB_MIN(-rest, *give[i]);
-        *give[i] -= part;
+    /* On a narrow screen a name is what rows are told apart by. */
+    const struct nodes_gives {
+        int *width, least;
+    } gives[] = {{&c.bar, 0}, {&c.op, NODES_LITTLE}};
+    int wanted = ODB_MIN(nodes_enough(view), NODES_LEAST);
+    for (size_t i = 0; i < ODB_COUNT(gives) && rest < wanted; i++) {
+        int part = ODB_MIN(wanted - rest, ODB_MAX(*gives[i].width - gives[i].least, 0));
+        *gives[i].width -= part;
         rest += part;
     }
     if (cols >= NODES_OUTPUT)

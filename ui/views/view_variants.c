@@ -155,12 +155,26 @@ static void variants_given(struct odb_explain_pair *pair, const struct odb_sessi
     }
 }
 
+/* Why the target's value is not here. Where the target fails, nothing brings it. */
+static char *variants_lacks(const struct odb_session *session, int node, int value)
+{
+    const char *name = odb_session_model(session)->graph->values[value].name;
+    odb_session_lock(session);
+    enum odb_verdict verdict = odb_session_node(session, node, NULL)->verdict;
+    odb_session_unlock(session);
+    if (verdict == ODB_VERDICT_CRASH || verdict == ODB_VERDICT_TIMEOUT ||
+        verdict == ODB_VERDICT_REFUSED)
+        return odb_xasprintf("the target gives no %s to compare with: %s; d tells more, x exports "
+                             "a model that shows it",
+                             name, odb_verdict_help(verdict));
+    return odb_xasprintf("the target's %s was not read: F searches, s steps over the node", name);
+}
+
 /* What the node was fed and made; *why, the caller's, is what of that is not known. */
 static void variants_pair(struct odb_explain_pair *pair, const struct odb_session *session,
                           int index, char **why)
 {
-    const struct odb_graph *graph = odb_session_model(session)->graph;
-    const struct odb_node *node = &graph->nodes[index];
+    const struct odb_node *node = &odb_session_model(session)->graph->nodes[index];
     int lacks = node->n_out ? node->out[0] : ODB_NO_VALUE;
     pair->in = odb_new_n(struct odb_tensor *, node->n_in);
     pair->out = odb_new_n(struct odb_tensor *, node->n_out);
@@ -174,8 +188,7 @@ static void variants_pair(struct odb_explain_pair *pair, const struct odb_sessio
             lacks = node->in[i];
     }
     if (lacks != ODB_NO_VALUE)
-        *why = odb_xasprintf("the target's %s was not read: F searches, s steps over the node",
-                             graph->values[lacks].name);
+        *why = variants_lacks(session, index, lacks);
 }
 
 static void variants_list(struct variants_view *v)
