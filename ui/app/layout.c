@@ -10,6 +10,7 @@
  */
 #include "ui/app/layout.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,17 +38,18 @@
 #include "ui/view/strip.h"
 #include "ui/views/node_folded.h"
 
-#define LAYOUT_WIDE 120  /* columns from which on two views stand side by side */
-#define LAYOUT_TALL 36   /* rows from which on the log stands below the second */
-#define LAYOUT_ROOM 60   /* columns from which on more than one hint keeps its place */
-#define LAYOUT_LEAST 24  /* columns that a view beside another has at least */
-#define LAYOUT_MESSAGE 4 /* rows of the longest message */
-#define LAYOUT_LIST 4    /* rows that a view keeps when a message is longer */
-#define LAYOUT_TARGET 18 /* columns that a target keeps in the title */
-#define LAYOUT_MODEL 6   /* and a model, where a target has no more than these */
-#define LAYOUT_FILTER 12 /* and a filter at most, where there is little room */
-#define LAYOUT_TOUR 2    /* rows of what to do next */
-#define LAYOUT_ABOUT 4   /* rows about the selected node, the line above included */
+#define LAYOUT_WIDE 120   /* columns from which on two views stand side by side */
+#define LAYOUT_TALL 36    /* rows from which on the log stands below the second */
+#define LAYOUT_ROOM 60    /* columns from which on more than one hint keeps its place */
+#define LAYOUT_LEAST 24   /* columns that a view beside another has at least */
+#define LAYOUT_MESSAGE 4  /* rows of the longest message */
+#define LAYOUT_LIST 4     /* rows that a view keeps when a message is longer */
+#define LAYOUT_TARGET 18  /* columns that a target keeps in the title */
+#define LAYOUT_MODEL 6    /* and a model, where a target has no more than these */
+#define LAYOUT_FILTER 12  /* and a filter at most, where there is little room */
+#define LAYOUT_TOUR 2     /* rows of what to do next */
+#define LAYOUT_DISPLAYS 4 /* rows of expressions at a stop, at most */
+#define LAYOUT_ABOUT 4    /* rows about the selected node, the line above included */
 
 struct pane {
     enum ui_view_id id;
@@ -55,7 +57,7 @@ struct pane {
 };
 
 struct layout {
-    struct ui_area all, about, strip, tour;
+    struct ui_area all, about, displays, strip, tour;
     struct pane panes[UI_VIEW_COUNT];
     int n;
     int divider; /* column of the line between panes; 0: none */
@@ -107,6 +109,28 @@ static int layout_message_rows(const struct ui_app *app)
     return lines;
 }
 
+/* Bytes of the first expression and what it is: the next one begins a line with its number. */
+static size_t layout_display(const char *text)
+{
+    const char *p = text;
+    do {
+        p += strcspn(p, "\n");
+        p += *p == '\n';
+    } while (*p && !(isdigit((unsigned char)*p) && p[strspn(p, "0123456789")] == ':'));
+    return (size_t)(p - text);
+}
+
+/* Rows of what is displayed where the target stands, one for each expression. */
+static int layout_display_rows(const struct ui_app *app)
+{
+    int rows = 0;
+    if (app->zoomed || odb_session_at(app->session) == ODB_NO_NODE || app->terminal->rows < 16)
+        return 0;
+    for (const char *p = app->displays; p && *p && rows < LAYOUT_DISPLAYS; rows++)
+        p += layout_display(p);
+    return rows;
+}
+
 static void layout_make(const struct ui_app *app, struct layout *layout)
 {
     *layout = (struct layout){.all = ui_area_all(app->terminal)};
@@ -124,11 +148,13 @@ static void layout_make(const struct ui_app *app, struct layout *layout)
         strip = 0;
     int tour = app->tour && all->rows >= 12 ? LAYOUT_TOUR : 0;
     int more = ODB_MAX(layout_message_rows(app) - 1, 0); /* than the row that a message has */
-    int rows = all->rows - 3 - strip - about - tour;
+    int displays = layout_display_rows(app);
+    int rows = all->rows - 3 - strip - about - displays - tour;
     rows = ODB_MAX(rows - ODB_MIN(more, ODB_MAX(rows - LAYOUT_LIST, 0)), 0);
     struct ui_area main = ui_area_part(all, 1, 0, rows, all->cols);
     layout->about = ui_area_part(all, 1 + rows, 0, about, all->cols);
-    layout->strip = ui_area_part(all, 1 + rows + about, 0, strip, all->cols);
+    layout->displays = ui_area_part(all, 1 + rows + about, 0, displays, all->cols);
+    layout->strip = ui_area_part(all, 1 + rows + about + displays, 0, strip, all->cols);
     layout->tour = ui_area_part(all, all->rows - 1 - tour, 0, tour, all->cols);
     if (wide)
         layout_wide(app, layout, &main);
@@ -393,6 +419,23 @@ static void layout_about(const struct ui_app *app, const struct ui_area *about)
     ui_draw_words(&words, 0, UI_STYLE_NORMAL, text);
 }
 
+/* Of what is long the beginning; `display` prints all of it. */
+static void layout_displays(const struct ui_app *app, const struct ui_area *area)
+{
+    const char *p = app->displays;
+    for (int row = 0; row < area->rows; row++) {
+        size_t n = layout_display(p);
+        struct odb_buf line = ODB_BUF_INIT, text = ODB_BUF_INIT;
+        for (size_t i = 0; i + 1 < n; i++) /* without the last line feed */
+            odb_buf_puts(&line, p[i] == '\n' ? "  " : (char[]){p[i], '\0'});
+        p += n;
+        ui_text_put_cut(area->terminal, odb_buf_text(&line), area->cols, &text);
+        ui_draw_text(area, row, 0, UI_STYLE_NUMBER, odb_buf_text(&text));
+        odb_buf_dispose(&line);
+        odb_buf_dispose(&text);
+    }
+}
+
 /* --- the foot --------------------------------------------------------------------------------- */
 
 /* Columns that a hint takes; 0: there is none to be shown now. */
@@ -562,6 +605,7 @@ void ui_layout_draw(struct ui_app *app)
         layout_probes(app, &layout.about);
     else if (layout.about.rows)
         layout_about(app, &layout.about);
+    layout_displays(app, &layout.displays);
     if (layout.strip.rows)
         ui_strip_draw(&app->strip, app->session, ui_app_busy(app), ui_noise_factor(app->console),
                       ui_app_node(app), &layout.strip);
@@ -615,7 +659,8 @@ bool ui_layout_strip_end_at(struct ui_app *app, int row)
     odb_session_lock(app->session);
     layout_make(app, &layout);
     odb_session_unlock(app->session);
-    return layout.strip.rows > 0 && row == layout.strip.row - 1 && !layout.about.rows;
+    return layout.strip.rows > 0 && row == layout.strip.row - 1 && !layout.about.rows &&
+           !layout.displays.rows;
 }
 
 int ui_layout_strip_at(struct ui_app *app, int row, int col)

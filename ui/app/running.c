@@ -214,6 +214,11 @@ static void running_finish(struct ui_app *app, struct ui_running *running)
                        : "");
     else if (running->status != ODB_OK)
         running_fail(app, running);
+    if (running->call.displays) {
+        free(app->displays);
+        app->displays = running->call.displays;
+        running->call.displays = NULL;
+    }
     running_follow(app, running);
     if (running->status == ODB_OK)
         ui_tour_note(app, running->call.command->name);

@@ -85,6 +85,7 @@ static void ui_close(struct ui_app *app)
     free(app->search);
     free(app->narrowed_before);
     free(app->message);
+    free(app->displays);
     close(app->wake[0]);
     close(app->wake[1]);
 }

@@ -86,6 +86,7 @@ struct ui_app {
     int filter_origin;            /* node that was selected then */
     char *message;                /* owned: the line above the hints */
     enum ui_style message_style;
+    char *displays;    /* owned: what is displayed at the stop of the walk; NULL: nothing */
     bool linked;       /* a file in the message has been made a link, if there is one */
     double last_frame; /* of odb_clock() */
     struct {           /* nodes by verdict */

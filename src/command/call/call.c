@@ -20,6 +20,7 @@ void odb_call_dispose(struct odb_command_call *call)
         free(call->texts.items[i]);
     free(call->texts.items);
     free(call->chosen);
+    free(call->displays);
     free(call->args);
     free(call->options.items);
     *call = (struct odb_command_call){0};

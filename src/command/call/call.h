@@ -38,6 +38,8 @@ struct odb_command_call {
     int write_error;               /* errno of the first write to out that failed; 0: none */
     bool progress;                 /* log is a terminal */
     struct odb_budget budget;      /* for all that the command searches, from the first on */
+    char *displays;                /* owned: what is displayed at the stop of a walk, for a screen,
+                                      which has rows of its own for it; NULL: it was not asked */
     bool found;                /* set by the command: a divergence, a failed check: exit status 1 */
     odb_screen_fn open_screen; /* for `debug`; NULL: none */
 };

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/verbs/walk/verb_display.h"
 
+#include <stdlib.h>
+
 #include "command/call/call.h"
 #include "command/call/call_print.h"
+#include "command/call/console.h"
 #include "command/console/annotating.h"
 #include "command/table/verbs.h"
 #include "command/value/expression.h"
@@ -88,6 +91,19 @@ json_t *odb_call__displays_json(struct odb_command_call *call)
     return displays;
 }
 
+void odb_call__tell_displays(struct odb_command_call *call, struct odb_buf *out)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    odb_call__put_displays(call, &text);
+    free(call->displays);
+    call->displays = NULL;
+    if (call->console && call->console->screen && !call->console->linear)
+        call->displays = odb_xstrdup(odb_buf_text(&text));
+    else
+        odb_buf_puts(out, odb_buf_text(&text));
+    odb_buf_dispose(&text);
+}
+
 enum odb_status odb_command__display(struct odb_command_call *call, struct odb_error *err)
 {
     const char *text = odb_call_arg(call, 0);
@@ -105,11 +121,17 @@ enum odb_status odb_command__display(struct odb_command_call *call, struct odb_e
     }
     if (!display_put_some(call, number, &out))
         odb_buf_puts(&out, "nothing is displayed at stops\n");
+    if (call->console && call->console->screen && !call->console->linear)
+        odb_call__tell_displays(call, &out);
     odb_call__print(call, &out);
     return ODB_OK;
 }
 
 enum odb_status odb_command__undisplay(struct odb_command_call *call, struct odb_error *err)
 {
-    return odb_annotating_remove(call, ODB_ANNOTATION_DISPLAY, err);
+    struct odb_buf none = ODB_BUF_INIT;
+    ODB_TRY(odb_annotating_remove(call, ODB_ANNOTATION_DISPLAY, err));
+    if (call->console && call->console->screen && !call->console->linear)
+        odb_call__tell_displays(call, &none);
+    return ODB_OK;
 }

@@ -10,6 +10,8 @@
 struct odb_buf;
 struct odb_command_call;
 
+/* On a screen keeps what odb_call__put_displays() says for it, elsewhere appends that. */
+void odb_call__tell_displays(struct odb_command_call *call, struct odb_buf *out);
 /* Appends "1: max(x)" and what it is now, for each of them that is enabled. */
 void odb_call__put_displays(struct odb_command_call *call, struct odb_buf *out);
 

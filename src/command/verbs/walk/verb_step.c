@@ -402,7 +402,7 @@ enum odb_status odb_call__walk(struct odb_command_call *call, enum odb_go how, c
     if (status == ODB_OK) {
         odb_buf_puts(&out, odb_buf_text(&s.notes));
         step_put_place(&s, &out);
-        odb_call__put_displays(call, &out);
+        odb_call__tell_displays(call, &out);
         json_t *json = odb_call_has(call, ODB_OPTION_JSON) ? step_json(&s) : NULL;
         status = odb_call__give(call, json, &out, err);
     }
