@@ -40,9 +40,9 @@ static void list_draw_thumb(const struct ui_view *view, const struct ui_area *ar
 void ui_list_draw(struct ui_view *view, const struct ui_area *area, bool focused)
 {
     const struct ui_view_ops *ops = view->ops;
+    view->cols = area->cols;
     view->header = ops->header ? ops->header(view, NULL, area->rows) : 0;
     view->height = ODB_MAX(area->rows - view->header, 0);
-    view->cols = area->cols;
     list_scroll(view);
     if (ops->draw) {
         ops->draw(view, area, focused);

@@ -116,16 +116,140 @@ static void log_close(struct ui_view *view)
     free(v->kept.items);
 }
 
+/* --- the timeline ----------------------------------------------------------------------------- */
+
+/* Probes of one kind, as their texts begin. */
+struct log_phase {
+    const char *name; /* borrowed: of the first of them */
+    int len;
+    size_t n;
+    double seconds;
+};
+
+#define LOG_PHASES 9 /* a digit each; those behind are the last one's */
+#define LOG_SHARE 3  /* of all rows it takes at most one in so many */
+#define LOG_LINE 10  /* column in which it begins */
+
+/* "alone" of "alone: #7 Conv", "prefix" of "prefix up to #12". */
+static int log_phase_length(const char *text)
+{
+    static const char *const ends[] = {" up to", " of", " with", " on", " for", " inputs"};
+    size_t n = strcspn(text, ":;,#0123456789");
+    for (size_t i = 0; i < ODB_COUNT(ends); i++) {
+        while (n && text[n - 1] == ' ')
+            n--;
+        size_t len = strlen(ends[i]);
+        if (n > len && !strncmp(text + n - len, ends[i], len))
+            n -= len;
+    }
+    return (int)n;
+}
+
+/* The phase of a probe, a new one where none has its name. */
+static int log_phase(struct log_phase *phases, int *n, const struct odb_probe_log *entry)
+{
+    int len = log_phase_length(entry->text), i = 0;
+    while (i < *n && (phases[i].len != len || strncmp(phases[i].name, entry->text, (size_t)len)))
+        i++;
+    if (i == *n && i < LOG_PHASES)
+        phases[(*n)++] = (struct log_phase){.name = entry->text, .len = len};
+    return ODB_MIN(i, LOG_PHASES - 1);
+}
+
+/* Seconds of a probe; where the clock stands still all take as long. */
+static double log_took(const struct ui_view *view, const struct odb_probe_log *entry)
+{
+    return view->app->frozen ? 1 : entry->seconds;
+}
+
+static enum ui_style log_phase_style(int phase)
+{
+    return phase % 2 ? UI_STYLE_OP : UI_STYLE_LABEL;
+}
+
+/* The search from its beginning to now: what the target was asked at each time. */
+static void log_draw_line(const struct ui_view *view, double total, const struct ui_area *area)
+{
+    struct log_phase phases[LOG_PHASES];
+    const struct odb_session *session = view->app->session;
+    int n = 0, col = LOG_LINE, columns = ODB_MAX(area->cols - LOG_LINE, 1);
+    double until = 0;
+    ui_draw_text(area, 0, 1, UI_STYLE_LABEL, "timeline");
+    for (size_t i = 0; i < odb_session_n_log(session); i++) {
+        const struct odb_probe_log *entry = odb_session_log(session, i);
+        int phase = log_phase(phases, &n, entry);
+        until += log_took(view, entry);
+        int end = LOG_LINE + (int)(until / total * columns + 0.5);
+        for (; col < end; col++)
+            ui_draw_printf(area, 0, col, log_phase_style(phase), "%d", phase + 1);
+    }
+}
+
+/* All phases; returns how many, and the seconds of all together. */
+static int log_sum_up(const struct ui_view *view, struct log_phase phases[LOG_PHASES],
+                      double *total)
+{
+    const struct odb_session *session = view->app->session;
+    int n = 0;
+    *total = 0;
+    for (size_t i = 0; i < odb_session_n_log(session); i++) {
+        const struct odb_probe_log *entry = odb_session_log(session, i);
+        int phase = log_phase(phases, &n, entry);
+        phases[phase].n++;
+        phases[phase].seconds += entry->seconds;
+        *total += log_took(view, entry);
+    }
+    return n;
+}
+
+/* Which digit is which, how many probes they were and how long they took, from a row on (-1: not
+ * drawn); returns how many rows that takes in so many columns. */
+static int log_put_phases(const struct ui_view *view, const struct log_phase *phases, int n,
+                          int cols, const struct ui_area *area, int row)
+{
+    int col = LOG_LINE, rows = 1;
+    for (int i = 0; i < n; i++) {
+        char *text = odb_xasprintf("%d %.*s: %zu, %.2f s", i + 1, phases[i].len, phases[i].name,
+                                   phases[i].n, ui_app_seconds(view->app, phases[i].seconds));
+        int width = ui_text_width(view->app->terminal, text);
+        if (col > LOG_LINE && col + width > cols) {
+            col = LOG_LINE;
+            rows++;
+        }
+        if (row >= 0)
+            ui_draw_text(area, row + rows - 1, col, log_phase_style(i), text);
+        col += width + 2;
+        free(text);
+    }
+    return rows;
+}
+
+/* Rows of the timeline with what it means; 0: there is no room, or nothing to show. */
+static int log_timeline(const struct ui_view *view, const struct ui_area *area, int rows)
+{
+    struct log_phase phases[LOG_PHASES];
+    double total;
+    int n = log_sum_up(view, phases, &total);
+    int needs = n ? 1 + log_put_phases(view, phases, n, view->cols, area, area ? 1 : -1) : 0;
+    if (area && total > 0)
+        log_draw_line(view, total, area);
+    return needs * LOG_SHARE <= rows ? needs : 0;
+}
+
 static int log_header(const struct ui_view *view, const struct ui_area *area, int rows)
 {
+    int timeline = log_timeline(view, NULL, rows);
     if (!area)
-        return rows > 4;
+        return rows > 4 ? timeline + 1 : 0;
     const struct log_view *v = (const struct log_view *)view;
-    ui_draw_fill(area, UI_STYLE_HEAD);
+    struct ui_area head = ui_area_part(area, timeline, 0, 1, area->cols);
+    if (timeline)
+        log_timeline(view, area, rows);
+    ui_draw_fill(&head, UI_STYLE_HEAD);
     for (int c = 0; c < (int)ODB_COUNT(log_titles); c++)
-        ui_sorted_title(&v->order, c, log_titles[c], area, log_places[c], log_widths[c],
+        ui_sorted_title(&v->order, c, log_titles[c], &head, log_places[c], log_widths[c],
                         c != 1 && log_widths[c]);
-    return 1;
+    return timeline + 1;
 }
 
 static const char *log_column(const struct ui_view *view, int row, int col)
@@ -133,7 +257,7 @@ static const char *log_column(const struct ui_view *view, int row, int col)
     size_t c = ODB_COUNT(log_titles) - 1;
     while (c > 0 && col < log_places[c])
         c--;
-    return row < view->header ? log_titles[c] : NULL;
+    return row == view->header - 1 ? log_titles[c] : NULL;
 }
 
 static void log_draw_row(const struct ui_view *view, size_t row, const struct ui_area *area)
