@@ -64,8 +64,9 @@ static struct likely_error likely_error(const struct accused *s)
 static int likely_rank(const struct likely *l, const struct variant *v)
 {
     bool number = !strncmp(v->row->name, "number/", strlen("number/"));
-    bool other = l->error.moved ? v->row->fitted && !v->row->moves : v->row->moves;
-    return other ? 2 : number && !v->row->ops[0] && l->error.few ? 1 : 0;
+    if (l->error.moved)
+        return v->row->moves ? -1 : v->row->fitted || number;
+    return v->row->moves ? 2 : number && !v->row->ops[0] && l->error.few;
 }
 
 static bool likely_add(void *payload, struct variant *v, bool *take)
