@@ -49,6 +49,7 @@ struct explain {
     ODB_VEC(struct explain_hit) hits;
     struct pairs pairs; /* what two faults may be made of */
     bool singles;       /* all variants were tried by themselves */
+    size_t replays;     /* of these that ran more than a pass over the outputs */
 };
 
 static size_t explain_exact(const struct explain *e)
@@ -117,12 +118,11 @@ static bool explain_said(const struct explain *e, const struct variant *v)
     return said;
 }
 
-/* Whether a variant is left out: many that are likelier were tried. Where one of these agrees, all
- * are tried, since exact says that no other does; and where all are wanted. */
+/* Whether a variant is left out: so many that are likelier were replayed. Where any agrees all are,
+ * since exact says that no other does; and where all are wanted. */
 static bool explain_leaves_out(const struct explain *e, const struct variant *v)
 {
-    size_t nodes = e->accused.group ? e->accused.group->n : 1;
-    return !v->under && e->out->variants >= LIKELY_MOST * nodes && !e->q->trials &&
+    return likely_replays(v) && e->replays >= likely_most(&e->accused) && !e->q->trials &&
            !explain_exact(e);
 }
 
@@ -136,6 +136,7 @@ static bool explain_choice(void *payload, struct variant *v, bool *take)
         e->out->untried++;
         return true;
     }
+    e->replays += likely_replays(v);
     e->out->variants += !v->under;
     e->out->pairs += v->under != NULL;
     bool holds = explain_judge(v, &e->accused, &hit) && (hit.exact || !v->under);

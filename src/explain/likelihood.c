@@ -1,27 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "explain/likelihood.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "explain/accused_group.h"
 
+#define LIKELY_MOST ((size_t)200)
 #define LIKELY_FEW 0.5 /* of the elements: rounding makes more of them wrong, or none */
 
-/* What the wrong elements say against. */
-struct likely_error {
-    bool moved; /* the target has about the reference's numbers, in whatever order: it has others
-                   where they are scaled or cut off */
-    bool few;   /* no more than so many are wrong */
-};
-
 struct likely {
-    const struct accused *s;
-    struct likely_error error;
+    bool few; /* elements are wrong */
     ODB_VEC(struct likely_choice {
         struct variant *v; /* owned */
-        int rank;
+        int late;          /* 1: unlikely, 2: more than enough */
         size_t at;
     })
     list;
@@ -29,68 +22,60 @@ struct likely {
     void *payload;
 };
 
-/* Least, largest and mean square: what no order changes. */
-static void likely_numbers(const double *x, const struct odb_tensor *t, double sums[3])
+size_t likely_most(const struct accused *s)
 {
-    sums[0] = INFINITY;
-    sums[1] = -INFINITY;
-    sums[2] = 0;
-    for (size_t i = 0; i < t->count; i++) {
-        double v = x ? x[i] : odb_tensor_f64(t, i);
-        if (!isfinite(v))
-            continue;
-        sums[0] = fmin(sums[0], v);
-        sums[1] = fmax(sums[1], v);
-        sums[2] += v * v / (double)t->count;
-    }
+    return LIKELY_MOST * (s->group ? s->group->n : 1);
 }
 
-static struct likely_error likely_error(const struct accused *s)
+bool likely_replays(const struct variant *v)
 {
-    const struct odb_tensor *r = s->shown < 0 ? NULL : s->r[s->shown], *y;
-    double of_y[3], of_r[3], rms, slack;
-    if (!r || r->count != (y = s->y[s->shown])->count || !s->target.wide[s->shown])
-        return (struct likely_error){true, false};
-    rms = s->target.rms[s->shown];
-    slack = s->q->factor * s->floor * rms;
-    likely_numbers(s->target.wide[s->shown]->data, y, of_y);
-    likely_numbers(NULL, r, of_r);
-    return (struct likely_error){.moved = fabs(of_y[0] - of_r[0]) <= slack &&
-                                          fabs(of_y[1] - of_r[1]) <= slack &&
-                                          fabs(of_y[2] - of_r[2]) <= 2 * slack * rms,
-                                 .few = (double)s->n_wrong < LIKELY_FEW * (double)r->count};
+    return !v->under && (v->row->change || v->row->makes);
 }
 
-static int likely_rank(const struct likely *l, const struct variant *v)
+static bool likely_few(const struct accused *s)
+{
+    const struct odb_tensor *r = s->shown < 0 ? NULL : s->r[s->shown];
+    return r && (double)s->n_wrong < LIKELY_FEW * (double)r->count;
+}
+
+static bool likely_unlikely(const struct likely *l, const struct variant *v)
 {
     bool number = !strncmp(v->row->name, "number/", strlen("number/"));
-    if (l->error.moved)
-        return v->row->moves ? -1 : v->row->fitted || number;
-    return v->row->moves ? 2 : number && !v->row->ops[0] && l->error.few;
+    return l->few && number && !v->row->ops[0];
 }
 
 static bool likely_add(void *payload, struct variant *v, bool *take)
 {
     struct likely *l = payload;
     *take = true;
-    odb_push(&l->list, ((struct likely_choice){v, likely_rank(l, v), l->list.n}));
+    odb_push(&l->list, ((struct likely_choice){v, likely_unlikely(l, v), l->list.n}));
     return !l->over(l->payload);
 }
 
 static int likely_order(const void *x, const void *y)
 {
     const struct likely_choice *a = x, *b = y;
-    return a->rank != b->rank ? a->rank - b->rank : (a->at > b->at) - (a->at < b->at);
+    return a->late != b->late ? a->late - b->late : (a->at > b->at) - (a->at < b->at);
+}
+
+static void likely_sort(struct likely *l, size_t most)
+{
+    size_t n = 0;
+    for (int pass = 0; pass < 2 && l->list.n; pass++) {
+        qsort(l->list.items, l->list.n, sizeof *l->list.items, likely_order);
+        for (size_t i = 0; i < l->list.n && !pass; i++)
+            if (likely_replays(l->list.items[i].v) && n++ >= most)
+                l->list.items[i].late = 2;
+    }
 }
 
 void likely_each(const struct accused *s, variant_each_fn *fn, bool (*over)(void *payload),
                  void *payload)
 {
-    struct likely l = {.s = s, .error = likely_error(s), .over = over, .payload = payload};
+    struct likely l = {.few = likely_few(s), .over = over, .payload = payload};
     bool go_on = true;
     variant_each(s, likely_add, &l);
-    if (l.list.n)
-        qsort(l.list.items, l.list.n, sizeof *l.list.items, likely_order);
+    likely_sort(&l, likely_most(s));
     for (size_t i = 0; i < l.list.n; i++) {
         bool take = false;
         go_on = go_on && fn(payload, l.list.items[i].v, &take);

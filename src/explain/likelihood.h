@@ -7,11 +7,16 @@
 
 #include "explain/variant.h"
 
-#define LIKELY_MOST ((size_t)200) /* that are tried of a node while none agrees */
+/* Replays that are enough while no variant agrees: 200 of each node. */
+size_t likely_most(const struct accused *s);
+/* Whether a variant by itself takes a run of the node, and not only a pass over what the reference
+ * made. */
+bool likely_replays(const struct variant *v);
 
 /* Calls fn for each, until it says stop: in the order of the catalogue, which is that of
- * likelihood, but first what these wrong elements speak for, and last what they speak against.
- * over(payload): whether the time for making them is over. */
+ * likelihood, but later what these wrong elements speak against. Replays that are more than enough
+ * come last, when it is known whether any other agrees. over(payload): whether the time for making
+ * them is over. */
 void likely_each(const struct accused *s, variant_each_fn *fn, bool (*over)(void *payload),
                  void *payload);
 

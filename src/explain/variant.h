@@ -64,7 +64,6 @@ struct variant_row {
     int fitted; /* how much was fitted to the target's outputs: of two that hold, the one with more
                    says no more. 0: nothing */
     bool order; /* an operand is read in another order: of a group, only what computes has that */
-    bool moves; /* its output has the reference's numbers in another order, and no others */
 };
 
 /* Families, ended by a row without a name. */

@@ -787,27 +787,16 @@ static enum odb_status output_result_nan(const struct variant *v, const struct a
     return output_map(s, out, v->at ? output_nan : output_nan_zero, s->y[o], err);
 }
 
-#define OUTPUT_MOVES(title, word)                                                                  \
-    {                                                                                              \
-        .ops = "", .name = title, .choose = output_choose_##word, .result = output_result_##word,  \
-        .moves = true                                                                              \
-    }
-
 const struct variant_row variants_output[] = {
     {"", "output/nan=", output_choose_nan, NULL, output_result_nan, false, 0},
-    OUTPUT_MOVES("output/", move),
-    OUTPUT_MOVES("output/rolled in memory by ", flat),
-    OUTPUT_MOVES("output/layout=", layout),
-    OUTPUT_MOVES("output/taken for ", misread),
+    {"", "output/", output_choose_move, NULL, output_result_move, false, 0},
+    {"", "output/rolled in memory by ", output_choose_flat, NULL, output_result_flat, false, 0},
+    {"", "output/layout=", output_choose_layout, NULL, output_result_layout, false, 0},
+    {"", "output/taken for ", output_choose_misread, NULL, output_result_misread, false, 0},
     {"", "output/constant=", output_choose_constant, NULL, output_result_constant, false, 1},
     {"", "output/lanes=", output_choose_lanes, NULL, output_result_marked, false, 1},
     {"", "output/border=", output_choose_border, NULL, output_result_marked, false, 1},
-    {.ops = "",
-     .name = "output/permuted,",
-     .choose = output_choose_permuted,
-     .result = output_result_permuted,
-     .fitted = 1,
-     .moves = true},
+    {"", "output/permuted,", output_choose_permuted, NULL, output_result_permuted, false, 1},
     {"", "output/", output_choose_line, NULL, output_result_line, false, 2},
     {"", "output/clamped", output_choose_clamp, NULL, output_result_clamp, false, 1},
     {"", "output/channels=", output_choose_channels, NULL, output_result_channels, false, 3},

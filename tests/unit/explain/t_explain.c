@@ -20,7 +20,7 @@
 #include "model/read/load.h"
 #include "model/write/build.h"
 
-#define MOST 5 /* inputs of a node */
+#define MOST 20 /* inputs of a node */
 
 /* A node, what it is fed, and what the target made of that. */
 struct scene {
@@ -604,31 +604,17 @@ static void test_explain__one_number_has_no_other_order(void **state)
     odb_tensor_unref(t);
 }
 
-/* BatchNormalization over four dimensions has more than 200. */
-static struct odb_builder *batch_norm(bool with_epsilon)
+/* Each of its inputs may be missing, doubled, in another order: more than 200 in all. */
+static struct odb_builder *concat(void)
 {
-    struct odb_builder *b = odb_build_new("norm", 17);
-    odb_build_input(b, "x", ODB_F32, 4, (int64_t[]){2, 6, 5, 7});
-    odb_build_input(b, "scale", ODB_F32, 1, (int64_t[]){6});
-    odb_build_input(b, "bias", ODB_F32, 1, (int64_t[]){6});
-    odb_build_input(b, "mean", ODB_F32, 1, (int64_t[]){6});
-    odb_build_input(b, "var", ODB_F32, 1, (int64_t[]){6});
-    odb_build_node(b, "BatchNormalization", "node", "x scale bias mean var", "y");
-    if (with_epsilon)
-        odb_build_attr_float(b, "epsilon", 0.5f);
+    struct odb_builder *b = odb_build_new("concat", 17);
+    const char *names = "a b c d e f g h i j k l m n o p q r s t";
+    for (size_t i = 0; i < MOST; i++)
+        odb_build_input(b, (char[]){names[2 * i], '\0'}, ODB_F32, 2, (int64_t[]){3, 4});
+    odb_build_node(b, "Concat", "node", names, "y");
+    odb_build_attr_int(b, "axis", 0);
     odb_build_output(b, "y");
     return b;
-}
-
-static void batch_norm_scene(struct scene *s)
-{
-    struct odb_tensor *var = NULL;
-    scene_open(s, batch_norm(true));
-    assert_int_equal(odb_tensor_new(&var, ODB_F32, 1, (int64_t[]){6}, NULL), ODB_OK);
-    for (size_t i = 0; i < 6; i++)
-        odb_store_f64(ODB_F32, var->data, i, 0.5 + 0.2 * (double)i);
-    odb_tensor_unref(s->in[4]);
-    s->in[4] = var;
 }
 
 static void test_explain__the_least_likely_are_left_out_and_counted(void **state)
@@ -636,15 +622,15 @@ static void test_explain__the_least_likely_are_left_out_and_counted(void **state
     (void)state;
     for (int all = 0; all <= 1; all++) {
         struct scene s;
-        batch_norm_scene(&s);
+        scene_open(&s, concat());
         s.trials = all;
-        s.out[0] = made_by(batch_norm(true), s.in);
+        s.out[0] = made_by(concat(), s.in);
         for (size_t i = 0; i < s.out[0]->count; i++)
             odb_store_f64(ODB_F32, s.out[0]->data, i,
                           odb_tensor_f64(s.out[0], i) + sin(7.0 * (double)(i * i % 101)));
         scene_explain(&s, NULL, NULL);
         assert_int_equal(s.found.items.n, 0);
-        assert_true(all ? s.found.variants > 200 : s.found.variants == 200);
+        assert_true(s.found.variants > 200); /* passes over the output are not counted */
         assert_true(all ? s.found.untried == 0 : s.found.untried > 0);
         assert_true(s.found.pairs > 0);
         assert_false(s.found.unfinished);
@@ -652,37 +638,15 @@ static void test_explain__the_least_likely_are_left_out_and_counted(void **state
     }
 }
 
-/* More than 200 stand before the orders of an output; where it has the reference's numbers these
- * are the likeliest. */
-static void test_explain__an_order_is_likely_where_the_numbers_are_the_same(void **state)
-{
-    struct scene s;
-    (void)state;
-    batch_norm_scene(&s);
-    struct odb_tensor *right = made_by(batch_norm(true), s.in);
-    size_t inner = 5 * 7, n = 6;
-    assert_int_equal(odb_tensor_clone(&s.out[0], right, NULL), ODB_OK);
-    for (size_t i = 0; i < right->count; i++) {
-        static const size_t order[] = {3, 4, 2, 0, 1, 5};
-        size_t at = i / inner % n, from = order[at];
-        odb_store_f64(ODB_F32, s.out[0]->data, i,
-                      odb_tensor_f64(right, i - at * inner + from * inner));
-    }
-    odb_tensor_unref(right);
-    scene_explain(&s, NULL, NULL);
-    assert_best(&s, "output/permuted,axis=1", ODB_FIT_EXACT);
-    scene_close(&s);
-}
-
 /* That no other agrees is known of all, then. */
 static void test_explain__once_one_agrees_all_are_tried(void **state)
 {
     struct scene s;
     (void)state;
-    batch_norm_scene(&s);
-    s.out[0] = made_by(batch_norm(false), s.in);
+    scene_open(&s, concat());
+    s.out[0] = spoilt(made_by(concat(), s.in), one_percent);
     scene_explain(&s, NULL, NULL);
-    assert_best(&s, "attribute/epsilon=default", ODB_FIT_EXACT);
+    assert_best(&s, "output/scale", ODB_FIT_EXACT);
     assert_true(s.found.variants > 200);
     assert_int_equal(s.found.untried, 0);
     assert_int_equal(s.found.pairs, 0);
@@ -714,7 +678,6 @@ int main(void)
         cmocka_unit_test(test_explain__inputs_are_made_that_tell_apart),
         cmocka_unit_test(test_explain__one_number_has_no_other_order),
         cmocka_unit_test(test_explain__the_least_likely_are_left_out_and_counted),
-        cmocka_unit_test(test_explain__an_order_is_likely_where_the_numbers_are_the_same),
         cmocka_unit_test(test_explain__once_one_agrees_all_are_tried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
