@@ -171,18 +171,30 @@ static int outline_gathered_for(const struct ui_outline *outline, int node)
     return reader != ODB_NO_NODE && outline_is_gathered(outline, reader) ? reader : ODB_NO_NODE;
 }
 
-/* Down to which depth scopes of the label stay open. Where it leaves the trunk it has as much less
- * to go: what stands beside the trunk is folded when the trunk's branches are. */
-static int outline_depth(const struct ui_outline *outline, const char *label)
+/* Scopes of the trunk that the label is in. */
+static int outline_shared(const struct ui_outline *outline, const char *label)
 {
     int shared = 0;
-    if (outline->how.depth == UI_DEPTH_ALL)
-        return UI_DEPTH_ALL;
     for (int n; shared < outline->trunk_depth; shared++)
         if (!(n = outline_scope(outline, label, shared + 1)) ||
             strncmp(label, outline->trunk, (size_t)n + 1))
             break;
-    return ODB_MAX(outline->how.depth - (outline->trunk_depth - shared), 0);
+    return shared;
+}
+
+/* Down to which depth scopes of the label stay open. Where it leaves the trunk it has as much less
+ * to go: what stands beside the trunk is folded when the trunk's branches are. */
+static int outline_depth(const struct ui_outline *outline, const char *label)
+{
+    if (outline->how.depth == UI_DEPTH_ALL)
+        return UI_DEPTH_ALL;
+    int beside = outline->trunk_depth - outline_shared(outline, label);
+    return ODB_MAX(outline->how.depth - beside, 0);
+}
+
+int ui_outline_branch(const struct ui_outline *outline, const char *label)
+{
+    return outline_scope(outline, label, outline_shared(outline, label) + 1);
 }
 
 static bool outline_is_folded(const struct ui_outline *outline, const char *label, int n, int depth)

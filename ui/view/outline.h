@@ -112,6 +112,8 @@ size_t ui_outline_find(const struct ui_outline *outline, int node);
 
 /* The name that a node's scopes are taken from. Borrowed. */
 const char *ui_outline_label(const struct odb_graph *graph, int node);
+/* Bytes of the label that the scope has which `fold all` folds its node into; 0: it is in none. */
+int ui_outline_branch(const struct ui_outline *outline, const char *label);
 /* How names part scopes, and how deep they go; done once. */
 void ui_outline_look(struct ui_outline *outline, const struct odb_graph *graph);
 /* Folds or unfolds the innermost scope of the row, or of a folded one (fold) the scope around it.

@@ -48,7 +48,7 @@ static const struct help_group {
      " up down centre page-up page-down half-page-up half-page-down row top bottom left right goto "
      "producer consumer jump-back jump-forward search next-match previous-match bookmark recall "
      "strip "},
-    {"choose what is listed", " filter sort fold undo-view redo-view columns "},
+    {"choose what is listed", " filter sort fold by undo-view redo-view columns "},
     {"run", " "},
     {"stop", " drop switch "},
     {"put down", " session "},
