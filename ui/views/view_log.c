@@ -21,11 +21,24 @@
 #include "ui/view/mark.h"
 #include "ui/view/view.h"
 
+#define LOG_PHASES 9 /* a digit each; those behind are the last one's */
+
+/* Probes of one kind, as their texts begin. */
+struct log_phase {
+    char *name; /* owned */
+    size_t n;
+    double seconds;
+};
+
 struct log_view {
     struct ui_view view;
     size_t seen;    /* rows at the last frame */
     size_t entries; /* of the log when kept was made */
     char *filter;   /* owned; NULL: none */
+    struct log_phase phases[LOG_PHASES];
+    int n_phases;
+    ODB_VEC(unsigned char) phase_of; /* of each probe that was seen */
+    double began;                    /* the search that they are of */
     struct ui_sorted order;
     ODB_VEC(size_t)
     kept; /* probes that the filter lets through, in order; not used without
@@ -109,26 +122,10 @@ static const char *log_filtered(const struct ui_view *view)
     return ((const struct log_view *)view)->filter;
 }
 
-static void log_close(struct ui_view *view)
-{
-    struct log_view *v = (struct log_view *)view;
-    free(v->filter);
-    free(v->kept.items);
-}
-
 /* --- the timeline ----------------------------------------------------------------------------- */
 
-/* Probes of one kind, as their texts begin. */
-struct log_phase {
-    const char *name; /* borrowed: of the first of them */
-    int len;
-    size_t n;
-    double seconds;
-};
-
-#define LOG_PHASES 9 /* a digit each; those behind are the last one's */
-#define LOG_SHARE 3  /* of all rows it takes at most one in so many */
-#define LOG_LINE 10  /* column in which it begins */
+#define LOG_SHARE 3 /* of all rows it takes at most one in so many */
+#define LOG_LINE 10 /* column in which it begins */
 
 /* "alone" of "alone: #7 Conv", "prefix" of "prefix up to #12". */
 static int log_phase_length(const char *text)
@@ -146,14 +143,37 @@ static int log_phase_length(const char *text)
 }
 
 /* The phase of a probe, a new one where none has its name. */
-static int log_phase(struct log_phase *phases, int *n, const struct odb_probe_log *entry)
+static int log_phase(struct log_view *v, const struct odb_probe_log *entry)
 {
-    int len = log_phase_length(entry->text), i = 0;
-    while (i < *n && (phases[i].len != len || strncmp(phases[i].name, entry->text, (size_t)len)))
-        i++;
-    if (i == *n && i < LOG_PHASES)
-        phases[(*n)++] = (struct log_phase){.name = entry->text, .len = len};
-    return ODB_MIN(i, LOG_PHASES - 1);
+    size_t len = (size_t)log_phase_length(entry->text);
+    for (int i = 0; i < v->n_phases; i++)
+        if (!strncmp(v->phases[i].name, entry->text, len) && !v->phases[i].name[len])
+            return i;
+    if (v->n_phases == LOG_PHASES)
+        return LOG_PHASES - 1;
+    v->phases[v->n_phases].name = odb_xstrndup(entry->text, len);
+    return v->n_phases++;
+}
+
+static void log_forget_phases(struct log_view *v)
+{
+    for (int i = 0; i < v->n_phases; i++)
+        free(v->phases[i].name);
+    v->n_phases = 0;
+    v->phase_of.n = 0;
+}
+
+/* Each probe is looked at once, when it is new. Caller holds the session's lock. */
+static void log_follow(struct log_view *v)
+{
+    const struct odb_session *session = v->view.app->session;
+    size_t n = odb_session_n_log(session);
+    double began = odb_session_progress(session)->began;
+    if (v->began != began || n < v->phase_of.n)
+        log_forget_phases(v);
+    v->began = began;
+    for (size_t i = v->phase_of.n; i < n; i++)
+        odb_push(&v->phase_of, (unsigned char)log_phase(v, odb_session_log(session, i)));
 }
 
 /* Seconds of a probe; where the clock stands still all take as long. */
@@ -170,36 +190,38 @@ static enum ui_style log_phase_style(int phase)
 /* The search from its beginning to now: what the target was asked at each time. */
 static void log_draw_line(const struct ui_view *view, double total, const struct ui_area *area)
 {
-    struct log_phase phases[LOG_PHASES];
+    const struct log_view *v = (const struct log_view *)view;
     const struct odb_session *session = view->app->session;
-    int n = 0, col = LOG_LINE, columns = ODB_MAX(area->cols - LOG_LINE, 1);
+    size_t n = ODB_MIN(odb_session_n_log(session), v->phase_of.n);
+    int col = LOG_LINE, columns = ODB_MAX(area->cols - LOG_LINE, 1);
     double until = 0;
     ui_draw_text(area, 0, 1, UI_STYLE_LABEL, "timeline");
-    for (size_t i = 0; i < odb_session_n_log(session); i++) {
-        const struct odb_probe_log *entry = odb_session_log(session, i);
-        int phase = log_phase(phases, &n, entry);
-        until += log_took(view, entry);
+    for (size_t i = 0; i < n; i++) {
+        int phase = v->phase_of.items[i];
+        until += log_took(view, odb_session_log(session, i));
         int end = LOG_LINE + (int)(until / total * columns + 0.5);
         for (; col < end; col++)
             ui_draw_printf(area, 0, col, log_phase_style(phase), "%d", phase + 1);
     }
 }
 
-/* All phases; returns how many, and the seconds of all together. */
-static int log_sum_up(const struct ui_view *view, struct log_phase phases[LOG_PHASES],
-                      double *total)
+/* All phases with what they took; returns the seconds of all together. */
+static double log_sum_up(const struct ui_view *view, struct log_phase phases[LOG_PHASES])
 {
+    const struct log_view *v = (const struct log_view *)view;
     const struct odb_session *session = view->app->session;
-    int n = 0;
-    *total = 0;
-    for (size_t i = 0; i < odb_session_n_log(session); i++) {
+    size_t n = ODB_MIN(odb_session_n_log(session), v->phase_of.n);
+    double total = 0;
+    for (int i = 0; i < v->n_phases; i++)
+        phases[i] = (struct log_phase){.name = v->phases[i].name};
+    for (size_t i = 0; i < n; i++) {
+        struct log_phase *phase = &phases[v->phase_of.items[i]];
         const struct odb_probe_log *entry = odb_session_log(session, i);
-        int phase = log_phase(phases, &n, entry);
-        phases[phase].n++;
-        phases[phase].seconds += entry->seconds;
-        *total += log_took(view, entry);
+        phase->n++;
+        phase->seconds += entry->seconds;
+        total += log_took(view, entry);
     }
-    return n;
+    return total;
 }
 
 /* Which digit is which, how many probes they were and how long they took, from a row on (-1: not
@@ -209,8 +231,8 @@ static int log_put_phases(const struct ui_view *view, const struct log_phase *ph
 {
     int col = LOG_LINE, rows = 1;
     for (int i = 0; i < n; i++) {
-        char *text = odb_xasprintf("%d %.*s: %zu, %.2f s", i + 1, phases[i].len, phases[i].name,
-                                   phases[i].n, ui_app_seconds(view->app, phases[i].seconds));
+        char *text = odb_xasprintf("%d %s: %zu, %.2f s", i + 1, phases[i].name, phases[i].n,
+                                   ui_app_seconds(view->app, phases[i].seconds));
         int width = ui_text_width(view->app->terminal, text);
         if (col > LOG_LINE && col + width > cols) {
             col = LOG_LINE;
@@ -228,8 +250,8 @@ static int log_put_phases(const struct ui_view *view, const struct log_phase *ph
 static int log_timeline(const struct ui_view *view, const struct ui_area *area, int rows)
 {
     struct log_phase phases[LOG_PHASES];
-    double total;
-    int n = log_sum_up(view, phases, &total);
+    double total = log_sum_up(view, phases);
+    int n = ((const struct log_view *)view)->n_phases;
     int needs = n ? 1 + log_put_phases(view, phases, n, view->cols, area, area ? 1 : -1) : 0;
     if (area && total > 0)
         log_draw_line(view, total, area);
@@ -316,6 +338,7 @@ static void log_prepare(struct ui_view *view, int cols)
     struct log_view *v = (struct log_view *)view;
     odb_session_lock(view->app->session);
     log_keep(v);
+    log_follow(v);
     size_t rows = log_rows(view);
     odb_session_unlock(view->app->session);
     bool there = ui_app_view(view->app) != view || view->selected + 1 >= v->seen;
@@ -366,6 +389,15 @@ static enum ui_answer log_act(struct ui_view *view, const struct odb_command_cal
     odb_session_unlock(view->app->session);
     ui_list_select(view, log_chooses(v) ? at : selected);
     return answer;
+}
+
+static void log_close(struct ui_view *view)
+{
+    struct log_view *v = (struct log_view *)view;
+    log_forget_phases(v);
+    free(v->phase_of.items);
+    free(v->filter);
+    free(v->kept.items);
 }
 
 const struct ui_view_ops ui_log_view = {
