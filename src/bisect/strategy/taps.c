@@ -37,8 +37,11 @@ struct taps {
     bool *marks;                 /* owned; [n_values] what the next run reads */
     bool *asked;                 /* owned; [n_nodes] whose output was read, or cannot be */
     bool *tried;                 /* owned; [n_values] asked for as what the accused reads */
+    bool *honest;                /* owned; [n_values] wrong as what their node was fed makes them */
     bool
         close; /* values within tolerance clear what is before them only where they hold no error */
+    bool
+        strict; /* what stored integers carry excuses no value that no node was found right about */
     int sought; /* the wrong output, or what else was met */
     int bad;    /* the wrong value that is settled; ODB_NO_VALUE: suspects are narrowed by guess */
     size_t runs;
@@ -132,13 +135,15 @@ static bool taps_choose(struct taps *t, size_t taps)
     return some;
 }
 
-/* Whether a value that was read is wrong, by more than what the target stores as integers carries
- * there; the one that is sought, in any case. */
+/* Whether a value that was read is wrong: by more than what the target stores as integers carries
+ * there, unless strictly; the one that is sought, in any case. */
 static bool taps_wrong(const struct taps *t, int value)
 {
     const struct odb_value_report *report = &t->f->values[value];
-    return odb_verdict_is_bad(report->verdict) && (value == t->sought || !decided_stores(t->f) ||
-                                                   !decided_allows(t->c, t->f, value, report));
+    if (!odb_verdict_is_bad(report->verdict) || t->honest[value])
+        return false;
+    return value == t->sought || t->strict || !decided_stores(t->f) ||
+           !decided_allows(t->c, t->f, value, report);
 }
 
 /* Whether a value that was read clears what is before it. */
@@ -311,6 +316,67 @@ static bool taps_proves(const struct taps *t)
            (node != ODB_NO_NODE && carried_replay(t->c, t->f, node) == CARRIED_WRONG);
 }
 
+/* The first wrong value that was read, of those that lead to the one that is sought; that one,
+ * where there is none. */
+static int taps_first_wrong(const struct taps *t)
+{
+    const struct odb_graph *graph = t->c->graph;
+    bool *up = odb_new_n(bool, graph->n_nodes + 1);
+    int first = t->sought;
+    odb_graph_ancestors(graph, &t->sought, 1, t->c->drawn, up);
+    for (size_t v = 0; v < graph->n_values; v++) {
+        int maker = graph->values[v].producer;
+        if (maker != ODB_NO_NODE && up[maker] && maker < graph->values[first].producer &&
+            taps_wrong(t, (int)v))
+            first = (int)v;
+    }
+    free(up);
+    return first;
+}
+
+/* The wrong value that was settled proves nothing: it counts as honest from now on. False: it is
+ * the one that is sought, and no other is wrong. */
+static bool taps_pass_over(struct taps *t)
+{
+    int node = taps_left(t);
+    const struct odb_node *of = node == ODB_NO_NODE ? NULL : &t->c->graph->nodes[node];
+    t->honest[t->bad] = t->bad != t->sought;
+    for (int o = 0; of && o < of->n_out; o++)
+        if (of->out[o] >= 0 && of->out[o] != t->sought)
+            t->honest[of->out[o]] = true;
+    t->bad = taps_first_wrong(t);
+    return t->bad != t->sought;
+}
+
+static bool taps_goes_on(const struct taps *t, bool read)
+{
+    return read && !t->f->hidden && decided_stores(t->f) && !taps_proves(t);
+}
+
+/* Settles the value that is sought, and where the target stores integers the other wrong ones after
+ * it, from the first on, until a node is wrong about what it was fed. */
+static enum odb_status taps_settle_each(struct taps *t, bool *read, struct odb_error *err)
+{
+    t->bad = t->sought;
+    do {
+        taps_settle(t);
+        ODB_TRY(taps_search(t, read, err));
+    } while (taps_goes_on(t, *read) && taps_pass_over(t));
+    return ODB_OK;
+}
+
+static enum odb_status taps_settle_all(struct taps *t, bool *read, struct odb_error *err)
+{
+    ODB_TRY(taps_settle_each(t, read, err));
+    if (*read && !t->f->hidden && !decided_stores(t->f))
+        return taps_look_closer(t, read, err);
+    if (!taps_goes_on(t, *read))
+        return ODB_OK;
+    t->strict = true;
+    memset(t->honest, 0, t->c->graph->n_values * sizeof *t->honest);
+    return taps_settle_each(t, read, err);
+}
+
 /* Takes what the plain run said of the outputs. */
 static void taps_take_outputs(struct taps *t)
 {
@@ -343,6 +409,7 @@ enum odb_status taps_hunt(const struct search_case *c, struct findings *f, int v
                      .marks = odb_new_n(bool, c->graph->n_values + 1),
                      .asked = odb_new_n(bool, n + 1),
                      .tried = odb_new_n(bool, c->graph->n_values + 1),
+                     .honest = odb_new_n(bool, c->graph->n_values + 1),
                      .sought = value,
                      .bad = ODB_NO_VALUE};
     bool read;
@@ -351,13 +418,8 @@ enum odb_status taps_hunt(const struct search_case *c, struct findings *f, int v
     findings_left(f, t.suspects);
     findings_step_begin(f, "values a few at a time");
     enum odb_status status = taps_search(&t, &read, err);
-    if (status == ODB_OK && read && !f->hidden) {
-        t.bad = value;
-        taps_settle(&t);
-        status = taps_search(&t, &read, err);
-    }
     if (status == ODB_OK && read && !f->hidden)
-        status = taps_look_closer(&t, &read, err);
+        status = taps_settle_all(&t, &read, err);
     if (read)
         findings_step_end(f, "taps", "%zu run%s with values read for %.100s%s", t.runs,
                           odb_plural(t.runs), c->graph->values[value].name,
@@ -373,5 +435,6 @@ enum odb_status taps_hunt(const struct search_case *c, struct findings *f, int v
     free(t.marks);
     free(t.asked);
     free(t.tried);
+    free(t.honest);
     return status;
 }
