@@ -170,7 +170,7 @@ demo: setup
 	$(Q)$(MAKE) -s --no-print-directory -j$(JOBS) all $(B)/demo.onnx
 	$(Q)tools/demo.sh $(abspath $(PROGRAM)) $(B)/demo.onnx
 
-## picture: draw the screen for the README, from a real run
+## picture: draw the README's pictures, and its film, from real runs (needs ONNX Runtime)
 picture: all $(B)/drive $(B)/demo.onnx
 	$(Q)tools/picture.sh $(B) doc
 

@@ -462,6 +462,48 @@ static bool drive_svg(struct drive *d, char *arg)
     return drive_show(d, arg, show_svg);
 }
 
+/* --- a film ----------------------------------------------------------------------------------- */
+
+static bool drive_caption(struct drive *d, char *arg)
+{
+    snprintf(d->film.caption, sizeof d->film.caption, "%s", drive_text(arg));
+    return true;
+}
+
+static bool drive_hold(struct drive *d, char *arg)
+{
+    double ms;
+    if (!drive_number(arg, &ms) || ms <= 0)
+        return drive_fail(d, "for how many milliseconds?");
+    return film_take(&d->film, &d->term, ms / 1000) || drive_fail(d, "the screen has another size");
+}
+
+/* A picture as often as that, as long as the screen changes. */
+static bool drive_film(struct drive *d, char *arg)
+{
+    double ms, count;
+    const char *first = drive_word(&arg);
+    if (!first || !drive_number(first, &count) || !drive_number(arg, &ms) || ms <= 0)
+        return drive_fail(d, "how many pictures, and how many milliseconds apart?");
+    for (int i = 0; i < (int)count; i++) {
+        double until = term_now() + ms / 1000;
+        while (term_now() < until)
+            term_pump(&d->term, until);
+        if (!film_take(&d->film, &d->term, ms / 1000))
+            return drive_fail(d, "the screen has another size");
+    }
+    return true;
+}
+
+static bool drive_film_to(struct drive *d, char *arg)
+{
+    FILE *to = d->film.n_rows ? fopen(arg, "w") : NULL;
+    if (!to)
+        return drive_fail(d, "%s: %s", arg, d->film.n_rows ? strerror(errno) : "nothing is taken");
+    film_write(&d->film, to);
+    return fclose(to) == 0 || drive_fail(d, "%s: %s", arg, strerror(errno));
+}
+
 static bool drive_cursor(struct drive *d, char *arg)
 {
     printf("cursor %d %d %s\n", d->term.cursor.col, d->term.cursor.row,
@@ -524,6 +566,10 @@ static const struct command COMMANDS[] = {
     {"rows", drive_rows, true, "FIRST LAST: these rows as text"},
     {"dump-attrs", drive_dump_attrs, true, "[FILE]: the screen, its attributes and colours"},
     {"svg", drive_svg, true, "FILE: a picture of the screen"},
+    {"caption", drive_caption, true, "TEXT: below what is filmed from now on"},
+    {"film", drive_film, true, "COUNT MS: adds pictures so far apart to a film"},
+    {"hold", drive_hold, true, "MS: adds the screen for so long"},
+    {"film-to", drive_film_to, true, "FILE: writes the film"},
     {"cursor", drive_cursor, true, ": where it is"},
     {"bytes", drive_bytes, true, ": how many the program wrote so far"},
     {"expect-exit", drive_expect_exit, true, "[STATUS|SIGNAL[,…] [SECONDS]]: one of these, or 0"},

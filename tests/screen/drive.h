@@ -5,6 +5,7 @@
 #ifndef TESTS_SCREEN_DRIVE_H
 #define TESTS_SCREEN_DRIVE_H
 
+#include "film.h"
 #include "term.h"
 
 struct drive {
@@ -15,6 +16,7 @@ struct drive {
     bool running; /* started, that is; it may have ended */
     double limit; /* seconds that a wait may take */
     char *avoid;  /* owned; keys that a storm leaves out, or NULL */
+    struct film film;
     char why[4096];
 };
 

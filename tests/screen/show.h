@@ -17,4 +17,11 @@ void show_attrs(struct term *t, FILE *to);
 /* A picture that stands alone: same screen, same bytes. */
 void show_svg(struct term *t, FILE *to);
 
+/* Its parts: the frame of a picture with so many rows, some rows of the screen, from one to before
+ * another, a line of text in the place of a row, and the end. */
+void show_svg_begin(int rows, int cols, FILE *to);
+void show_svg_rows(const struct term *t, int first, int end, FILE *to);
+void show_svg_caption(const char *text, int row, FILE *to);
+void show_svg_end(FILE *to);
+
 #endif

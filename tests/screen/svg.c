@@ -90,10 +90,11 @@ static uint32_t svg_ink(const VTermScreenCell *cell)
 
 /* --- what lies under the text ----------------------------------------------------------------- */
 
-static void svg_backgrounds(const struct term *t, FILE *to)
+/* From one row to before another, as all below. */
+static void svg_backgrounds(const struct term *t, int first, int end, FILE *to)
 {
     VTermScreenCell cell;
-    for (int row = 0; row < t->rows; row++) {
+    for (int row = first; row < end; row++) {
         uint32_t bg = SVG_BG;
         for (int col = 0, from = 0; col <= t->cols; col++) {
             uint32_t here = SVG_BG;
@@ -117,10 +118,10 @@ static bool svg_is_shape(const struct term *t, int row, int col, bool arcs, VTer
 }
 
 /* All shapes of one colour. */
-static void svg_paths(const struct term *t, uint32_t ink, bool arcs, FILE *to)
+static void svg_paths(const struct term *t, int first, int end, uint32_t ink, bool arcs, FILE *to)
 {
     VTermScreenCell cell, next;
-    for (int row = 0; row < t->rows; row++) {
+    for (int row = first; row < end; row++) {
         for (int col = 0, n; col < t->cols; col += n) {
             n = 1;
             if (!svg_is_shape(t, row, col, arcs, &cell) || svg_ink(&cell) != ink)
@@ -135,12 +136,12 @@ static void svg_paths(const struct term *t, uint32_t ink, bool arcs, FILE *to)
 }
 
 /* One path a colour, in the order of the colours. */
-static void svg_shapes(const struct term *t, bool arcs, FILE *to)
+static void svg_shapes(const struct term *t, int first, int end, bool arcs, FILE *to)
 {
     VTermScreenCell cell;
     for (uint32_t done = 0;;) { /* the colours below are drawn */
         uint32_t next = UINT32_MAX;
-        for (int row = 0; row < t->rows; row++)
+        for (int row = first; row < end; row++)
             for (int col = 0; col < t->cols; col++)
                 if (svg_is_shape(t, row, col, arcs, &cell)) {
                     uint32_t ink = svg_ink(&cell);
@@ -150,7 +151,7 @@ static void svg_shapes(const struct term *t, bool arcs, FILE *to)
         if (next == UINT32_MAX)
             return;
         fprintf(to, "<path %s=\"#%06x\" d=\"", arcs ? "fill=\"none\" stroke" : "fill", next);
-        svg_paths(t, next, arcs, to);
+        svg_paths(t, first, end, next, arcs, to);
         fputs("\"/>\n", to);
         done = next + 1;
     }
@@ -231,10 +232,10 @@ static void svg_run(const struct term *t, int row, int from, int end, FILE *to)
     fputs("</text>\n", to);
 }
 
-static void svg_text(const struct term *t, FILE *to)
+static void svg_text(const struct term *t, int first, int last, FILE *to)
 {
     VTermScreenCell cell;
-    for (int row = 0; row < t->rows; row++) {
+    for (int row = first; row < last; row++) {
         for (int col = 0; col < t->cols && term_cell(t, row, col, &cell);) {
             if (svg_is_blank(&cell)) {
                 col++;
@@ -247,9 +248,20 @@ static void svg_text(const struct term *t, FILE *to)
     }
 }
 
-void show_svg(struct term *t, FILE *to)
+void show_svg_rows(const struct term *t, int first, int end, FILE *to)
 {
-    int w = t->cols * CELL_W + 2 * SVG_MARGIN, h = t->rows * CELL_H + 2 * SVG_MARGIN;
+    svg_backgrounds(t, first, end, to);
+    if (t->cursor_shown && t->cursor.row >= first && t->cursor.row < end)
+        fprintf(to, "<path fill-opacity=\".45\" d=\"M%d %dh%dv%dh-%dz\"/>\n",
+                t->cursor.col * CELL_W, t->cursor.row * CELL_H, CELL_W, CELL_H, CELL_W);
+    svg_shapes(t, first, end, false, to);
+    svg_shapes(t, first, end, true, to);
+    svg_text(t, first, end, to);
+}
+
+void show_svg_begin(int rows, int cols, FILE *to)
+{
+    int w = cols * CELL_W + 2 * SVG_MARGIN, h = rows * CELL_H + 2 * SVG_MARGIN;
     fprintf(to,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\""
             " viewBox=\"0 0 %d %d\">\n"
@@ -261,12 +273,27 @@ void show_svg(struct term *t, FILE *to)
             " font-family=\"ui-monospace,'SF Mono',Menlo,Consolas,'DejaVu Sans Mono',"
             "'Liberation Mono',monospace\" xml:space=\"preserve\">\n",
             w, h, w, h, w - 1, h - 1, SVG_BG, SVG_FRAME, SVG_MARGIN, SVG_MARGIN, SVG_FG, SVG_FONT);
-    svg_backgrounds(t, to);
-    if (t->cursor_shown)
-        fprintf(to, "<path fill-opacity=\".45\" d=\"M%d %dh%dv%dh-%dz\"/>\n",
-                t->cursor.col * CELL_W, t->cursor.row * CELL_H, CELL_W, CELL_H, CELL_W);
-    svg_shapes(t, false, to);
-    svg_shapes(t, true, to);
-    svg_text(t, to);
+}
+
+void show_svg_end(FILE *to)
+{
     fputs("</g>\n</svg>\n", to);
+}
+
+void show_svg_caption(const char *text, int row, FILE *to)
+{
+    fprintf(to, "<text class=\"b\" fill=\"#ffd75f\" y=\"%d\">", row * CELL_H + SVG_BASE);
+    for (const char *p = text; *p; p++)
+        if (*p == '&' || *p == '<' || *p == '>')
+            fprintf(to, "&#%d;", *p);
+        else
+            fputc(*p, to);
+    fputs("</text>\n", to);
+}
+
+void show_svg(struct term *t, FILE *to)
+{
+    show_svg_begin(t->rows, t->cols, to);
+    show_svg_rows(t, 0, t->rows, to);
+    show_svg_end(to);
 }
