@@ -172,9 +172,9 @@ static enum odb_status recall_weights(struct recall *w, struct odb_error *err)
     free(w->batch);
     if (status == ODB_OK && w->differ)
         recall_tell(w,
-                    "%zu of %zu recorded weights are not the model's, so values differ that no "
+                    "%zu of %zu recorded weight%s %s not the model's, so values differ that no "
                     "operator is to blame for",
-                    w->differ, w->compared);
+                    w->differ, w->compared, odb_plural(w->compared), w->differ == 1 ? "is" : "are");
     return status;
 }
 

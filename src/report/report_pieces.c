@@ -92,9 +92,10 @@ void odb_report_put_pieces(const struct odb_report *report, struct odb_buf *out)
     if (!pieces->refused.n)
         return;
     odb_buf_printf(out,
-                   "in pieces: %zu of %zu nodes judged, %zu fed with the reference's values, "
+                   "in pieces: %zu of %zu node%s judged, %zu fed with the reference's values, "
                    "%zu not judged; the target refuses ",
-                   pieces->judged, report->model->graph->n_nodes, pieces->fed, pieces->left);
+                   pieces->judged, report->model->graph->n_nodes,
+                   odb_plural(report->model->graph->n_nodes), pieces->fed, pieces->left);
     for (size_t i = pieces_next(report, (size_t)-1); i < pieces->refused.n;) {
         pieces_put_operator(report, i, out);
         i = pieces_next(report, i);

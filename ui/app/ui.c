@@ -133,11 +133,12 @@ static void ui_greet(struct ui_app *app)
                    "the last search of this session is shown; F searches "
                    "again");
     else if (unsupported)
-        ui_app_say(app, UI_STYLE_WARN, "the reference has no kernel for %zu of %zu nodes (U); %s",
-                   unsupported, n,
-                   ui_reaches_output(session)
-                       ? "what does not depend on them can be judged"
-                       : "it reaches no output, so F cannot search, but r judges what it reaches");
+        ui_app_say(
+            app, UI_STYLE_WARN, "the reference has no kernel for %zu of %zu nodes (U); %s",
+            unsupported, n,
+            ui_reaches_output(session)
+                ? "what does not depend on them can be judged"
+                : "it did not reach an output, so F cannot search, but r judges what it reaches");
     else
         ui_invite(app);
 }

@@ -174,8 +174,8 @@ static void bodies_acquit(struct bodies *s, size_t trips, int64_t part, int64_t 
     const int64_t turn = parted ? part : by_state;
     const bool all = turn >= 0 ? s->right[turn] : parted || s->n_right == s->turns;
     if (parted)
-        odb_buf_printf(&s->words, "The target takes %zu turns where the reference takes %zu; ",
-                       trips, s->turns);
+        odb_buf_printf(&s->words, "The target takes %zu turn%s where the reference takes %zu; ",
+                       trips, odb_plural(trips), s->turns);
     if (parted && turn >= 0 && all)
         odb_buf_printf(&s->words,
                        "the body of turn %lld, where they part, is right alone on the reference's "

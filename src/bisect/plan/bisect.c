@@ -177,7 +177,8 @@ static enum odb_status bisect_check_reach(const struct search_case *c, struct od
         if (!c->trace->why[n])
             continue;
         odb_node_put(c->graph, (int)n, &node);
-        odb_fail(err, ODB_UNSUPPORTED, "the reference reaches no output: %s", c->trace->why[n]);
+        odb_fail(err, ODB_UNSUPPORTED, "the reference did not reach an output: %s",
+                 c->trace->why[n]);
         odb_error_at(err, "%s", odb_buf_text(&node));
         odb_buf_dispose(&node);
         return err ? err->code : ODB_UNSUPPORTED;
@@ -196,8 +197,13 @@ static enum odb_status bisect_believe(struct bisect *s, struct odb_error *err)
         findings_warn(f, "%s", c->trace->notes.items[i]);
     ODB_TRY(bisect_check_reach(c, err));
     if (c->trace->n_unsupported)
-        findings_warn(f, "%zu of %zu nodes have no reference value: %s", c->trace->n_unsupported,
-                      c->graph->n_nodes, "they and what depends on them are not judged");
+        findings_warn(f,
+                      "%zu of %zu node%s ha%s no reference value: %s and what depends on %s are "
+                      "not judged",
+                      c->trace->n_unsupported, c->graph->n_nodes, odb_plural(c->graph->n_nodes),
+                      c->trace->n_unsupported == 1 ? "s" : "ve",
+                      c->trace->n_unsupported == 1 ? "it" : "they",
+                      c->trace->n_unsupported == 1 ? "it" : "them");
     char *no_golden = odb_trace_no_golden(c->trace);
     if (no_golden)
         findings_note(f, "%s", no_golden);

@@ -244,9 +244,9 @@ static void evidence_price(const struct search_case *c, struct findings *f)
     odb_buf_put_duration(&time, seconds);
     if (odb_probe_cuts(c->prober) == ODB_CUTS_ANY && seconds >= EVIDENCE_DEAR)
         findings_step_turn(f, "price",
-                           "about %zu loads and %s for the checks of the accused: alone, with a "
+                           "about %zu load%s and %s for the checks of the accused: alone, with a "
                            "neighbour, pinned; --no-checks declines them",
-                           loads, odb_buf_text(&time));
+                           loads, odb_plural(loads), odb_buf_text(&time));
     odb_buf_dispose(&time);
 }
 

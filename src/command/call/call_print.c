@@ -14,7 +14,10 @@
 #include "base/utf8.h"
 #include "command/call/call.h"
 #include "command/table/command.h"
+#include "command/table/table.h"
 #include "report/json.h"
+#include "run/feeds.h"
+#include "session/session_state.h"
 #include "system/file.h"
 
 void odb_call__print(struct odb_command_call *call, struct odb_buf *text)
@@ -45,12 +48,22 @@ enum odb_status odb_call__publish(struct odb_command_call *call, struct odb_buf 
     return status;
 }
 
+void odb_call__json_chosen(const struct odb_command_call *call, json_t *json)
+{
+    const struct odb_feeds *feeds = call->session ? call->session->feeds : NULL;
+    const char *chosen = feeds ? feeds->chosen : call->chosen;
+    if (odb_command_takes(call->command, ODB_OPTION_DIM) && !json_object_get(json, "chosen"))
+        json_object_set_new(json, "chosen", odb_json_text(chosen ? chosen : ""));
+}
+
 enum odb_status odb_call__give(struct odb_command_call *call, json_t *json, struct odb_buf *text,
                                struct odb_error *err)
 {
     struct odb_buf out = ODB_BUF_INIT;
     bool instead, report = odb_call__json(call, &instead);
     enum odb_status status = ODB_OK;
+    if (json)
+        odb_call__json_chosen(call, json);
     if (report || odb_call_has(call, ODB_OPTION_JSON))
         odb_json_put(json_incref(json), &out);
     json_decref(json);

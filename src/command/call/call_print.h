@@ -20,6 +20,9 @@ bool odb_call__json(const struct odb_command_call *call, bool *instead);
 /* Puts the JSON that --json asked for where it said, and empties the buffer. */
 enum odb_status odb_call__publish(struct odb_command_call *call, struct odb_buf *json,
                                   struct odb_error *err) ODB_MUST_USE;
+/* Adds "chosen", what was chosen for inputs, where the command makes any and the object lacks it.
+ */
+void odb_call__json_chosen(const struct odb_command_call *call, json_t *json);
 /* Gives what a command has found: JSON where --json says, and the text unless JSON takes its place.
  * Takes the reference over, which may be NULL where it is not asked for, and empties the buffer. */
 enum odb_status odb_call__give(struct odb_command_call *call, json_t *json, struct odb_buf *text,

@@ -136,7 +136,7 @@ static void watch_price(struct odb_watch *watch, const struct odb_search_event *
     watch->said = event->seconds;
     odb_buf_printf(&line, "%s: about %zu loads of the target, ", event->text, event->loads);
     odb_buf_put_duration(&line, event->seconds);
-    odb_buf_puts(&line, "; Ctrl-C, --compiles or --budget ends it with what is known by then\n");
+    odb_buf_puts(&line, "; Ctrl-C, --compiles or --budget ends it with partial results\n");
     odb_watch_print(watch, watch->call->log, odb_buf_text(&line));
     odb_buf_dispose(&line);
 }

@@ -86,8 +86,8 @@ static enum odb_status command_start(const struct command *command, const char *
     enum odb_status status = odb_program_run(&program, err);
     if (status == ODB_OK) {
         odb_program_last_words(&program, COMMAND_WORDS, &says);
-        char *text = odb_xasprintf("%s%s%s", doing, says.len ? "; its last words: " : "",
-                                   odb_buf_text(&says));
+        char *text =
+            odb_xasprintf("%s%s%s", doing, says.len ? "; output: " : "", odb_buf_text(&says));
         status = odb_program_check(&program, text, err);
         free(text);
     }

@@ -326,7 +326,7 @@ static enum odb_status talk_died(struct odb_talk *talk, const char *doing, struc
         snprintf(fate, sizeof fate, "exited with status %d", WEXITSTATUS(how));
     odb_program_last_words(&talk->program, TALK_WORDS, &says);
     odb_fail(err, ODB_E_CRASH, "%s %s while %s%s%s", talk->program.argv->list.items[0], fate, doing,
-             says.len ? "; its last words: " : "", odb_buf_text(&says));
+             says.len ? "; stderr: " : "", odb_buf_text(&says));
     odb_buf_dispose(&says);
     return ODB_E_CRASH;
 }

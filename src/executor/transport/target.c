@@ -101,7 +101,7 @@ static void target_add_words(struct odb_target *target, struct odb_error *err)
     size_t n = strlen(err->what);
     odb_child_last_line(&target->child, TARGET_SHOWN, &line);
     if (line.len)
-        odb_text_fit(err->what + n, sizeof err->what - n, "; its last words: %s", line.data);
+        odb_text_fit(err->what + n, sizeof err->what - n, "; output: %s", line.data);
     odb_buf_dispose(&line);
 }
 

@@ -727,7 +727,7 @@ static void test_dump__other_weight(void **state)
     MODELS_OK(odb_npy_write(w, path, &why));
     scene_search(&s);
     assert_true(scene_warns(&s, "weight w is another one in the recording: channel "));
-    assert_true(scene_warns(&s, "1 of 1 recorded weights are not the model's"));
+    assert_true(scene_warns(&s, "1 of 1 recorded weight is not the model's"));
     odb_tensor_unref(w);
     free(path);
     scene_close(&s);

@@ -139,7 +139,7 @@ static void test_signature__nan_and_inf_are_classes(void **state)
 static void test_signature__ends_are_told_apart(void **state)
 {
     struct odb_signature segv =
-        of_crash("the executor was killed by SIGSEGV while running; its last words: oh");
+        of_crash("the executor was killed by SIGSEGV while running; output: oh");
     struct odb_signature program = of_crash("python3 was killed by SIGSEGV");
     struct odb_signature abrt = of_crash("the executor was killed by SIGABRT while running");
     struct odb_signature left = of_crash("the executor exited with status 3 while loading");

@@ -30,7 +30,7 @@ static enum odb_status export_choose(struct odb_command_call *call, const struct
     if (node)
         return odb_call__segment(call->model->graph, node, &options->first, &options->last, err);
     if (known && !known->complete) {
-        odb_fail(err, ODB_E_USAGE, "the session's last search did not come to its end");
+        odb_fail(err, ODB_E_USAGE, "the session's last search is incomplete");
         return odb_error_remedy(err, "run it again, or name the NODE to export");
     }
     if (!known) {

@@ -110,7 +110,8 @@ static json_t *groups_json_nodes(const struct odb_graph *graph, const int *nodes
     return list;
 }
 
-static void groups_json(const struct groups_told *told, struct odb_buf *out)
+static void groups_json(const struct odb_command_call *call, const struct groups_told *told,
+                        struct odb_buf *out)
 {
     const struct odb_groups *groups = &told->groups;
     json_t *kernels = json_array(), *values = json_array();
@@ -128,12 +129,13 @@ static void groups_json(const struct groups_told *told, struct odb_buf *out)
         json_array_append_new(
             values, json_pack("{s:o,s:o}", "name", odb_json_text(groups_value_name(told, i, key)),
                               "held", odb_json_text(groups->values.items[i].how)));
-    odb_json_put(json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "target", odb_json_text(told->spec),
-                           "description", odb_json_text(told->about), "groups", kernels,
-                           "ungrouped", groups_json_nodes(told->graph, none, n_none), "values",
-                           values, "warnings",
-                           odb_json_texts(groups->warnings.items, groups->warnings.n)),
-                 out);
+    json_t *json =
+        json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "target", odb_json_text(told->spec), "description",
+                  odb_json_text(told->about), "groups", kernels, "ungrouped",
+                  groups_json_nodes(told->graph, none, n_none), "values", values, "warnings",
+                  odb_json_texts(groups->warnings.items, groups->warnings.n));
+    odb_call__json_chosen(call, json);
+    odb_json_put(json, out);
     free(none);
 }
 
@@ -151,7 +153,7 @@ static enum odb_status groups_print(struct odb_command_call *call,
     enum odb_status status =
         odb_groups_read(&told.groups, odb_buf_text(&account->groups), told.graph, err);
     if (status == ODB_OK && odb_call_has(call, ODB_OPTION_JSON))
-        groups_json(&told, &out);
+        groups_json(call, &told, &out);
     else if (status == ODB_OK)
         groups_text(&told, &out);
     odb_groups_dispose(&told.groups);

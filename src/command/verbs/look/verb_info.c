@@ -449,10 +449,14 @@ enum odb_status odb_command__info(struct odb_command_call *call, struct odb_erro
     if (odb_call_arg(call, 1))
         return odb_info_topic(call, call->args[1], err);
     enum odb_status status = info_gather(&info, call, err);
-    if (status == ODB_OK && odb_call_has(call, ODB_OPTION_JSON))
-        odb_json_put(info_json(&info), &out);
-    else if (status == ODB_OK)
+    json_t *json =
+        status == ODB_OK && odb_call_has(call, ODB_OPTION_JSON) ? info_json(&info) : NULL;
+    if (json) {
+        odb_call__json_chosen(call, json);
+        odb_json_put(json, &out);
+    } else if (status == ODB_OK) {
         info_text(&info, &out);
+    }
     odb_call__print(call, &out);
     info_dispose(&info);
     return status;

@@ -108,6 +108,7 @@ static json_t *lint_json(const struct odb_lint *lint, const struct odb_command_c
     json_object_set_new(root, "errors", json_integer((json_int_t)lint->errors));
     json_object_set_new(root, "warnings", json_integer((json_int_t)lint->warnings));
     json_object_set_new(root, "findings", findings);
+    odb_call__json_chosen(call, root);
     return root;
 }
 

@@ -228,8 +228,11 @@ enum odb_status odb_command__nodes(struct odb_command_call *call, struct odb_err
             odb_call__put_line(&out, odb_buf_text(&line), call->width);
         }
     }
-    if (as_json)
-        odb_json_put(json_pack("{sO}", "nodes", list), &out);
+    if (as_json) {
+        json_t *json = json_pack("{sO}", "nodes", list);
+        odb_call__json_chosen(call, json);
+        odb_json_put(json, &out);
+    }
     odb_call__print(call, &out);
 out:
     json_decref(list);

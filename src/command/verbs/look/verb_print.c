@@ -81,6 +81,7 @@ static enum odb_status print_json(struct odb_command_call *call,
     struct odb_buf out = ODB_BUF_INIT;
     json_t *json;
     ODB_TRY(odb_expression_json(call, expression, false, &json, err));
+    odb_call__json_chosen(call, json);
     odb_json_put_exact(json, &out);
     odb_call__print(call, &out);
     return ODB_OK;

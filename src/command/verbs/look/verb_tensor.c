@@ -86,15 +86,15 @@ enum odb_status odb_command__tensor(struct odb_command_call *call, struct odb_er
         name = call->model->graph->values[value].name; /* a node was named */
     struct odb_watch_progress watched;
     const struct odb_progress *progress = odb_watch_progress(&watched, call, "statistics");
-    if (odb_call_has(call, ODB_OPTION_JSON))
-        odb_json_put(odb_json_tensor(name, t, progress), &out);
-    else
+    json_t *json = odb_call_has(call, ODB_OPTION_JSON) ? odb_json_tensor(name, t, progress) : NULL;
+    if (!json)
         tensor_text(name, t, 0, progress, &out);
     enum odb_status status = odb_hooks_cancelled(&watched.hooks, err);
     odb_watch_end(&watched.watch);
     odb_tensor_unref(t);
     if (status == ODB_OK)
-        odb_call__print(call, &out);
+        return odb_call__give(call, json, &out, err);
+    json_decref(json);
     odb_buf_dispose(&out);
     return status;
 }

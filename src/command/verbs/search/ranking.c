@@ -15,7 +15,7 @@
 
 #define RANKING_UNASKED 30 /* seconds of a ranking for which no number of samples was given */
 
-/* The budget is the ranking's own matter: it ends with what is known by then. */
+/* The budget is the ranking's own matter: it ends with partial results. */
 static enum odb_status ranking_make(struct odb_command_call *call, struct odb_watch *watch,
                                     struct odb_samples *samples, struct odb_bisect_options search,
                                     struct odb_suspects **out, struct odb_error *err)

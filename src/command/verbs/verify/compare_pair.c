@@ -290,7 +290,7 @@ enum odb_status odb_comparison_begin(struct odb_comparison *comparison,
         format = odb_call_option(call, ODB_OPTION_COMPARE_FORMAT);
     bool json = odb_call_has(call, ODB_OPTION_JSON) || (format && !strcmp(format, "json"));
     bool tsv = !json && format && !strcmp(format, "tsv");
-    *comparison = (struct odb_comparison){.golden = golden, .json = json, .tsv = tsv};
+    *comparison = (struct odb_comparison){.call = call, .golden = golden, .json = json, .tsv = tsv};
     comparison->exact = types && !strcmp(types, "exact");
     comparison->by_value = types && !strcmp(types, "value");
     comparison->options.top_k = (size_t)odb_call_int(call, ODB_OPTION_TOP_K, 5);

@@ -5,6 +5,7 @@
 
 #include "base/pyfloat.h"
 #include "command/verbs/verify/verb_compare.h"
+#include "command/call/call_print.h"
 #include "report/json.h"
 
 enum { PRINT_NAME_MAX = 60, PRINT_CELL = 32 };
@@ -237,10 +238,11 @@ static void print_json(const struct odb_comparison *c, struct odb_buf *out)
     json_t *pairs = json_array();
     for (size_t i = 0; i < c->rows.n; i++)
         json_array_append_new(pairs, print_pair(c, &c->rows.items[i]));
-    odb_json_put_exact(json_pack("{ss,sI,sI,sI,so}", "tolerance", c->under, "passed",
-                                 (json_int_t)c->passed, "failed", (json_int_t)c->failed, "alone",
-                                 (json_int_t)c->alone, "pairs", pairs),
-                       out);
+    json_t *json =
+        json_pack("{ss,sI,sI,sI,so}", "tolerance", c->under, "passed", (json_int_t)c->passed,
+                  "failed", (json_int_t)c->failed, "alone", (json_int_t)c->alone, "pairs", pairs);
+    odb_call__json_chosen(c->call, json);
+    odb_json_put_exact(json, out);
 }
 
 void odb_comparison_put(const struct odb_comparison *c, struct odb_buf *out)

@@ -27,7 +27,8 @@ struct odb_comparison {
     size_t broken;         /* of those that failed: a side could not be read */
     size_t alone;          /* what has no counterpart */
     struct odb_rules rules;
-    char *under; /* owned: the rules, in words */
+    char *under;                         /* owned: the rules, in words */
+    const struct odb_command_call *call; /* borrowed */
     struct odb_measure_options options;
     unsigned need;  /* what the columns need */
     size_t *column; /* owned: measures to be shown, by number */

@@ -174,9 +174,9 @@ static void test_command__failures(void **state)
         enum odb_status status;
     } cases[] = {
         {"exit 0", "wrote no out_0.npy", ODB_E_EXECUTOR},
-        {"cp in_0.npy out_0.npy; echo 'bad luck' >&2; exit 3", "status 3; its last words: bad luck",
+        {"cp in_0.npy out_0.npy; echo 'bad luck' >&2; exit 3", "status 3; output: bad luck",
          ODB_E_EXECUTOR},
-        {"head -c 3000 /dev/zero | tr '\\0' x; echo end; kill -9 $$", "SIGKILL; its last words: x",
+        {"head -c 3000 /dev/zero | tr '\\0' x; echo end; kill -9 $$", "SIGKILL; output: x",
          ODB_E_CRASH},
         {"echo garbage > out_0.npy", "npy", ODB_E_FORMAT},
         {"head -c 20 in_0.npy >out_0.npy", "the header says it has", ODB_E_FORMAT},

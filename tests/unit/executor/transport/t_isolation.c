@@ -411,7 +411,7 @@ static const struct act acts[] = {
     {"exit-1", act_exit, 1, ODB_E_CRASH, "exited with status 1"},
     {"exit-255", act_exit, 255, ODB_E_CRASH, "exited with status 255"},
     {"real-time-signal", act_signal, 40, ODB_E_CRASH, "killed by signal 40"},
-    {"abort", act_abort, 0, ODB_E_CRASH, "killed by SIGABRT while running; its last words: "},
+    {"abort", act_abort, 0, ODB_E_CRASH, "killed by SIGABRT while running; output: "},
     {"magic", act_magic, 0, ODB_E_EXECUTOR, "no message of onnxdbg-serve"},
     {"version", act_version, 0, ODB_E_EXECUTOR, "the other end speaks version 77"},
     {"length-0", act_length, 0, ODB_E_EXECUTOR, "over the limit"},
@@ -580,7 +580,7 @@ static void expect(const struct place *place, const char *name, int runs, enum o
                   !strstr(odb_buf_text(&said), "the end of the words")))
         fail_msg("%s: it said: %s", name, odb_buf_text(&said));
     if (words)
-        help_has_text(&err, "; its last words: ");
+        help_has_text(&err, "; output: ");
     odb_buf_dispose(&said);
     assert_int_equal(odb_target_pid(target), 0);
     if (!group_is_gone(pid))

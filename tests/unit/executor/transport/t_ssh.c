@@ -509,7 +509,7 @@ static void test_ssh__lost_for_good(void **state)
     kill(-odb_target_pid(target), SIGKILL);
     assert_int_equal(run_chain(target, &err), ODB_E_IO);
     help_has_text(&err, "the link to loopback was lost while running");
-    help_has_text(&err, "; and once more: no link to loopback; its last words: ");
+    help_has_text(&err, "; and once more: no link to loopback; output: ");
     help_has_text(&err, "Permission denied");
     help_sshd_use(&place->sshd, "config");
     help_load_chain(target);
@@ -658,7 +658,7 @@ static void test_ssh__no_link(void **state)
     NEEDS_SSHD(place);
     help_sshd_use(&place->sshd, "wrong-key");
     assert_int_equal(refused("ssh:loopback,cpu", &err), ODB_E_EXECUTOR);
-    help_has_text(&err, "no link to loopback; its last words: ");
+    help_has_text(&err, "no link to loopback; output: ");
     help_has_text(&err, "Permission denied");
     help_has_text(&err, "ssh-copy-id loopback");
     help_sshd_use(&place->sshd, "wrong-host");
