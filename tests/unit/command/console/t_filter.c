@@ -11,7 +11,10 @@
 #include "executor/executor.h"
 #include "session/session_state.h"
 #include "tests/help/models.h"
+#include "ui/view/constants.h"
 #include "ui/view/outline.h"
+
+static const struct ui_constants none; /* the scene has no constant parts */
 
 /* Six nodes, with errors and verdicts. */
 static struct odb_session *scene(void)
@@ -253,7 +256,7 @@ static void test_filter__outline_sorts(void **state)
 {
     struct odb_session *session = scene();
     struct ui_outline outline;
-    ui_outline_init(&outline);
+    ui_outline_init(&outline, &none);
     ui_outline_make(&outline, session);
     listed(&outline, session, "0 1 2 3 4 5");
     assert_true(outline.plain);
@@ -281,8 +284,8 @@ static void test_filter__outline_folds(void **state)
     struct odb_session *session = scene();
     const struct odb_graph *graph = session->model->graph;
     struct ui_outline outline;
-    ui_outline_init(&outline);
-    ui_outline_depth(&outline, 0);
+    ui_outline_init(&outline, &none);
+    ui_outline_depth(&outline, 0, false);
     ui_outline_make(&outline, session);
     listed(&outline, session, "0(3 of /encoder, worst 1) 3(2 of /decoder, worst 3) 5");
     assert_int_equal(ui_outline_find(&outline, 2), 0);
@@ -297,7 +300,7 @@ static void test_filter__outline_folds(void **state)
     ui_outline_make(&outline, session);
     listed(&outline, session, "0 1 2 3(2 of /decoder, worst 3) 5");
     assert_false(ui_outline_fold(&outline, graph, 4, true)); /* no scope */
-    ui_outline_depth(&outline, UI_DEPTH_ALL);
+    ui_outline_depth(&outline, UI_DEPTH_ALL, false);
     ui_outline_make(&outline, session);
     assert_true(outline.plain);
     assert_true(ui_outline_fold(&outline, graph, 4, true)); /* named by its value */
@@ -314,7 +317,7 @@ static void test_filter__outline_filters(void **state)
     struct odb_session *session = scene();
     struct ui_outline outline;
     size_t at;
-    ui_outline_init(&outline);
+    ui_outline_init(&outline, &none);
     MODELS_OK(ui_outline_filter(&outline, "off", &at, &why));
     ui_outline_make(&outline, session);
     listed(&outline, session, "1 2 3");
