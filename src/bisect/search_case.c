@@ -130,6 +130,12 @@ int case_pin_of(const struct search_case *c, const struct odb_culprit *who)
     return maker == ODB_NO_NODE ? who->node : maker;
 }
 
+bool case_is_weight(const struct search_case *c, int node)
+{
+    int value = case_output_of(c, node);
+    return value >= 0 && c->prober->constant && c->prober->constant[value];
+}
+
 int case_output_of(const struct search_case *c, int node)
 {
     const struct odb_node *n = &c->graph->nodes[node];

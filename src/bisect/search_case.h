@@ -67,6 +67,11 @@ void search_case_dispose(struct search_case_made *made);
 
 /* The node's first named output, ODB_NO_VALUE when it has none. */
 int case_output_of(const struct search_case *c, int node);
+/* Whether all that a node makes hangs on weights alone: it goes along with the nodes that read it.
+ */
+bool case_is_weight(const struct search_case *c, int node);
+/* Nodes, weights aside, that a target may make one kernel of; more are a part of the model. */
+#define CASE_KERNEL 12
 /* The node whose outputs are made the reference's in the place of what a culprit makes: itself, or,
  * of a group, the last before the quantiser at its end, so that none is taken apart. */
 int case_pin_of(const struct search_case *c, const struct odb_culprit *who);

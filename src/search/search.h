@@ -33,6 +33,15 @@ void odb_dag_dispose(struct odb_dag *dag); /* where its arrays are its own */
 /* Marks the ancestors of all that is marked, [n]. */
 void odb_dag_close(const struct odb_dag *dag, bool *marks);
 
+/* The first of marks [n]; n: none is. */
+static inline size_t odb_first_mark(const bool *marks, size_t n)
+{
+    size_t first = 0;
+    while (first < n && !marks[first])
+        first++;
+    return first;
+}
+
 static inline size_t odb_count_marks(const bool *marks, size_t n)
 {
     size_t count = 0;

@@ -10,16 +10,11 @@
 #include "reference/trace.h"
 
 struct fed_part {
-    const struct search_case *c; /* borrowed */
-    const bool *nodes;           /* borrowed; [n_nodes] weights included */
+    const struct search_case *c;    /* borrowed */
+    const bool *nodes;              /* borrowed; [n_nodes] weights included */
+    struct odb_value_report report; /* of its end, where it fails */
     bool fails;
 };
-
-static bool fed_part_is_weight(const struct search_case *c, int node)
-{
-    int value = case_output_of(c, node);
-    return value >= 0 && c->prober->constant && c->prober->constant[value];
-}
 
 static enum odb_status fed_part_judge(void *payload, const struct odb_probe *probe,
                                       enum odb_verdict *shown, struct odb_error *err)
@@ -37,20 +32,26 @@ static enum odb_status fed_part_judge(void *payload, const struct odb_probe *pro
     enum odb_status status =
         given[value] ? odb_judge_segments(&c->judge, producer, given, reports, err) : ODB_OK;
     part->fails = status == ODB_OK && reports[value].culprit;
-    if (part->fails)
-        *shown = ODB_VERDICT_FAIL;
+    if (part->fails) {
+        part->report = reports[value];
+        part->report.verdict = *shown = ODB_VERDICT_FAIL;
+        part->report.error = part->report.local_error;
+        part->report.noise = part->report.local_noise;
+    }
     free(given);
     free(reports);
     return status;
 }
 
-enum odb_status fed_part_fails(const struct search_case *c, const bool *nodes, int value,
-                               bool *fails, struct odb_error *err)
+/* As fed_part_fails(); *report: the judge's word, where it fails. */
+static enum odb_status fed_part_run(const struct search_case *c, const bool *nodes, int value,
+                                    bool *fails, struct odb_value_report *report,
+                                    struct odb_error *err)
 {
     int last = c->graph->values[value].producer, first = last;
     bool *all = odb_xmemdup(nodes, (c->graph->n_nodes + 1) * sizeof *all);
     struct odb_tensor *outputs[1] = {NULL};
-    struct fed_part part = {c, all, false};
+    struct fed_part part = {.c = c, .nodes = all};
     struct odb_probed probed;
     char what[240];
     for (int n = last; n-- > 0;)
@@ -70,7 +71,15 @@ enum odb_status fed_part_fails(const struct search_case *c, const bool *nodes, i
     odb_probe_drop(c->prober, &probe);
     free(all);
     *fails = part.fails;
+    *report = part.report;
     return status;
+}
+
+enum odb_status fed_part_fails(const struct search_case *c, const bool *nodes, int value,
+                               bool *fails, struct odb_error *err)
+{
+    struct odb_value_report ignored;
+    return fed_part_run(c, nodes, value, fails, &ignored, err);
 }
 
 static bool fed_part_quantises(const struct search_case *c, int node)
@@ -87,12 +96,12 @@ static size_t fed_part_mark(const struct search_case *c, int value, bool *nodes)
     for (size_t v = 0; v < c->graph->n_values; v++) {
         int maker = c->graph->values[v].producer;
         integers[v] = maker != ODB_NO_NODE && (int)v != value && c->trace->ref[v] &&
-                      !fed_part_is_weight(c, maker) && fed_part_quantises(c, maker);
+                      !case_is_weight(c, maker) && fed_part_quantises(c, maker);
     }
     odb_graph_ancestors(c->graph, &value, 1, integers, nodes);
     for (size_t i = 0; i < c->graph->n_nodes; i++) {
         const struct odb_node *node = &c->graph->nodes[i];
-        nodes[i] = nodes[i] && !fed_part_is_weight(c, (int)i);
+        nodes[i] = nodes[i] && !case_is_weight(c, (int)i);
         n += nodes[i];
         for (size_t k = 0; nodes[i] && k < odb_node_n_reads(node); k++)
             fed += odb_node_reads(node, k) >= 0 && integers[odb_node_reads(node, k)];
@@ -106,7 +115,7 @@ static size_t fed_part_mark(const struct search_case *c, int value, bool *nodes)
 static int fed_part_end(const struct search_case *c, int value)
 {
     int end = value;
-    for (size_t steps = 0; steps < FED_PART_KERNEL; steps++) {
+    for (size_t steps = 0; steps < CASE_KERNEL; steps++) {
         const struct odb_value *v = &c->graph->values[end];
         const struct odb_node *reader =
             v->n_consumers == 1 && !v->is_output ? &c->graph->nodes[v->consumers[0]] : NULL;
@@ -119,22 +128,22 @@ static int fed_part_end(const struct search_case *c, int value)
     return value;
 }
 
-enum odb_status fed_part_from_integers(const struct search_case *c, struct findings *f,
-                                       struct odb_culprit *culprit, bool *found,
-                                       struct odb_error *err)
+enum odb_status fed_part_from_integers(const struct search_case *c, struct odb_culprit *culprit,
+                                       bool *found, struct odb_error *err)
 {
     bool *nodes = odb_new_n(bool, c->graph->n_nodes + 1);
     bool makes = culprit->value >= 0 && c->graph->values[culprit->value].producer != ODB_NO_NODE;
     bool integers = fed_part_quantises(c, culprit->node);
     int value = makes && !integers ? fed_part_end(c, culprit->value) : culprit->value;
     size_t n = makes ? fed_part_mark(c, value, nodes) : 0;
+    struct odb_value_report report = {0};
     enum odb_status status = ODB_OK;
     *found = false;
-    if (n > 1 && n <= FED_PART_KERNEL && odb_probe_cuts(c->prober) == ODB_CUTS_ANY)
-        status = fed_part_fails(c, nodes, value, found, err);
+    if (n > 1 && n <= CASE_KERNEL && odb_probe_cuts(c->prober) == ODB_CUTS_ANY)
+        status = fed_part_run(c, nodes, value, found, &report, err);
     if (status == ODB_OK && *found) {
         culprit->segment[1] = c->graph->values[value].producer;
-        culprit->numbers = value == culprit->value ? culprit->numbers : f->values[value];
+        culprit->numbers = value == culprit->value ? culprit->numbers : report;
         culprit->value = value;
         culprit->cut.n = 0;
         for (int i = (int)c->graph->n_nodes; i-- > 0;)

@@ -33,14 +33,6 @@ int suffix_turn(const struct suffix *s, int node)
     return (int)s->dag.n - 1 - node;
 }
 
-/* Whether all that a node makes hangs on weights alone: it goes along with the nodes that read
- * it. */
-static bool suffix_is_weight(const struct search_case *c, int node)
-{
-    int value = case_output_of(c, node);
-    return value >= 0 && c->prober->constant && c->prober->constant[value];
-}
-
 void suffix_add_weights(const struct search_case *c, bool *nodes)
 {
     if (c->prober->constant)
@@ -66,7 +58,7 @@ static bool *suffix_suspects(const struct suffix *s)
     size_t n = s->dag.n;
     bool *suspects = odb_xmemdup(s->up, n * sizeof *s->up);
     for (size_t i = 0; i < n; i++)
-        suspects[i] = s->up[i] && !suffix_is_weight(s->c, suffix_turn(s, (int)i));
+        suspects[i] = s->up[i] && !case_is_weight(s->c, suffix_turn(s, (int)i));
     if (!odb_count_marks(suspects, n)) /* the value is itself a weight */
         memcpy(suspects, s->up, n * sizeof *suspects);
     return suspects;

@@ -27,7 +27,6 @@
 
 #define APART_MODELS 12 /* beyond which searching by cuts is cheaper */
 #define APART_ALONE 4   /* groups whose operator is run alone as well */
-#define APART_WIDE 12   /* nodes of a group, weights aside, that are no kernel any more */
 
 /* What lies between quantisers. */
 struct apart_group {
@@ -101,10 +100,9 @@ static bool apart_is_wide(const struct apart *a, const struct apart_group *group
     const struct search_case *c = a->c;
     size_t n = 0;
     for (size_t i = 0; i < c->graph->n_nodes; i++) {
-        int value = group->nodes[i] ? case_output_of(c, (int)i) : ODB_NO_VALUE;
-        n += value >= 0 && !(c->prober->constant && c->prober->constant[value]);
+        n += group->nodes[i] && case_output_of(c, (int)i) >= 0 && !case_is_weight(c, (int)i);
     }
-    return n > APART_WIDE;
+    return n > CASE_KERNEL;
 }
 
 static void apart_add(struct apart *a, int x, int end)
@@ -286,8 +284,8 @@ static bool apart_is_alone(const struct search_case *c, const struct odb_groups 
     const struct odb_kernel *kernel = odb_groups_kernel(told, culprit->node);
     size_t active = 0; /* weights are in no kernel that is told */
     for (size_t i = 0; i < culprit->group.n; i++) {
-        int value = case_output_of(c, culprit->group.items[i]);
-        active += value >= 0 && !(c->prober->constant && c->prober->constant[value]);
+        int node = culprit->group.items[i];
+        active += case_output_of(c, node) >= 0 && !case_is_weight(c, node);
     }
     return active > 1 && kernel && kernel->n == 1;
 }

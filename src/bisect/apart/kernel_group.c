@@ -13,14 +13,6 @@
 #include "bisect/alone/fed_part.h"
 #include "bisect/evidence/verify.h"
 
-#define GROUP_WIDE 12 /* nodes of a region, weights aside, that are no kernel any more */
-
-static bool group_is_weight(const struct search_case *c, int node)
-{
-    int value = case_output_of(c, node);
-    return value >= 0 && c->prober->constant && c->prober->constant[value];
-}
-
 static bool group_is(const struct search_case *c, int node, const char *op)
 {
     return !strcmp(c->graph->nodes[node].op_type, op);
@@ -101,10 +93,10 @@ static bool group_fill(const struct search_case *c, struct odb_culprit *culprit,
     bool *inner = odb_new_n(bool, c->graph->n_nodes + 1);
     int main = ODB_NO_NODE;
     for (int n = 0; n < (int)c->graph->n_nodes; n++)
-        inner[n] = nodes[n] && !group_is_weight(c, n);
+        inner[n] = nodes[n] && !case_is_weight(c, n);
     group_trim(c, inner);
     for (int n = 0; n < (int)c->graph->n_nodes; n++) {
-        bool scales = nodes[n] && group_is_weight(c, n) && group_is(c, n, "DequantizeLinear");
+        bool scales = nodes[n] && case_is_weight(c, n) && group_is(c, n, "DequantizeLinear");
         if (inner[n] && (main < 0 || group_work(c, n) > group_work(c, main)))
             main = n;
         if (inner[n] || (scales && group_is_read(c, n, inner)))
@@ -124,7 +116,7 @@ static void group_span(const struct search_case *c, const bool *nodes, int segme
 {
     segment[0] = ODB_NO_NODE;
     for (int n = 0; n < (int)c->graph->n_nodes; n++) {
-        if (!nodes[n] || group_is_weight(c, n))
+        if (!nodes[n] || case_is_weight(c, n))
             continue;
         segment[0] = segment[0] < 0 ? n : segment[0];
         segment[1] = n;
@@ -154,7 +146,7 @@ static bool group_from_cut(const struct search_case *c, const struct odb_culprit
     for (size_t i = 0; i < culprit->cut.n; i++)
         nodes[culprit->cut.items[i]] = true;
     for (int n = 0; n < (int)c->graph->n_nodes && culprit->cut.n; n++)
-        nodes[n] |= group_is_weight(c, n);
+        nodes[n] |= case_is_weight(c, n);
     return culprit->cut.n > 0;
 }
 
@@ -221,9 +213,9 @@ static bool group_between(const struct search_case *c, const struct odb_culprit 
             nodes[n] && (group_is(c, n, "QuantizeLinear") || group_is(c, n, "DequantizeLinear"));
     }
     free(behind);
-    bool all = nodes[culprit->segment[0]] && n_nodes <= GROUP_WIDE;
+    bool all = nodes[culprit->segment[0]] && n_nodes <= CASE_KERNEL;
     for (int n = 0; n < (int)c->graph->n_nodes && all; n++) /* with the weights that they read */
-        nodes[n] |= group_is_weight(c, n);
+        nodes[n] |= case_is_weight(c, n);
     return all;
 }
 

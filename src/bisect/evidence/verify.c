@@ -193,7 +193,7 @@ static enum odb_status verify_widen(const struct search_case *c, struct findings
     }
     if (!f->hidden && held_overwritten(c, f, culprit))
         return whole_culprit(c, f, culprit, err);
-    ODB_TRY(fed_part_from_integers(c, f, culprit, &kernel, err));
+    ODB_TRY(fed_part_from_integers(c, culprit, &kernel, err));
     if (kernel)
         return ODB_OK;
     ODB_TRY(suffix_lead(c, f, culprit->value, &first, err));

@@ -70,7 +70,8 @@ static enum odb_status auto_after_taps(const struct search_case *c, struct findi
     if (!wrong || left) {
         forecast_turn(f, odb_strategy_name(ODB_STRATEGY_PROBED), forecast_reads(c, f, batches),
                       "%s, so every value is read",
-                      wrong ? "no node is proven wrong" : "the outputs are as honest runs are");
+                      wrong ? "no node is proven wrong"
+                            : "the outputs are no farther off than honest runs");
         ODB_TRY(look_at_all(c, f, err));
     }
     return wrong && !f->probed ? auto_cuts(c, f, err) : ODB_OK;

@@ -380,14 +380,11 @@ bool hunt_rounded(const struct findings *f, int value)
 
 bool hunt_proves(const struct search_case *c, const struct findings *f, int value, const bool *left)
 {
-    int last = -1;
+    size_t n = c->graph->n_nodes;
     if (!hunt_rounded(f, value))
         return true;
-    if (odb_count_marks(left, c->graph->n_nodes) != 1)
-        return false;
-    while (!left[++last]) {
-    }
-    return carried_replay(c, f, last) == CARRIED_WRONG;
+    return odb_count_marks(left, n) == 1 &&
+           carried_replay(c, f, (int)odb_first_mark(left, n)) == CARRIED_WRONG;
 }
 
 enum odb_status hunt_accuse_left(const struct search_case *c, struct findings *f, int value,
@@ -513,13 +510,11 @@ static void hunt_widen_excused(const struct search_case *c, struct findings *f, 
 static enum odb_status hunt_settle(const struct search_case *c, struct findings *f, int value,
                                    bool *left, int *before, struct odb_error *err)
 {
-    int last = -1;
     *before = ODB_NO_VALUE;
     if ((hunt_tries_alone(c) && !hunt_rounded(f, value)) ||
         odb_count_marks(left, c->graph->n_nodes) != 1)
         return ODB_OK;
-    while (!left[++last]) {
-    }
+    int last = (int)odb_first_mark(left, c->graph->n_nodes);
     const struct odb_node *node = &c->graph->nodes[last];
     bool *bad = odb_new_n(bool, odb_node_n_reads(node) + 1);
     enum odb_status status = hunt_before(c, f, last, bad, err);

@@ -40,10 +40,9 @@ struct taps {
     bool *honest;                /* owned; [n_values] wrong as what their node was fed makes them */
     bool
         close; /* values within tolerance clear what is before them only where they hold no error */
-    bool
-        strict; /* what stored integers carry excuses no value that no node was found right about */
-    int sought; /* the wrong output, or what else was met */
-    int bad;    /* the wrong value that is settled; ODB_NO_VALUE: suspects are narrowed by guess */
+    bool strict; /* rounding to stored integers excuses no value by an estimate */
+    int sought;  /* the wrong output, or what else was met */
+    int bad;     /* the wrong value that is settled; ODB_NO_VALUE: suspects are narrowed by guess */
     size_t runs;
     struct odb_error why; /* of a run that was refused */
 };
@@ -275,12 +274,8 @@ static enum odb_status taps_search(struct taps *t, bool *read, struct odb_error 
 /* The node that is left; ODB_NO_NODE: there are several. */
 static int taps_left(const struct taps *t)
 {
-    int last = -1;
-    if (odb_count_marks(t->suspects, t->dag.n) != 1)
-        return ODB_NO_NODE;
-    while (!t->suspects[++last]) {
-    }
-    return last;
+    bool one = odb_count_marks(t->suspects, t->dag.n) == 1;
+    return one ? (int)odb_first_mark(t->suspects, t->dag.n) : ODB_NO_NODE;
 }
 
 /* Likewise, where it is right about what it was fed; ODB_NO_NODE: it is not. */
