@@ -105,6 +105,30 @@ static void test_golden__between_casts_it_stays_in_double(void **state)
     golden_close(&g);
 }
 
+/* To float8 as its values lie: three bits behind the leading one, and no number beyond 448. */
+static void test_golden__a_quantiser_to_float8_rounds(void **state)
+{
+    static const float x[4] = {0.1f, -1.7f, 3.3f, 12345.678f}, one = 1;
+    static const double rounded[4] = {0.1015625, -1.75, 3.25, 448};
+    struct odb_builder *b = odb_build_new("g", 19);
+    struct odb_tensor *zero = NULL, *scale = models_f32(0, NULL, &one);
+    struct golden g;
+    (void)state;
+    MODELS_OK(odb_tensor_new(&zero, ODB_F8E4M3FN, 0, NULL, &why));
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){4});
+    odb_build_weight(b, "scale", scale);
+    odb_build_weight(b, "zero", zero);
+    odb_tensor_unref(scale);
+    odb_tensor_unref(zero);
+    odb_build_node(b, "QuantizeLinear", "down", "x scale zero", "q");
+    odb_build_node(b, "DequantizeLinear", "up", "q scale zero", "y");
+    odb_build_output(b, "y");
+    golden_open(&g, b, models_f32(1, (int64_t[]){4}, x));
+    for (size_t i = 0; i < 4; i++)
+        assert_true(golden_at(&g, "y", i) == rounded[i]);
+    golden_close(&g);
+}
+
 /* Whoever leaves both Casts out has 0 where the model has what they lose. */
 static void test_golden__casts_that_are_left_out_are_a_divergence(void **state)
 {
@@ -170,6 +194,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden__a_cast_to_less_rounds),
+        cmocka_unit_test(test_golden__a_quantiser_to_float8_rounds),
         cmocka_unit_test(test_golden__between_casts_it_stays_in_double),
         cmocka_unit_test(test_golden__casts_that_are_left_out_are_a_divergence),
         cmocka_unit_test(test_golden__casts_through_half_that_are_left_out_as_well),
