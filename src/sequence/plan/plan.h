@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * How a sequence of runs goes on: what each input of a step is made of. A sequence is N steps of
+ * one model, numbered from 0; a carry takes an output of one step to an input of the next; a feed
+ * comes from outside, a piece for each step; every other input follows a rule.
+ */
+#ifndef ODB_SEQUENCE_PLAN_PLAN_H
+#define ODB_SEQUENCE_PLAN_PLAN_H
+
+#include "model/model.h"
+
+/* What an input is made of. */
+enum odb_move {
+    ODB_MOVE_HOLD,  /* the same in all steps */
+    ODB_MOVE_CARRY, /* an output of the step before */
+    ODB_MOVE_FEED,  /* a piece of what comes from outside */
+    ODB_MOVE_RULE   /* an expression (formula.h) */
+};
+
+/* How a carry, or the way of another input, is known: the strongest first. */
+enum odb_known_by {
+    ODB_BY_OPTION, /* the user says it */
+    ODB_BY_SLOT,   /* the operator that the state passes through has it so */
+    ODB_BY_CONFIG, /* a genai_config.json beside the model has it so */
+    ODB_BY_NAME,   /* one stem, and shapes that fit */
+    ODB_BY_KIND    /* of another input: its name and type mean that in decoders */
+};
+
+/* What becomes of a state in a step. */
+enum odb_carry_kind {
+    ODB_CARRY_UNKNOWN,
+    ODB_CARRY_APPEND,  /* it grows along an axis, and what was there stays */
+    ODB_CARRY_PUT,     /* its shape stays, and what is new goes to its place */
+    ODB_CARRY_REPLACE, /* all of it is new */
+};
+
+struct odb_plan_input {
+    int value; /* of the main graph, in the order of odb_graph_feeds() */
+    enum odb_move move;
+    enum odb_known_by by;
+    int output;               /* CARRY: value index; else ODB_NO_VALUE */
+    enum odb_carry_kind kind; /* CARRY, as far as shapes and operators tell */
+    int axis;    /* CARRY, APPEND: that grows; FEED: along which pieces are cut, -1: each piece is a
+                    whole input; else -1 */
+    char *start; /* owned; CARRY: what step 0 takes: "empty" (nothing along axis), "zeros",
+                    "default" (its initializer), "made" (as the input settings make it), a number,
+                    or a file; FEED: "made", a list of numbers, or a file; RULE: a formula for
+                    step 0, NULL: next serves; HOLD: "made" or a number */
+    char *next;  /* owned; RULE: the formula; CARRY: NULL, or a formula in the place of the output
+                    alone; else NULL */
+    char *why;   /* owned: the rule in a few words: "LSTM #4 has it as initial_h" */
+};
+
+struct odb_plan {
+    const struct odb_model *model;          /* borrowed */
+    size_t steps;                           /* at least 1 */
+    ODB_VEC(size_t) chunks;                 /* how many pieces of the feeds step 0, 1, … takes; the
+                                               last is for all that follow */
+    ODB_VEC(struct odb_plan_input) inputs;  /* each of odb_graph_feeds(), then carries whose inputs
+                                               have initializers */
+    ODB_VEC(char *) asks;                   /* owned: options to add, each with its reason after
+                                               " # ", where something cannot be found out */
+    char *stop;                             /* owned: a formula that ends the sequence; NULL: none */
+};
+
+/* As the options say, borrowed strings; the lists are those of the command line, in order. */
+struct odb_plan_options {
+    size_t steps;    /* 0: not said */
+    size_t prefill;  /* 0: not said */
+    const char *chunks; /* "4,4,1"; NULL */
+    const char *const *carries;
+    size_t n_carries;
+    const char *const *starts;
+    size_t n_starts;
+    const char *const *holds;
+    size_t n_holds;
+    const char *const *feeds;
+    size_t n_feeds;
+    const char *const *nexts;
+    size_t n_nexts;
+    const char *stop;
+    const char *file; /* of a plan, whose words come before those above; NULL */
+};
+
+/* The plan, with what it lacks in asks: that is no error. ODB_E_USAGE: an option or the plan's file
+ * names what is not there, or is no such thing. */
+enum odb_status odb_plan_make(struct odb_plan **out, const struct odb_model *model,
+                              const struct odb_plan_options *options,
+                              struct odb_error *err) ODB_MUST_USE;
+void odb_plan_free(struct odb_plan *plan); /* NULL is fine */
+/* What is asked for, as ODB_E_USAGE with the options to add; ODB_OK: the plan is whole. */
+enum odb_status odb_plan_whole(const struct odb_plan *plan, struct odb_error *err) ODB_MUST_USE;
+/* How many pieces of the feeds a step takes, and how many the steps before it took. */
+size_t odb_plan_pieces(const struct odb_plan *plan, size_t step);
+size_t odb_plan_past(const struct odb_plan *plan, size_t step);
+bool odb_plan_has_carries(const struct odb_plan *plan);
+/* In the words of a plan's file, which gives the same plan again. */
+void odb_plan_put(const struct odb_plan *plan, struct odb_buf *out);
+
+#endif
