@@ -68,6 +68,7 @@ bool odb_sample_unknown(const struct odb_sample *sample)
 /* --- one sample at a time --------------------------------------------------------------------- */
 
 struct samples_at {
+    struct odb_samples *all;
     const struct odb_model *model;
     struct odb_bisect_options options; /* with hooks that say which sample it is */
     const struct odb_search_hooks *hooks;
@@ -102,7 +103,8 @@ static enum odb_status samples_enter(struct samples_at *at, struct odb_samples *
                                      struct odb_error *err)
 {
     struct odb_trace_options how;
-    *at = (struct samples_at){.model = model,
+    *at = (struct samples_at){.all = s,
+                              .model = model,
                               .options = *options,
                               .hooks = &options->hooks,
                               .sample = &s->items.items[i]};
@@ -147,18 +149,24 @@ static enum odb_status samples_judge_outputs(struct samples_at *at, const int *o
                                              struct odb_tensor *const *had, struct odb_error *err)
 {
     struct odb_judge judge = {at->trace, &at->options.tolerance};
-    for (size_t o = 0; o < n; o++) {
-        struct odb_value_report report = {0};
-        ODB_TRY(odb_judge_value(&judge, outputs[o], had[o], &report, err));
+    struct odb_value_report *reports = odb_new_n(struct odb_value_report, n + 1);
+    enum odb_status status = ODB_OK;
+    for (size_t o = 0; o < n && status == ODB_OK; o++) {
+        const struct odb_value_report *report = &reports[o];
         struct odb_sample one = *at->sample;
-        one.verdict = report.verdict;
+        status = odb_judge_value(&judge, outputs[o], had[o], &reports[o], err);
+        one.verdict = report->verdict;
         one.value = outputs[o];
-        one.error = report.error.known ? report.error.v : NAN;
-        one.noise = report.noise.known ? report.noise.v : NAN;
-        if (!o || odb_sample_worse(&one, at->sample))
+        one.error = report->error.known ? report->error.v : NAN;
+        one.noise = report->noise.known ? report->noise.v : NAN;
+        if (status == ODB_OK && (!o || odb_sample_worse(&one, at->sample)))
             *at->sample = one;
     }
-    return ODB_OK;
+    if (status == ODB_OK && at->all->gave)
+        at->all->gave(at->all->payload, (size_t)(at->sample - at->all->items.items), reports,
+                      outputs, had, n);
+    free(reports);
+    return status;
 }
 
 /* What was refused is wrong if the target breaks it; *had is ODB_OK then. */

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sequence/forced.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sha256.h"
+#include "executor/executor.h"
+#include "probe/probe.h"
+#include "sequence/axis.h"
+#include "sequence/stepper.h"
+
+void odb_forced_bits(const struct odb_tensor *t, unsigned char bits[32])
+{
+    SHA256_CTX sha;
+    memset(bits, 0, 32);
+    if (!t || t->kind != ODB_TENSOR || t->dtype == ODB_STRING || !t->data)
+        return;
+    SHA256_Init(&sha);
+    odb_sha256_update(&sha, &t->dtype, sizeof t->dtype);
+    odb_sha256_update(&sha, t->dims, (size_t)t->rank * sizeof *t->dims);
+    odb_sha256_update(&sha, t->data, t->bytes);
+    SHA256_Final(bits, &sha);
+}
+
+bool odb_forced_is_bad(const struct odb_sequence *sequence, size_t step)
+{
+    return sequence->seen[step].judged &&
+           odb_verdict_is_bad(sequence->forced.items.items[step].verdict);
+}
+
+/* --- what a step shows ------------------------------------------------------------------------ */
+
+/* Mean of target less reference, over the rms of the reference; NAN: they are not comparable. */
+static double forced_mean(const struct odb_tensor *target, const struct odb_tensor *reference)
+{
+    double sum = 0, squares = 0;
+    if (!odb_tensor_same_shape(target, reference) || !odb_dtype_is_float(reference->dtype) ||
+        !target->data || !target->count)
+        return NAN;
+    for (size_t i = 0; i < target->count; i++) {
+        double b = odb_tensor_f64(reference, i);
+        sum += odb_tensor_f64(target, i) - b;
+        squares += b * b;
+    }
+    double rms = sqrt(squares / (double)target->count);
+    return rms > 0 ? sum / (double)target->count / rms : NAN;
+}
+
+static size_t forced_best(const struct odb_tensor *t, size_t first, size_t n, size_t but)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < n; i++) {
+        double v = i == but ? NAN : odb_tensor_f64(t, first + i);
+        if (!isnan(v) && (best == SIZE_MAX || v > odb_tensor_f64(t, first + best)))
+            best = i;
+    }
+    return best;
+}
+
+/* Which token each side chooses by the last row of its logits. */
+static void forced_token(struct odb_step_token *token, const struct odb_tensor *target,
+                         const struct odb_tensor *reference, double noise)
+{
+    if (!odb_tensor_same_shape(target, reference) || !reference->rank || !target->data)
+        return;
+    size_t n = (size_t)reference->dims[reference->rank - 1], squares_of = reference->count;
+    if (n < 2 || reference->count < n)
+        return;
+    size_t first = reference->count - n;
+    size_t best = forced_best(reference, first, n, SIZE_MAX);
+    size_t second = forced_best(reference, first, n, best);
+    size_t theirs = forced_best(target, first, n, SIZE_MAX);
+    if (best == SIZE_MAX || second == SIZE_MAX || theirs == SIZE_MAX)
+        return;
+    double squares = 0;
+    for (size_t i = 0; i < squares_of; i++)
+        squares += pow(odb_tensor_f64(reference, i), 2);
+    *token = (struct odb_step_token){
+        .known = true,
+        .reference = (int64_t)best,
+        .target = (int64_t)theirs,
+        .margin = odb_tensor_f64(reference, first + best) -
+                  odb_tensor_f64(reference, first + second),
+        .noise = isnan(noise) ? NAN : noise * sqrt(squares / (double)squares_of)};
+}
+
+static size_t forced_output(const struct odb_graph *graph, int value)
+{
+    for (size_t o = 0; o < graph->n_outputs; o++)
+        if (graph->outputs[o] == value)
+            return o;
+    return 0;
+}
+
+/* Whether what was there of a state that grows is there still, on the target. */
+static bool forced_keeps(const struct odb_sequence *s, size_t step, size_t o,
+                         const struct odb_tensor *had)
+{
+    int i = odb_plan_carrier(s->plan, o);
+    const struct odb_plan_input *input = i < 0 ? NULL : &s->plan->inputs.items[i];
+    struct odb_error ignored = ODB_ERROR_INIT;
+    struct odb_feeds *feeds;
+    if (!input || input->kind != ODB_CARRY_APPEND || input->next || input->axis < 0 || !had ||
+        odb_rollout_feeds(&feeds, s->rollout, step, &ignored) != ODB_OK)
+        return true;
+    const struct odb_tensor *was = feeds->items[i].tensor;
+    bool fits = had->rank == was->rank && had->dtype == was->dtype &&
+                had->dims[input->axis] >= was->dims[input->axis];
+    bool keeps = !fits || odb_axis_same(had, 0, was, was->dims[input->axis], input->axis);
+    odb_feeds_free(feeds);
+    return keeps;
+}
+
+static void forced_gave(void *payload, size_t step, const struct odb_value_report *reports,
+                        const int *outputs, struct odb_tensor *const *had, size_t n)
+{
+    struct odb_sequence *s = payload;
+    struct odb_sequence_seen *seen = &s->seen[step];
+    for (size_t i = 0; i < n; i++) {
+        size_t o = forced_output(s->plan->model->graph, outputs[i]);
+        struct odb_step_output *out = &seen->outputs[o];
+        struct odb_tensor *reference = NULL;
+        struct odb_error ignored = ODB_ERROR_INIT;
+        out->verdict = reports[i].verdict;
+        out->error = reports[i].error.known ? reports[i].error.v : NAN;
+        out->noise = reports[i].noise.known ? reports[i].noise.v : NAN;
+        odb_forced_bits(had[i], out->bits);
+        seen->old_changed |= !forced_keeps(s, step, o, had[i]);
+        if (!had[i] || odb_rollout_output(&reference, s->rollout, step, o, &ignored) != ODB_OK)
+            continue;
+        out->mean = forced_mean(had[i], reference);
+        if ((int)o == s->logits)
+            forced_token(&seen->token, had[i], reference, out->noise);
+        odb_tensor_unref(reference);
+    }
+}
+
+static enum odb_status forced_feeds(void *payload, size_t step, struct odb_feeds **out,
+                                    struct odb_error *err)
+{
+    const struct odb_sequence *s = payload;
+    return odb_rollout_feeds(out, s->rollout, step, err);
+}
+
+/* --- which steps ------------------------------------------------------------------------------ */
+
+/* One call of the judge takes the steps that are marked and not judged. */
+struct forced_subset {
+    struct odb_sequence *sequence;
+    size_t *steps; /* owned */
+    size_t n;
+};
+
+static enum odb_status forced_subset_feeds(void *payload, size_t at, struct odb_feeds **out,
+                                           struct odb_error *err)
+{
+    const struct forced_subset *subset = payload;
+    return forced_feeds(subset->sequence, subset->steps[at], out, err);
+}
+
+static void forced_subset_gave(void *payload, size_t at, const struct odb_value_report *reports,
+                               const int *outputs, struct odb_tensor *const *had, size_t n)
+{
+    const struct forced_subset *subset = payload;
+    forced_gave(subset->sequence, subset->steps[at], reports, outputs, had, n);
+}
+
+static enum odb_status forced_take(struct odb_sequence *s, const bool *wanted,
+                                   const struct odb_bisect_options *options, struct odb_error *err)
+{
+    struct forced_subset subset = {.sequence = s};
+    struct odb_samples samples = {.feeds = forced_subset_feeds,
+                                  .payload = &subset,
+                                  .gave = forced_subset_gave};
+    subset.steps = odb_new_n(size_t, s->plan->steps + 1);
+    for (size_t k = 0; k < s->plan->steps; k++)
+        if (wanted[k] && !s->seen[k].judged) {
+            subset.steps[subset.n++] = k;
+            odb_push(&samples.items, (struct odb_sample){0});
+        }
+    enum odb_status status =
+        subset.n ? odb_samples_judge(&samples, s->plan->model, options, err) : ODB_OK;
+    for (size_t i = 0; i < subset.n; i++) {
+        struct odb_sample *to = &s->forced.items.items[subset.steps[i]];
+        struct odb_sample *from = &samples.items.items[i];
+        char *source = to->source;
+        s->seen[subset.steps[i]].judged = from->verdict != ODB_VERDICT_UNTESTED;
+        *to = *from;
+        to->source = source;
+        *from = (struct odb_sample){0};
+    }
+    odb_samples_dispose(&samples);
+    free(subset.steps);
+    return status;
+}
+
+/* Of targets that are made anew for each step: where lengths usually matter. */
+static void forced_sample(const struct odb_sequence *s, bool *wanted)
+{
+    size_t n = s->plan->steps;
+    for (size_t k = 0; k < n; k++) {
+        size_t total = s->rollout->steps.items[k].past + s->rollout->steps.items[k].pieces;
+        bool power = (total & (total - 1)) == 0 || ((total - 1) & (total - 2)) == 0;
+        wanted[k] = k < 4 || k + 1 == n || power;
+    }
+}
+
+/* Halves the gap before the first wrong step, until it follows a right one. */
+static enum odb_status forced_onset(struct odb_sequence *s, bool *wanted,
+                                    const struct odb_bisect_options *options,
+                                    struct odb_error *err)
+{
+    for (;;) {
+        size_t bad = 0, good = SIZE_MAX;
+        while (bad < s->plan->steps && !odb_forced_is_bad(s, bad))
+            bad++;
+        for (size_t k = 0; k < bad && bad < s->plan->steps; k++)
+            if (s->seen[k].judged)
+                good = k;
+        if (bad >= s->plan->steps || good == SIZE_MAX || good + 1 >= bad)
+            return ODB_OK;
+        memset(wanted, 0, s->plan->steps * sizeof *wanted);
+        wanted[good + (bad - good) / 2] = true;
+        ODB_TRY(forced_take(s, wanted, options, err));
+        if (!s->seen[good + (bad - good) / 2].judged)
+            return ODB_OK;
+    }
+}
+
+enum odb_status odb_forced_judge(struct odb_sequence *s, const struct odb_bisect_options *options,
+                                 struct odb_error *err)
+{
+    bool *wanted = odb_new_n(bool, s->plan->steps + 1);
+    bool few = odb_executor_fixed(options->target) && s->plan->steps > 8;
+    for (size_t k = 0; k < s->plan->steps; k++)
+        wanted[k] = true;
+    if (few)
+        forced_sample(s, wanted);
+    enum odb_status status = forced_take(s, wanted, options, err);
+    if (status == ODB_OK && few)
+        status = forced_onset(s, wanted, options, err);
+    free(wanted);
+    return status;
+}
+
+/* --- as many pieces at once ------------------------------------------------------------------- */
+
+static enum odb_status forced_whole_feeds(void *payload, size_t at, struct odb_feeds **out,
+                                          struct odb_error *err)
+{
+    return odb_rollout_feeds(out, payload, at, err);
+}
+
+enum odb_status odb_forced_whole(const struct odb_sequence *s, size_t step,
+                                 const struct odb_bisect_options *options,
+                                 enum odb_verdict *verdict, struct odb_error *err)
+{
+    const struct odb_sequence_step *last = &s->rollout->steps.items[step];
+    size_t total = last->past + last->pieces;
+    struct odb_rollout *whole;
+    struct odb_error why = ODB_ERROR_INIT;
+    *verdict = ODB_VERDICT_UNTESTED;
+    if (!s->consistency.asked)
+        return ODB_OK;
+    enum odb_status status = odb_rollout_make(&whole, s->plan, s->streams, &total, 1, NULL, NULL,
+                                              &options->hooks, &why);
+    if (status != ODB_OK) {
+        if (status == ODB_CANCELLED)
+            *err = why;
+        return status == ODB_CANCELLED ? status : ODB_OK;
+    }
+    struct odb_samples one = {.feeds = forced_whole_feeds, .payload = whole};
+    odb_push(&one.items, (struct odb_sample){0});
+    status = odb_samples_judge(&one, s->plan->model, options, err);
+    *verdict = one.items.items[0].verdict;
+    odb_samples_dispose(&one);
+    odb_rollout_free(whole);
+    return status;
+}
+
+/* --- in another order ------------------------------------------------------------------------- */
+
+#define FORCED_REORDERED 64 /* steps at most: the last ones */
+
+/* The bits of all outputs of one step. */
+static enum odb_status forced_again(struct odb_stepper *stepper, const struct odb_sequence *s,
+                                    size_t step, unsigned char (*bits)[32], double *error,
+                                    struct odb_error *err)
+{
+    const struct odb_graph *graph = s->plan->model->graph;
+    struct odb_tensor **had = odb_new_n(struct odb_tensor *, graph->n_outputs + 1);
+    struct odb_feeds *feeds = NULL;
+    char what[64], text[48];
+    snprintf(what, sizeof what, "again, in another order: %s",
+             odb_rollout_step_text(s->rollout, step, text, sizeof text));
+    enum odb_status status = odb_rollout_feeds(&feeds, s->rollout, step, err);
+    if (status == ODB_OK)
+        status = odb_stepper_run(stepper, feeds, what, had, err);
+    for (size_t o = 0; o < graph->n_outputs && status == ODB_OK; o++) {
+        struct odb_tensor *reference = NULL;
+        struct odb_gap gap;
+        odb_forced_bits(had[o], bits[o]);
+        status = odb_rollout_output(&reference, s->rollout, step, o, err);
+        if (had[o] && reference) {
+            odb_gap_measure(&gap, had[o], reference);
+            *error = fmax(*error, gap.comparable && gap.pattern ? gap.error : INFINITY);
+        }
+        odb_tensor_unref(reference);
+    }
+    for (size_t o = 0; o < graph->n_outputs; o++)
+        odb_tensor_unref(had[o]);
+    odb_feeds_free(feeds);
+    free(had);
+    return status;
+}
+
+/* Runs the judged steps on a target loaded anew; bits: [steps][n_outputs]. */
+static enum odb_status forced_pass(struct odb_sequence *s, const struct odb_bisect_options *options,
+                                   bool backwards, unsigned char (*bits)[32], double *errors,
+                                   struct odb_error *err)
+{
+    struct odb_stepper *stepper = NULL;
+    size_t n = s->plan->steps, outputs = s->plan->model->graph->n_outputs;
+    size_t first = n > FORCED_REORDERED ? n - FORCED_REORDERED : 0;
+    ODB_TRY(odb_stepper_open(&stepper, s->plan->model, options, err));
+    enum odb_status status = ODB_OK;
+    for (size_t i = first; i < n && status == ODB_OK; i++) {
+        size_t k = backwards ? n - 1 - (i - first) : i;
+        if (!s->seen[k].judged)
+            continue;
+        status = forced_again(stepper, s, k, bits + k * outputs, &errors[k], err);
+        s->runs++;
+    }
+    s->loads++;
+    odb_stepper_close(stepper);
+    return status;
+}
+
+static bool forced_differs(const struct odb_sequence *s, size_t k, unsigned char (*a)[32],
+                           unsigned char (*b)[32])
+{
+    size_t outputs = s->plan->model->graph->n_outputs;
+    size_t n = s->plan->steps, first = n > FORCED_REORDERED ? n - FORCED_REORDERED : 0;
+    return k >= first && s->seen[k].judged &&
+           memcmp(a + k * outputs, b + k * outputs, outputs * sizeof *a) != 0;
+}
+
+enum odb_status odb_forced_reorder(struct odb_sequence *s,
+                                   const struct odb_bisect_options *options, bool *moved,
+                                   bool *unsteady, struct odb_error *err)
+{
+    size_t outputs = s->plan->model->graph->n_outputs, n = s->plan->steps, all = n * outputs + 1;
+    unsigned char(*bits[3])[32]; /* backwards, forwards, forwards again */
+    double *errors[3];
+    bool differ = false;
+    enum odb_status status = ODB_OK;
+    *moved = *unsteady = false;
+    for (size_t p = 0; p < 3; p++) {
+        bits[p] = odb_xcalloc(all, sizeof *bits[p]);
+        errors[p] = odb_new_n(double, n + 1);
+    }
+    odb_hooks_phase(&options->hooks, "steps in another order", n);
+    status = forced_pass(s, options, true, bits[0], errors[0], err);
+    /* What was judged ran between searches, where it was off: alike without them is enough. */
+    for (size_t k = 0; k < n && status == ODB_OK; k++)
+        for (size_t o = 0; o < outputs && s->seen[k].judged; o++)
+            memcpy(bits[1][k * outputs + o], s->seen[k].outputs[o].bits, sizeof **bits);
+    for (size_t k = 0; k < n && status == ODB_OK; k++)
+        differ |= forced_differs(s, k, bits[0], bits[1]);
+    for (size_t p = 1; p < 3 && differ && status == ODB_OK; p++)
+        status = forced_pass(s, options, false, bits[p], errors[p], err);
+    for (size_t k = 0; k < n && differ && status == ODB_OK; k++) {
+        *unsteady |= forced_differs(s, k, bits[1], bits[2]);
+        s->seen[k].moved = forced_differs(s, k, bits[0], bits[1]);
+        s->seen[k].moved_error = fmax(errors[0][k], errors[1][k]);
+        *moved |= s->seen[k].moved;
+    }
+    *moved = *moved && !*unsteady;
+    for (size_t p = 0; p < 3; p++) {
+        free(bits[p]);
+        free(errors[p]);
+    }
+    return status;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sequence/free_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "reference/trace.h"
+#include "sequence/stepper.h"
+#include "tensor/random.h"
+
+#define FREE_SEEDS 3    /* of spoilt states */
+#define FREE_FACTOR 3.0 /* of what they make */
+#define FREE_LEAST 1e-5 /* relative: what is off by less goes unlooked at */
+
+double odb_free_error(const struct odb_sequence *s, size_t step)
+{
+    double worst = 0;
+    for (size_t o = 0; o < s->plan->model->graph->n_outputs; o++)
+        if (!isnan(s->seen[step].outputs[o].free))
+            worst = fmax(worst, s->seen[step].outputs[o].free);
+    return worst;
+}
+
+double odb_free_forced(const struct odb_sequence *s, size_t step)
+{
+    double worst = 0;
+    for (size_t o = 0; o < s->plan->model->graph->n_outputs; o++) {
+        const struct odb_step_output *out = &s->seen[step].outputs[o];
+        worst = fmax(worst, fmax(isnan(out->error) ? 0 : out->error,
+                                 isnan(out->noise) ? 0 : out->noise));
+    }
+    return worst;
+}
+
+/* More than a few times what any step is off by that is forced. */
+static bool free_leaves(const struct odb_sequence *s, size_t step)
+{
+    double forced = FREE_LEAST;
+    for (size_t k = 0; k < s->plan->steps; k++)
+        forced = fmax(forced, s->seen[k].judged ? odb_free_forced(s, k) : 0);
+    return odb_free_error(s, step) > FREE_FACTOR * forced;
+}
+
+bool odb_free_astray(const struct odb_sequence *s, size_t step)
+{
+    double envelope = s->seen[step].envelope;
+    return free_leaves(s, step) && !isnan(envelope) &&
+           odb_free_error(s, step) > FREE_FACTOR * envelope;
+}
+
+bool odb_free_drifts(const struct odb_sequence *s, size_t step)
+{
+    return free_leaves(s, step) && !odb_free_astray(s, step);
+}
+
+/* --- the target's own state ------------------------------------------------------------------- */
+
+/* Whole numbers that nothing carries (tokens, say) flip where rounding decides, and count not. */
+static double free_gap(const struct odb_tensor *had, const struct odb_tensor *reference,
+                       bool carried)
+{
+    struct odb_gap gap;
+    if (!had || !reference || (!carried && !odb_dtype_is_float(reference->dtype)))
+        return NAN;
+    odb_gap_measure(&gap, had, reference);
+    if (gap.same)
+        return 0;
+    return gap.comparable && gap.pattern ? gap.error : INFINITY;
+}
+
+static enum odb_status free_compare(struct odb_sequence *s, const struct odb_sequence_step *step,
+                                    size_t k, struct odb_error *err)
+{
+    for (size_t o = 0; o < s->plan->model->graph->n_outputs; o++) {
+        struct odb_tensor *reference = NULL;
+        ODB_TRY(odb_rollout_output(&reference, s->rollout, k, o, err));
+        s->seen[k].outputs[o].free = 
+            free_gap(step->out[o], reference, odb_plan_carrier(s->plan, o) >= 0);
+        odb_tensor_unref(reference);
+    }
+    return ODB_OK;
+}
+
+static struct odb_feeds *free_feeds(const struct odb_sequence *s,
+                                    const struct odb_sequence_step *step)
+{
+    struct odb_feeds *feeds = odb_feeds_new(s->plan->model);
+    for (size_t i = 0; i < s->plan->inputs.n; i++)
+        odb_feeds_add(feeds, s->plan->inputs.items[i].value, step->in[i], "free");
+    return feeds;
+}
+
+static enum odb_status free_step(struct odb_sequence *s, struct odb_stepper *stepper, size_t k,
+                                 const struct odb_sequence_step *before,
+                                 struct odb_sequence_step *step, struct odb_error *err)
+{
+    const struct odb_sequence_step *as = &s->rollout->steps.items[k];
+    char what[48];
+    snprintf(what, sizeof what, "with its own state: step %zu", k);
+    *step = (struct odb_sequence_step){.past = as->past, .pieces = as->pieces};
+    step->in = odb_new_n(struct odb_tensor *, s->plan->inputs.n + 1);
+    step->out = odb_new_n(struct odb_tensor *, s->plan->model->graph->n_outputs + 1);
+    ODB_TRY(odb_step_feed(step->in, s->plan, s->streams, k, as->past, as->pieces, before, err));
+    struct odb_feeds *feeds = free_feeds(s, step);
+    enum odb_status status = odb_stepper_run(stepper, feeds, what, step->out, err);
+    odb_feeds_free(feeds);
+    s->runs++;
+    return status == ODB_OK ? free_compare(s, step, k, err) : status;
+}
+
+static enum odb_status free_target(struct odb_sequence *s, const struct odb_bisect_options *options,
+                                   struct odb_error *err)
+{
+    struct odb_sequence_step steps[2] = {{0}, {0}};
+    struct odb_stepper *stepper = NULL;
+    size_t n_in = s->plan->inputs.n, n_out = s->plan->model->graph->n_outputs;
+    ODB_TRY(odb_stepper_open(&stepper, s->plan->model, options, err));
+    enum odb_status status = ODB_OK;
+    odb_hooks_phase(&options->hooks, "steps with the target's own state", s->plan->steps);
+    for (size_t k = 0; k < s->plan->steps && status == ODB_OK; k++) {
+        struct odb_sequence_step *step = &steps[k % 2], *before = &steps[(k + 1) % 2];
+        odb_step_dispose(step, n_in, n_out);
+        status = free_step(s, stepper, k, k ? before : NULL, step, err);
+        odb_hooks_progress(&options->hooks, "steps with the target's own state", ODB_NO_NODE, k + 1,
+                           s->plan->steps);
+    }
+    odb_step_dispose(&steps[0], n_in, n_out);
+    odb_step_dispose(&steps[1], n_in, n_out);
+    odb_stepper_close(stepper);
+    s->loads++;
+    return status;
+}
+
+/* --- what rounding, carried on, makes --------------------------------------------------------- */
+
+struct free_spoil {
+    const struct odb_sequence *sequence;
+    uint64_t seed;
+};
+
+/* What a state was off by at most, forced, or may be by rounding. */
+static double free_size(const struct odb_sequence *s, size_t i)
+{
+    double size = 0;
+    for (size_t o = 0; o < s->plan->model->graph->n_outputs; o++)
+        for (size_t k = 0; k < s->plan->steps && odb_plan_carrier(s->plan, o) == (int)i; k++) {
+            const struct odb_step_output *out = &s->seen[k].outputs[o];
+            size = fmax(size, isnan(out->error) ? 0 : out->error);
+            size = fmax(size, isnan(out->noise) ? 0 : out->noise);
+        }
+    return size;
+}
+
+/* Every element of a state is moved by up to what the target was off by there, forced. */
+static enum odb_status free_spoil(void *payload, size_t step, size_t i, struct odb_tensor **state,
+                                  struct odb_error *err)
+{
+    const struct free_spoil *spoil = payload;
+    const struct odb_sequence *s = spoil->sequence;
+    struct odb_tensor *own = NULL;
+    double squares = 0;
+    if ((*state)->kind != ODB_TENSOR || !odb_dtype_is_float((*state)->dtype) || !(*state)->count)
+        return ODB_OK;
+    double size = free_size(s, i);
+    ODB_TRY(odb_tensor_clone(&own, *state, err));
+    for (size_t k = 0; k < own->count; k++)
+        squares += pow(odb_tensor_f64(own, k), 2);
+    double rms = sqrt(squares / (double)own->count);
+    uint64_t seed = odb_mix64(odb_mix64(spoil->seed + step) + i);
+    for (size_t k = 0; k < own->count; k++) {
+        double at = (double)(odb_mix64(seed + k) >> 11) * 0x1p-53;
+        odb_store_f64(own->dtype, own->data, k,
+                      odb_tensor_f64(own, k) + size * rms * (2 * at - 1));
+    }
+    odb_tensor_unref(*state);
+    *state = own;
+    return ODB_OK;
+}
+
+static enum odb_status free_envelope(struct odb_sequence *s,
+                                     const struct odb_bisect_options *options,
+                                     struct odb_error *err)
+{
+    size_t n_out = s->plan->model->graph->n_outputs;
+    for (size_t k = 0; k < s->plan->steps; k++)
+        s->seen[k].envelope = odb_free_forced(s, k);
+    for (uint64_t seed = 0; seed < FREE_SEEDS; seed++) {
+        struct free_spoil spoil = {s, options->seed + seed};
+        struct odb_rollout *spoilt = NULL;
+        ODB_TRY(odb_rollout_make(&spoilt, s->plan, s->streams, NULL, 0, free_spoil, &spoil,
+                                 &options->hooks, err));
+        enum odb_status status = ODB_OK;
+        for (size_t k = 0; k < s->plan->steps && status == ODB_OK; k++)
+            for (size_t o = 0; o < n_out && status == ODB_OK; o++) {
+                struct odb_tensor *a = NULL, *b = NULL;
+                status = odb_rollout_output(&a, spoilt, k, o, err);
+                if (status == ODB_OK)
+                    status = odb_rollout_output(&b, s->rollout, k, o, err);
+                double gap = free_gap(a, b, odb_plan_carrier(s->plan, o) >= 0);
+                s->seen[k].envelope = fmax(s->seen[k].envelope, isnan(gap) ? 0 : gap);
+                odb_tensor_unref(a);
+                odb_tensor_unref(b);
+            }
+        odb_rollout_free(spoilt);
+        ODB_TRY(status);
+    }
+    return ODB_OK;
+}
+
+enum odb_status odb_free_run(struct odb_sequence *s, const struct odb_bisect_options *options,
+                             struct odb_error *err)
+{
+    bool leaves = false;
+    ODB_TRY(free_target(s, options, err));
+    for (size_t k = 0; k < s->plan->steps; k++)
+        leaves |= free_leaves(s, k);
+    return leaves ? free_envelope(s, options, err) : ODB_OK;
+}

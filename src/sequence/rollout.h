@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The steps of a plan on the reference: what each is fed and what it gives. A state that only grows
+ * is kept once, as it is at the end; all that a step had of it is a part of that.
+ */
+#ifndef ODB_SEQUENCE_ROLLOUT_H
+#define ODB_SEQUENCE_ROLLOUT_H
+
+#include "run/hooks.h"
+#include "sequence/stream.h"
+
+/* One step. Tensors are NULL where they are part of a state that grows. */
+struct odb_sequence_step {
+    size_t past, pieces;         /* of the feeds: those of the steps before, and its own */
+    struct odb_tensor **in;      /* owned refs; [plan->inputs.n] */
+    struct odb_tensor **out;     /* owned refs; [graph->n_outputs] */
+};
+
+struct odb_rollout {
+    const struct odb_plan *plan;       /* borrowed */
+    const struct odb_streams *streams; /* borrowed */
+    ODB_VEC(struct odb_sequence_step) steps;
+    struct odb_tensor **grown; /* owned refs; [plan->inputs.n] the state at the end, of a carry that
+                                  appends and leaves what was there, bit for bit; NULL: none */
+    int broken_input; /* a carry that appends and does not, first in this step; else -1 */
+    size_t broken_step;
+};
+
+/* What a step is fed, from what the step before it was fed and gave (NULL: it is the first); its
+ * own pieces are [past, past + n). in: [plan->inputs.n], refs of the caller's, NULL on failure.
+ * ODB_E_INPUT: a formula fails, or gives what the input cannot take. */
+enum odb_status odb_step_feed(struct odb_tensor **in, const struct odb_plan *plan,
+                              const struct odb_streams *streams, size_t step, size_t past, size_t n,
+                              const struct odb_sequence_step *before,
+                              struct odb_error *err) ODB_MUST_USE;
+/* A tensor that a state is made of, changed before the next step takes it; the caller's. */
+typedef enum odb_status odb_rollout_change_fn(void *payload, size_t step, size_t input,
+                                              struct odb_tensor **state, struct odb_error *err);
+/* Runs the reference step by step, in native precision. chunks: how many pieces each step takes, n
+ * of them; NULL: as the plan says. change: of every carried state; NULL: none. ODB_UNSUPPORTED: it
+ * has no kernel for a node. */
+enum odb_status odb_rollout_make(struct odb_rollout **out, const struct odb_plan *plan,
+                                 const struct odb_streams *streams, const size_t *chunks, size_t n,
+                                 odb_rollout_change_fn *change, void *payload,
+                                 const struct odb_search_hooks *hooks,
+                                 struct odb_error *err) ODB_MUST_USE;
+void odb_rollout_free(struct odb_rollout *rollout); /* NULL is fine */
+/* The feeds of a step, the caller's, and what it gave of output number o, a ref of the caller's. */
+enum odb_status odb_rollout_feeds(struct odb_feeds **out, const struct odb_rollout *rollout,
+                                  size_t step, struct odb_error *err) ODB_MUST_USE;
+enum odb_status odb_rollout_output(struct odb_tensor **out, const struct odb_rollout *rollout,
+                                   size_t step, size_t o, struct odb_error *err) ODB_MUST_USE;
+/* "step 6 (5 cached + 1 new)"; "step 6" where nothing is counted. Returns buf. */
+const char *odb_rollout_step_text(const struct odb_rollout *rollout, size_t step, char *buf,
+                                  size_t size);
+/* The input that carries output number o, as a number of plan->inputs; -1: none does. */
+int odb_plan_carrier(const struct odb_plan *plan, size_t o);
+void odb_step_dispose(struct odb_sequence_step *step, size_t n_in, size_t n_out);
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sequence/sequence.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "sequence/forced.h"
+#include "sequence/free_run.h"
+
+static const struct {
+    const char *word;
+    bool diverges, searched;
+} sequence_rows[] = {
+#define SEQUENCE_ROW(name, word, diverges, searched)                                               \
+    [ODB_SEQUENCE_##name] = {word, diverges, searched},
+    ODB_SEQUENCE_LIST(SEQUENCE_ROW)
+#undef SEQUENCE_ROW
+};
+
+const char *odb_sequence_word(enum odb_sequence_verdict verdict)
+{
+    return sequence_rows[verdict].word;
+}
+
+bool odb_sequence_diverges(enum odb_sequence_verdict verdict)
+{
+    return sequence_rows[verdict].diverges;
+}
+
+bool odb_sequence_searches(enum odb_sequence_verdict verdict)
+{
+    return sequence_rows[verdict].searched;
+}
+
+/* --- the model against itself ----------------------------------------------------------------- */
+
+/* The output that chooses tokens: named so, or the first of floats that is no state where tokens
+ * are fed. */
+static int sequence_logits(const struct odb_plan *plan)
+{
+    const struct odb_graph *graph = plan->model->graph;
+    bool tokens = false;
+    for (size_t i = 0; i < plan->inputs.n; i++)
+        tokens |= plan->inputs.items[i].move == ODB_MOVE_FEED && plan->inputs.items[i].axis >= 0 &&
+                  odb_dtype_is_integer(graph->values[plan->inputs.items[i].value].type.dtype);
+    for (size_t o = 0; o < graph->n_outputs; o++)
+        if (strstr(graph->values[graph->outputs[o]].name, "logits"))
+            return (int)o;
+    for (size_t o = 0; o < graph->n_outputs && tokens; o++)
+        if (odb_plan_carrier(plan, o) < 0 &&
+            odb_dtype_is_float(graph->values[graph->outputs[o]].type.dtype))
+            return (int)o;
+    return -1;
+}
+
+static void sequence_begin(struct odb_sequence *s)
+{
+    size_t n_out = s->plan->model->graph->n_outputs;
+    s->seen = odb_new_n(struct odb_sequence_seen, s->plan->steps + 1);
+    for (size_t k = 0; k < s->plan->steps; k++) {
+        s->seen[k].envelope = NAN;
+        s->seen[k].outputs = odb_new_n(struct odb_step_output, n_out + 1);
+        for (size_t o = 0; o < n_out; o++)
+            s->seen[k].outputs[o] = (struct odb_step_output){.verdict = ODB_VERDICT_UNTESTED,
+                                                             .error = NAN,
+                                                             .noise = NAN,
+                                                             .mean = NAN,
+                                                             .free = NAN};
+    }
+}
+
+static void sequence_sources(struct odb_sequence *s)
+{
+    char text[64];
+    for (size_t k = 0; k < s->plan->steps; k++)
+        odb_push(&s->forced.items,
+                 (struct odb_sample){.source = odb_xstrdup(odb_rollout_step_text(
+                                         s->rollout, k, text, sizeof text)),
+                                     .verdict = ODB_VERDICT_UNTESTED,
+                                     .error = NAN,
+                                     .noise = NAN,
+                                     .value = ODB_NO_VALUE});
+}
+
+static void sequence_contradicts(struct odb_sequence *s)
+{
+    const struct odb_rollout *r = s->rollout;
+    if (r->broken_input >= 0) {
+        s->verdict = ODB_SEQUENCE_MODEL;
+        s->step = r->broken_step;
+        for (size_t o = 0; o < s->plan->model->graph->n_outputs; o++)
+            if (odb_plan_carrier(s->plan, o) == r->broken_input)
+                s->output = (int)o;
+    } else if (s->consistency.broken) {
+        s->verdict = ODB_SEQUENCE_MODEL;
+        s->step = s->consistency.step;
+        s->output = s->consistency.output;
+    }
+}
+
+enum odb_status odb_sequence_check(struct odb_sequence *s, const struct odb_plan *plan,
+                                   const struct odb_streams *streams,
+                                   const struct odb_search_hooks *hooks, struct odb_error *err)
+{
+    *s = (struct odb_sequence){.plan = plan,
+                               .streams = streams,
+                               .logits = sequence_logits(plan),
+                               .output = -1,
+                               .whole = ODB_VERDICT_UNTESTED};
+    sequence_begin(s);
+    ODB_TRY(odb_rollout_make(&s->rollout, plan, streams, NULL, 0, NULL, NULL, hooks, err));
+    sequence_sources(s);
+    ODB_TRY(odb_consistency_look(&s->consistency, s->rollout, hooks, err));
+    sequence_contradicts(s);
+    return ODB_OK;
+}
+
+void odb_sequence_dispose(struct odb_sequence *s)
+{
+    for (size_t k = 0; s->seen && k < s->plan->steps; k++)
+        free(s->seen[k].outputs);
+    free(s->seen);
+    odb_rollout_free(s->rollout);
+    odb_consistency_dispose(&s->consistency);
+    odb_samples_dispose(&s->forced);
+    odb_buf_dispose(&s->evidence);
+}
+
+/* --- the verdict ------------------------------------------------------------------------------ */
+
+/* Which judged steps are wrong. */
+struct sequence_pattern {
+    size_t judged, bad, first;  /* counts; the first wrong one */
+    bool onset;                 /* all behind the first wrong one are */
+    bool first_step;            /* step 0 is */
+    bool alternates;            /* every second one is */
+};
+
+static struct sequence_pattern sequence_pattern(const struct odb_sequence *s)
+{
+    struct sequence_pattern p = {.first = s->plan->steps, .onset = true};
+    bool parity[2] = {false, false}, right[2] = {false, false};
+    for (size_t k = 0; k < s->plan->steps; k++) {
+        bool bad = odb_forced_is_bad(s, k);
+        if (!s->seen[k].judged)
+            continue;
+        p.judged++;
+        p.bad += bad;
+        p.first = bad && p.first == s->plan->steps ? k : p.first;
+        p.onset &= p.first == s->plan->steps || bad;
+        *(bad ? &parity[k % 2] : &right[k % 2]) = true;
+    }
+    p.first_step = s->seen[0].judged && odb_forced_is_bad(s, 0);
+    p.alternates = p.bad > 1 && parity[0] != parity[1] && right[0] != right[1];
+    return p;
+}
+
+/* The worst output of the first wrong step. */
+static void sequence_place(struct odb_sequence *s, size_t step)
+{
+    const struct odb_graph *graph = s->plan->model->graph;
+    s->step = step;
+    s->output = -1;
+    for (size_t o = 0; o < graph->n_outputs; o++)
+        if (graph->outputs[o] == s->forced.items.items[step].value)
+            s->output = (int)o;
+}
+
+static enum odb_status sequence_forced(struct odb_sequence *s, const struct sequence_pattern *p,
+                                       const struct odb_bisect_options *options,
+                                       struct odb_error *err)
+{
+    bool many = s->rollout->steps.items[0].pieces > 1;
+    sequence_place(s, p->first);
+    if (p->bad == p->judged) {
+        s->verdict = ODB_SEQUENCE_ALL;
+    } else if (p->bad == 1 && !p->first_step && p->first + 1 < s->plan->steps) {
+        s->verdict = ODB_SEQUENCE_STEP;
+    } else if (p->bad == 1 && p->first_step) {
+        s->verdict = many ? ODB_SEQUENCE_PREFILL : ODB_SEQUENCE_STEP;
+    } else if (p->onset) {
+        ODB_TRY(odb_forced_whole(s, p->first, options, &s->whole, err));
+        s->verdict = s->whole == ODB_VERDICT_PASS       ? ODB_SEQUENCE_DECODE
+                     : odb_verdict_is_bad(s->whole)     ? ODB_SEQUENCE_LENGTH
+                                                        : ODB_SEQUENCE_ONSET;
+    } else {
+        s->verdict = ODB_SEQUENCE_SOME;
+    }
+    return ODB_OK;
+}
+
+/* Where the target's own state leads it astray first, or as far as it can be excused. */
+static void sequence_free(struct odb_sequence *s)
+{
+    for (size_t k = 0; k < s->plan->steps; k++) {
+        if (s->verdict != ODB_SEQUENCE_CARRY && odb_free_astray(s, k)) {
+            s->verdict = ODB_SEQUENCE_CARRY;
+            s->step = k;
+        } else if (s->verdict == ODB_SEQUENCE_PASS && odb_free_drifts(s, k)) {
+            s->verdict = ODB_SEQUENCE_DRIFT;
+            s->step = k;
+        }
+    }
+}
+
+enum odb_status odb_sequence_judge(struct odb_sequence *s,
+                                   const struct odb_bisect_options *options, struct odb_error *err)
+{
+    bool moved = false, unsteady = false;
+    ODB_TRY(odb_forced_judge(s, options, err));
+    struct sequence_pattern pattern = sequence_pattern(s);
+    bool dead = false;
+    for (size_t k = 0; k < s->plan->steps; k++)
+        dead |= s->seen[k].judged && s->forced.items.items[k].failed != ODB_OK;
+    if (!dead && s->plan->steps > 1) {
+        ODB_TRY(odb_forced_reorder(s, options, &moved, &unsteady, err));
+        s->reordered = true;
+    }
+    if (moved) {
+        s->verdict = ODB_SEQUENCE_MEMORY;
+        for (size_t k = s->plan->steps; k-- > 0;)
+            s->step = s->seen[k].moved ? k : s->step;
+        return ODB_OK;
+    }
+    if (unsteady)
+        odb_buf_puts(&s->evidence, "equal steps give other bits from run to run\n");
+    s->verdict = ODB_SEQUENCE_PASS;
+    if (!dead && odb_plan_has_carries(s->plan) && s->plan->steps > 1) {
+        ODB_TRY(odb_free_run(s, options, err));
+        s->ran_free = true;
+    }
+    if (pattern.bad)
+        return sequence_forced(s, &pattern, options, err);
+    if (pattern.judged < s->plan->steps && !odb_executor_fixed(options->target))
+        s->verdict = ODB_SEQUENCE_NONE;
+    if (s->ran_free)
+        sequence_free(s);
+    return ODB_OK;
+}

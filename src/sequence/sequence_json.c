@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <jansson.h>
+#include <math.h>
+
+#include "report/json.h"
+#include "sequence/forced.h"
+#include "sequence/free_run.h"
+#include "sequence/sequence.h"
+
+static json_t *sequence_number(double v)
+{
+    return isnan(v) ? json_null() : odb_json_real(v);
+}
+
+static json_t *sequence_carries(const struct odb_plan *plan)
+{
+    static const char *const kinds[] = {[ODB_CARRY_UNKNOWN] = "unknown",
+                                        [ODB_CARRY_APPEND] = "append",
+                                        [ODB_CARRY_PUT] = "put",
+                                        [ODB_CARRY_REPLACE] = "replace"};
+    const struct odb_graph *graph = plan->model->graph;
+    json_t *list = json_array();
+    for (size_t i = 0; i < plan->inputs.n; i++) {
+        const struct odb_plan_input *input = &plan->inputs.items[i];
+        if (input->move != ODB_MOVE_CARRY)
+            continue;
+        json_array_append_new(
+            list,
+            json_pack("{so,so,ss,so,so}", "input", odb_json_text(graph->values[input->value].name),
+                      "output",
+                      input->output == ODB_NO_VALUE
+                          ? json_null()
+                          : odb_json_text(graph->values[input->output].name),
+                      "kind", kinds[input->kind], "axis",
+                      input->axis < 0 ? json_null() : json_integer(input->axis), "why",
+                      odb_json_text(input->why)));
+    }
+    return list;
+}
+
+static json_t *sequence_outputs(const struct odb_sequence *s, size_t k)
+{
+    const struct odb_graph *graph = s->plan->model->graph;
+    json_t *list = json_array();
+    for (size_t o = 0; o < graph->n_outputs; o++) {
+        const struct odb_step_output *out = &s->seen[k].outputs[o];
+        json_array_append_new(
+            list, json_pack("{so,so,so,so,so,so}", "name",
+                            odb_json_text(graph->values[graph->outputs[o]].name), "verdict",
+                            odb_json_text(odb_verdict_name(out->verdict)), "error",
+                            sequence_number(out->error), "noise", sequence_number(out->noise),
+                            "mean", sequence_number(out->mean), "free",
+                            sequence_number(out->free)));
+    }
+    return list;
+}
+
+static json_t *sequence_token(const struct odb_step_token *token)
+{
+    if (!token->known)
+        return json_null();
+    return json_pack("{sI,sI,so,so}", "reference", (json_int_t)token->reference, "target",
+                     (json_int_t)token->target, "margin", sequence_number(token->margin), "noise",
+                     sequence_number(token->noise));
+}
+
+static json_t *sequence_steps(const struct odb_sequence *s)
+{
+    json_t *list = json_array();
+    for (size_t k = 0; k < s->plan->steps; k++) {
+        const struct odb_sequence_step *step = &s->rollout->steps.items[k];
+        const struct odb_sample *forced = &s->forced.items.items[k];
+        json_array_append_new(
+            list,
+            json_pack("{sI,sI,sI,so,so,so,so,so}", "step", (json_int_t)k, "past",
+                      (json_int_t)step->past, "new", (json_int_t)step->pieces, "forced",
+                      odb_json_text(odb_verdict_name(forced->verdict)), "failure",
+                      odb_json_text(forced->why), "outputs", sequence_outputs(s, k), "token",
+                      sequence_token(&s->seen[k].token), "envelope",
+                      sequence_number(s->seen[k].envelope)));
+    }
+    return list;
+}
+
+static json_t *sequence_itself(const struct odb_consistency *c)
+{
+    if (!c->asked)
+        return json_pack("{sb,so}", "asked", 0, "why", odb_json_text(c->why));
+    return json_pack("{sb,sb,sb,so,so}", "asked", 1, "exact", (int)c->exact, "agrees",
+                     (int)!c->broken, "error", sequence_number(c->error), "node",
+                     c->node == ODB_NO_NODE ? json_null() : json_integer(c->node));
+}
+
+json_t *odb_sequence_json(const struct odb_sequence *s)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    bool placed = odb_sequence_diverges(s->verdict) || s->verdict == ODB_SEQUENCE_DRIFT;
+    odb_sequence_headline(s, &text);
+    json_t *told = json_pack(
+        "{sI,ss,so,so,so,so,so,so,sI,sI}", "n", (json_int_t)s->plan->steps, "verdict",
+        odb_sequence_word(s->verdict), "text", odb_json_text(odb_buf_text(&text)), "onset",
+        placed ? json_integer((json_int_t)s->step) : json_null(), "output",
+        s->output < 0 ? json_null()
+                      : odb_json_text(s->plan->model->graph
+                                          ->values[s->plan->model->graph->outputs[s->output]]
+                                          .name),
+        "carries", sequence_carries(s->plan), "itself", sequence_itself(&s->consistency), "steps",
+        sequence_steps(s), "runs", (json_int_t)s->runs, "loads", (json_int_t)s->loads);
+    odb_buf_dispose(&text);
+    return told;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A sequence in words: the sentence, the matrix of outputs by steps, and what it rests on.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "sequence/constants_near.h"
+#include "sequence/forced.h"
+#include "sequence/free_run.h"
+#include "sequence/sequence.h"
+
+#define WORDS_ROWS 12    /* of the matrix */
+#define WORDS_NAME 24    /* columns of a name there */
+#define WORDS_COLUMNS 64 /* steps in a row of marks */
+#define WORDS_FLIPS 8    /* tokens told one by one */
+
+static const char *words_step(const struct odb_sequence *s, char *buf, size_t size)
+{
+    return odb_rollout_step_text(s->rollout, s->step, buf, size);
+}
+
+static void words_output(const struct odb_sequence *s, struct odb_buf *out)
+{
+    const struct odb_graph *graph = s->plan->model->graph;
+    if (s->output < 0)
+        return;
+    odb_buf_puts(out, ", at output ");
+    odb_buf_put_shown(out, graph->values[graph->outputs[s->output]].name);
+}
+
+static void words_model(const struct odb_sequence *s, struct odb_buf *out)
+{
+    char step[64];
+    words_step(s, step, sizeof step);
+    if (s->rollout->broken_input >= 0)
+        odb_buf_printf(out,
+                       "the model, or the plan, is wrong, and not the target: in %s a state that "
+                       "grows changes what it held",
+                       step);
+    else
+        odb_buf_printf(out,
+                       "the model, or the plan, is wrong, and not the target: on the reference "
+                       "itself %s gives other values than all pieces in one step",
+                       step);
+    words_output(s, out);
+    if (s->consistency.broken && s->consistency.node != ODB_NO_NODE) {
+        odb_buf_puts(out, ", first at ");
+        odb_node_put(s->plan->model->graph, s->consistency.node, out);
+    }
+}
+
+/* "wrong from step 6 (5 past + 1 new) on", and what that means. */
+static void words_forced(const struct odb_sequence *s, struct odb_buf *out)
+{
+    char step[64];
+    words_step(s, step, sizeof step);
+    switch (s->verdict) {
+    case ODB_SEQUENCE_ALL:
+        odb_buf_printf(out, "every step is wrong, from %s on", step);
+        break;
+    case ODB_SEQUENCE_STEP:
+        odb_buf_printf(out, "%s alone is wrong", step);
+        break;
+    case ODB_SEQUENCE_PREFILL:
+        odb_buf_printf(out, "only %s is wrong, where %zu pieces come at once: the prefill path",
+                       step, s->rollout->steps.items[s->step].pieces);
+        break;
+    case ODB_SEQUENCE_DECODE:
+        odb_buf_printf(out,
+                       "wrong from %s on, and right where the same pieces come in one step: the "
+                       "decode path",
+                       step);
+        break;
+    case ODB_SEQUENCE_LENGTH:
+        odb_buf_printf(out,
+                       "wrong from %s on, and wrong where the same pieces come in one step: it is "
+                       "the length",
+                       step);
+        break;
+    case ODB_SEQUENCE_ONSET:
+        odb_buf_printf(out, "wrong from %s on", step);
+        break;
+    default:
+        odb_buf_printf(out, "some steps are wrong, first %s", step);
+        break;
+    }
+    words_output(s, out);
+}
+
+void odb_sequence_headline(const struct odb_sequence *s, struct odb_buf *out)
+{
+    char step[64];
+    if (s->verdict == ODB_SEQUENCE_MODEL) {
+        words_model(s, out);
+    } else if (odb_sequence_searches(s->verdict)) {
+        words_forced(s, out);
+    } else if (s->verdict == ODB_SEQUENCE_MEMORY) {
+        odb_buf_printf(out,
+                       "the target keeps something from one run to the next: %s gives other values "
+                       "when the steps are run in another order; no node is to blame",
+                       words_step(s, step, sizeof step));
+    } else if (s->verdict == ODB_SEQUENCE_CARRY) {
+        odb_buf_printf(out,
+                       "the carry is at fault, and no node: each step is right with the "
+                       "reference's state, and with its own state the target is off from %s on by "
+                       "more than rounding makes",
+                       words_step(s, step, sizeof step));
+    } else if (s->verdict == ODB_SEQUENCE_DRIFT) {
+        odb_buf_printf(out,
+                       "no fault: with its own state the target drifts from %s on as far as "
+                       "rounding alone would take it",
+                       words_step(s, step, sizeof step));
+    } else if (s->verdict == ODB_SEQUENCE_PASS) {
+        odb_buf_printf(out, "all %zu steps agree", s->plan->steps);
+    } else {
+        odb_buf_puts(out, "not all steps were judged");
+    }
+}
+
+/* --- the matrix ------------------------------------------------------------------------------- */
+
+static char words_forced_mark(const struct odb_sequence *s, size_t k, size_t o)
+{
+    enum odb_verdict verdict = s->seen[k].outputs[o].verdict;
+    if (s->seen[k].judged && s->forced.items.items[k].failed != ODB_OK)
+        return '!';
+    if (!s->seen[k].judged || verdict == ODB_VERDICT_UNTESTED || verdict == ODB_VERDICT_UNTESTABLE)
+        return '-';
+    /* A search of the step may have let the output off. */
+    return odb_verdict_is_bad(verdict) && odb_forced_is_bad(s, k) ? 'x' : '.';
+}
+
+static char words_free_mark(const struct odb_sequence *s, size_t k)
+{
+    if (!s->ran_free)
+        return '-';
+    return odb_free_astray(s, k) ? 'x' : odb_free_drifts(s, k) ? '~' : '.';
+}
+
+static void words_name(const char *name, struct odb_buf *out)
+{
+    char text[4 * WORDS_NAME];
+    odb_text_fit(text, sizeof text, "%s", name);
+    struct odb_buf shown = ODB_BUF_INIT;
+    odb_buf_put_shown(&shown, text);
+    odb_buf_printf(out, "    %-*.*s ", WORDS_NAME, WORDS_NAME, odb_buf_text(&shown));
+    odb_buf_dispose(&shown);
+}
+
+static bool words_row_is_bad(const struct odb_sequence *s, size_t o)
+{
+    bool bad = false;
+    for (size_t k = 0; k < s->plan->steps; k++)
+        bad |= words_forced_mark(s, k, o) == 'x';
+    return bad;
+}
+
+/* Steps [first, first + n). */
+static void words_matrix(const struct odb_sequence *s, size_t first, size_t n, struct odb_buf *out)
+{
+    const struct odb_graph *graph = s->plan->model->graph;
+    size_t shown = 0, left = 0;
+    odb_buf_printf(out, "    %-*s ", WORDS_NAME, "step");
+    for (size_t k = first; k < first + n; k++)
+        odb_buf_printf(out, "%c", k % 10 ? (char)('0' + k % 10) : k % 100 ? '|' : '0');
+    odb_buf_putc(out, '\n');
+    for (size_t o = 0; o < graph->n_outputs; o++) {
+        if (shown >= WORDS_ROWS || (graph->n_outputs > WORDS_ROWS && !words_row_is_bad(s, o) &&
+                                    (int)o != s->logits)) {
+            left++;
+            continue;
+        }
+        shown++;
+        words_name(graph->values[graph->outputs[o]].name, out);
+        for (size_t k = first; k < first + n; k++)
+            odb_buf_putc(out, words_forced_mark(s, k, o));
+        odb_buf_putc(out, '\n');
+    }
+    if (s->ran_free) {
+        words_name("with its own state", out);
+        for (size_t k = first; k < first + n; k++)
+            odb_buf_putc(out, words_free_mark(s, k));
+        odb_buf_putc(out, '\n');
+    }
+    if (left)
+        odb_buf_printf(out, "    and %zu more outputs\n", left);
+}
+
+/* --- what it rests on ------------------------------------------------------------------------- */
+
+static void words_consistency(const struct odb_sequence *s, struct odb_buf *out)
+{
+    const struct odb_consistency *c = &s->consistency;
+    if (!c->asked)
+        odb_buf_printf(out, "the model was not held against itself: %s\n",
+                       c->why ? c->why : "it was not asked");
+    else if (c->exact)
+        odb_buf_puts(out, "on the reference all pieces in one step give what they give step by "
+                          "step, bit for bit\n");
+    else if (!c->broken)
+        odb_buf_printf(out,
+                       "on the reference all pieces in one step give what they give step by step, "
+                       "but for rounding (%.2g)\n",
+                       c->error);
+    else
+        odb_buf_printf(out,
+                       "on the reference all pieces in one step give other values than step by "
+                       "step: off by %.3g\n",
+                       c->error);
+}
+
+static void words_free(const struct odb_sequence *s, struct odb_buf *out)
+{
+    size_t worst = 0;
+    if (s->reordered && s->verdict != ODB_SEQUENCE_MEMORY)
+        odb_buf_puts(out, "the order of the steps makes no difference\n");
+    if (!s->ran_free)
+        return;
+    for (size_t k = 1; k < s->plan->steps; k++)
+        worst = odb_free_error(s, k) > odb_free_error(s, worst) ? k : worst;
+    odb_buf_printf(out,
+                   "with its own state the target is off by at most %.3g, in step %zu; with the "
+                   "reference's by %.3g there",
+                   odb_free_error(s, worst), worst, odb_free_forced(s, worst));
+    if (!isnan(s->seen[worst].envelope))
+        odb_buf_printf(out, "; rounding carried on makes %.3g", s->seen[worst].envelope);
+    odb_buf_putc(out, '\n');
+}
+
+/* Tokens that differ, and whether rounding decides them. */
+static void words_tokens(const struct odb_sequence *s, struct odb_buf *out)
+{
+    size_t told = 0, flips = 0;
+    for (size_t k = 0; k < s->plan->steps; k++) {
+        const struct odb_step_token *t = &s->seen[k].token;
+        if (!t->known || t->reference == t->target)
+            continue;
+        flips++;
+        if (told++ >= WORDS_FLIPS)
+            continue;
+        double ratio = t->noise > 0 ? t->margin / t->noise : INFINITY;
+        odb_buf_printf(out, "step %zu chooses %lld where the reference chooses %lld: ", k,
+                       (long long)t->target, (long long)t->reference);
+        if (ratio <= 2)
+            odb_buf_puts(out, "a tie, its margin is within rounding\n");
+        else
+            odb_buf_printf(out, "its margin is %.3g\n", t->margin);
+    }
+    if (flips > WORDS_FLIPS)
+        odb_buf_printf(out, "and %zu more steps choose otherwise\n", flips - WORDS_FLIPS);
+}
+
+static void words_old(const struct odb_sequence *s, struct odb_buf *out)
+{
+    for (size_t k = 0; k < s->plan->steps; k++)
+        if (s->seen[k].old_changed) {
+            odb_buf_printf(out, "in step %zu the target changes what a state held before\n", k);
+            return;
+        }
+}
+
+static void words_near(const struct odb_sequence *s, struct odb_buf *out)
+{
+    const struct odb_sequence_step *at = &s->rollout->steps.items[s->step];
+    bool onset = s->verdict == ODB_SEQUENCE_DECODE || s->verdict == ODB_SEQUENCE_LENGTH ||
+                 s->verdict == ODB_SEQUENCE_ONSET;
+    if (onset)
+        odb_constants_near(s->plan->model, (int64_t)(at->past + at->pieces), out);
+}
+
+void odb_sequence_put(const struct odb_sequence *s, size_t columns, struct odb_buf *out)
+{
+    size_t wide = columns > WORDS_NAME + 8 ? ODB_MIN(columns - WORDS_NAME - 6,
+                                                     (size_t)WORDS_COLUMNS)
+                                           : WORDS_COLUMNS;
+    bool judged = false;
+    odb_sequence_headline(s, out);
+    odb_buf_putc(out, '\n');
+    for (size_t k = 0; k < s->plan->steps; k++)
+        judged |= s->seen[k].judged;
+    for (size_t k = 0; k < s->plan->steps && judged; k += wide)
+        words_matrix(s, k, ODB_MIN(wide, s->plan->steps - k), out);
+    if (judged)
+        odb_buf_puts(out, "    . agrees   x diverges   ~ drifts   - not judged   ! not run\n");
+    words_consistency(s, out);
+    words_free(s, out);
+    words_old(s, out);
+    words_tokens(s, out);
+    words_near(s, out);
+    odb_buf_puts(out, odb_buf_text(&s->evidence));
+}

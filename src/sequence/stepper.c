@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sequence/stepper.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "probe/probe.h"
+#include "probe/reference_from.h"
+
+struct odb_stepper {
+    const struct odb_model *model;
+    const struct odb_bisect_options *options;
+    struct odb_pool *pool; /* owned */
+    struct odb_prober prober;
+    struct odb_trace *trace; /* owned: of the run before; the prober looks at it still */
+};
+
+enum odb_status odb_stepper_open(struct odb_stepper **out, const struct odb_model *model,
+                                 const struct odb_bisect_options *options, struct odb_error *err)
+{
+    struct odb_stepper *stepper = odb_new(struct odb_stepper);
+    stepper->model = model;
+    stepper->options = options;
+    enum odb_status status = odb_probe_pool(&stepper->pool, options->target, &options->hooks, err);
+    if (status != ODB_OK) {
+        free(stepper);
+        return status;
+    }
+    *out = stepper;
+    return ODB_OK;
+}
+
+void odb_stepper_close(struct odb_stepper *stepper)
+{
+    if (!stepper)
+        return;
+    if (stepper->prober.pool)
+        odb_prober_dispose(&stepper->prober);
+    odb_pool_close(stepper->pool);
+    odb_trace_free(stepper->trace);
+    free(stepper);
+}
+
+/* The shapes of all values, as the target is asked for them, come from a run of the reference. */
+static enum odb_status stepper_feed(struct odb_stepper *stepper, const struct odb_feeds *feeds,
+                                    struct odb_error *err)
+{
+    struct odb_trace_options how;
+    struct odb_trace *trace;
+    ODB_TRY(odb_bisect_trace_options(stepper->options, &how, err));
+    how.golden_is_reference = true;
+    how.reference_from = how.golden_from = NULL;
+    ODB_TRY(odb_trace_make(&trace, stepper->model, feeds, &how, err));
+    if (stepper->prober.pool)
+        odb_prober_feed(&stepper->prober, feeds, trace);
+    else
+        odb_prober_init(&stepper->prober, stepper->model, feeds, trace, stepper->pool,
+                        stepper->options->hooks);
+    odb_trace_free(stepper->trace);
+    stepper->trace = trace;
+    return ODB_OK;
+}
+
+enum odb_status odb_stepper_run(struct odb_stepper *stepper, const struct odb_feeds *feeds,
+                                const char *what, struct odb_tensor **outputs,
+                                struct odb_error *err)
+{
+    const struct odb_graph *graph = stepper->model->graph;
+    int *values = odb_new_n(int, graph->n_outputs + 1);
+    struct odb_tensor **had = odb_new_n(struct odb_tensor *, graph->n_outputs + 1);
+    struct odb_probe probe = {.asked = ODB_PROBE_KIND_SAMPLE,
+                              .what = what,
+                              .node = ODB_NO_NODE,
+                              .values = values,
+                              .outputs = had};
+    memset(outputs, 0, graph->n_outputs * sizeof *outputs);
+    for (size_t o = 0; o < graph->n_outputs; o++)
+        if (graph->values[graph->outputs[o]].producer != ODB_NO_NODE)
+            values[probe.n_values++] = graph->outputs[o];
+    enum odb_status status = stepper_feed(stepper, feeds, err);
+    if (status == ODB_OK)
+        status = odb_probe_run(&stepper->prober, &probe, err);
+    for (size_t o = 0, at = 0; o < graph->n_outputs && status == ODB_OK; o++)
+        if (at < probe.n_values && values[at] == graph->outputs[o])
+            outputs[o] = odb_tensor_ref(had[at++]);
+    odb_probe_drop(&stepper->prober, &probe);
+    free(had);
+    free(values);
+    return status;
+}

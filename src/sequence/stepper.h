@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A target that is loaded once and runs one step after the other.
+ */
+#ifndef ODB_SEQUENCE_STEPPER_H
+#define ODB_SEQUENCE_STEPPER_H
+
+#include "bisect/bisect_options.h"
+#include "run/feeds.h"
+
+struct odb_stepper;
+
+/* options is borrowed: until it is closed. */
+enum odb_status odb_stepper_open(struct odb_stepper **out, const struct odb_model *model,
+                                 const struct odb_bisect_options *options,
+                                 struct odb_error *err) ODB_MUST_USE;
+void odb_stepper_close(struct odb_stepper *stepper); /* NULL is fine */
+/* One run of the whole model; outputs: [n_outputs] of the graph, refs of the caller's, NULL for one
+ * that no node makes, and all on failure. what: for the journal. */
+enum odb_status odb_stepper_run(struct odb_stepper *stepper, const struct odb_feeds *feeds,
+                                const char *what, struct odb_tensor **outputs,
+                                struct odb_error *err) ODB_MUST_USE;
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sequence/stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "inputs/input_file.h"
+#include "sequence/axis.h"
+
+/* One input's. */
+struct stream {
+    struct odb_tensor *whole;      /* owned: all pieces along the axis, or what it begins with */
+    ODB_VEC(struct odb_tensor *) pieces; /* owned refs: where each is a whole input */
+    int rank; /* of the input */
+    char source[256];
+};
+
+struct odb_streams {
+    const struct odb_plan *plan; /* borrowed */
+    size_t pieces;
+    struct stream *items; /* owned; [plan->inputs.n] */
+};
+
+/* --- from numbers and files ------------------------------------------------------------------- */
+
+/* "1,2,3": the numbers, the caller's; NULL: it is no such list. */
+static double *stream_numbers(const char *text, size_t *n)
+{
+    ODB_VEC(double) list = {0};
+    const char *at = text;
+    char *end = NULL;
+    for (bool more = true; more; at = end + 1) {
+        errno = 0;
+        double v = strtod(at, &end);
+        if (end == at || errno || (*end && *end != ',')) {
+            free(list.items);
+            return NULL;
+        }
+        odb_push(&list, v);
+        more = *end == ',';
+    }
+    *n = list.n;
+    return list.items;
+}
+
+/* Numbers in the type and shape of like, but with n places on the axis (-1: as like has them), the
+ * same for every place of the other axes. */
+static enum odb_status stream_fill(struct odb_tensor **out, const struct odb_tensor *like, int axis,
+                                   const double *numbers, size_t n, struct odb_error *err)
+{
+    int64_t dims[ODB_MAX_RANK];
+    size_t inner = 1;
+    memcpy(dims, like->dims, sizeof dims);
+    if (axis >= 0)
+        dims[axis] = (int64_t)n;
+    for (int i = axis + 1; axis >= 0 && i < like->rank; i++)
+        inner *= (size_t)dims[i];
+    ODB_TRY(odb_tensor_new(out, like->dtype, like->rank, dims, err));
+    for (size_t i = 0; i < (*out)->count; i++)
+        odb_store_f64(like->dtype, (*out)->data, i, numbers[axis >= 0 ? i / inner % n : 0]);
+    return ODB_OK;
+}
+
+static enum odb_status stream_read(struct stream *s, const struct odb_value *value,
+                                   const char *text, struct odb_error *err)
+{
+    struct odb_input_form form = {.type = &value->type, .rank = -1};
+    ODB_TRY(odb_input_read(&s->whole, s->source, sizeof s->source, &form, text, err));
+    if (s->whole->dtype == value->type.dtype || !value->type.known)
+        return ODB_OK;
+    struct odb_tensor *t = s->whole;
+    enum odb_status status = odb_tensor_cast(&s->whole, t, value->type.dtype, err);
+    odb_tensor_unref(t);
+    return status;
+}
+
+/* --- as the input settings make it ------------------------------------------------------------ */
+
+static const struct odb_feed *stream_made(const struct odb_feeds *feeds, int value)
+{
+    for (size_t i = 0; i < feeds->n; i++)
+        if (feeds->items[i].value == value)
+            return &feeds->items[i];
+    return NULL;
+}
+
+/* Pieces from inputs made with one seed after the other, until there are enough. */
+static enum odb_status stream_generate(struct odb_streams *streams,
+                                       const struct odb_stream_source *source, size_t i,
+                                       struct odb_error *err)
+{
+    const struct odb_plan_input *input = &streams->plan->inputs.items[i];
+    struct stream *s = &streams->items[i];
+    size_t had = 0;
+    for (uint32_t shift = 0; had < streams->pieces; shift++) {
+        struct odb_feeds *feeds;
+        ODB_TRY(source->make(source->payload, shift, &feeds, err));
+        const struct odb_feed *feed = stream_made(feeds, input->value);
+        struct odb_tensor *t = feed->tensor;
+        if (!shift)
+            snprintf(s->source, sizeof s->source, "%s", feed->source);
+        size_t n = input->axis < 0 ? 1 : input->axis < t->rank ? (size_t)t->dims[input->axis] : 0;
+        odb_push(&s->pieces, odb_tensor_ref(t));
+        odb_feeds_free(feeds);
+        had += n;
+        if (!n)
+            return odb_fail(err, ODB_E_INPUT, "input '%s' is made with no place on axis %d",
+                            streams->plan->model->graph->values[input->value].name, input->axis);
+    }
+    if (input->axis < 0)
+        return ODB_OK;
+    struct odb_tensor *all;
+    ODB_TRY(odb_axis_join(&all, s->pieces.items, s->pieces.n, input->axis, err));
+    enum odb_status status =
+        odb_axis_part(&s->whole, all, input->axis, 0, (int64_t)streams->pieces, err);
+    odb_tensor_unref(all);
+    return status;
+}
+
+/* --- what a state begins with ----------------------------------------------------------------- */
+
+static enum odb_status stream_start(struct stream *s, const struct odb_plan *plan,
+                                    const struct odb_plan_input *input,
+                                    const struct odb_tensor *made, struct odb_error *err)
+{
+    const struct odb_value *value = &plan->model->graph->values[input->value];
+    const char *start = input->start ? input->start : "made";
+    double zero = 0, *numbers = NULL;
+    size_t n = 0;
+    snprintf(s->source, sizeof s->source, "%s", start);
+    if (!strcmp(start, "made") || !strcmp(start, "default")) {
+        s->whole = odb_tensor_ref(!strcmp(start, "default") && value->init ? value->init : made);
+        return ODB_OK;
+    }
+    if (!strcmp(start, "empty"))
+        return input->axis < 0 ? odb_fail(err, ODB_E_USAGE,
+                                          "state '%s' grows along no axis, and cannot be empty",
+                                          value->name)
+                               : odb_axis_part(&s->whole, made, input->axis, 0, 0, err);
+    if (!strcmp(start, "zeros"))
+        return stream_fill(&s->whole, made, -1, &zero, 1, err);
+    numbers = stream_numbers(start, &n);
+    if (!numbers)
+        return stream_read(s, value, start, err);
+    enum odb_status status =
+        n == 1 ? stream_fill(&s->whole, made, -1, numbers, 1, err)
+               : odb_fail(err, ODB_E_USAGE, "'%s' of input '%s' is no single number", start,
+                          value->name);
+    free(numbers);
+    return status;
+}
+
+/* Each number fills a whole input. */
+static enum odb_status stream_each(struct stream *s, const struct odb_tensor *made,
+                                   const double *numbers, size_t n, struct odb_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct odb_tensor *t;
+        ODB_TRY(stream_fill(&t, made, -1, &numbers[i], 1, err));
+        odb_push(&s->pieces, t);
+    }
+    return ODB_OK;
+}
+
+static size_t stream_length(const struct stream *s, int axis)
+{
+    if (!s->whole)
+        return s->pieces.n;
+    return axis < s->whole->rank ? (size_t)s->whole->dims[axis] : 0;
+}
+
+/* Numbers or a file, of which there are enough for all steps. */
+static enum odb_status stream_feed(struct odb_streams *streams,
+                                   const struct odb_stream_source *source, size_t i,
+                                   const struct odb_tensor *made, struct odb_error *err)
+{
+    const struct odb_plan_input *input = &streams->plan->inputs.items[i];
+    const struct odb_value *value = &streams->plan->model->graph->values[input->value];
+    struct stream *s = &streams->items[i];
+    size_t n = 0;
+    if (!input->start || !strcmp(input->start, "made"))
+        return stream_generate(streams, source, i, err);
+    double *numbers = stream_numbers(input->start, &n);
+    snprintf(s->source, sizeof s->source, "--feed %s", input->start);
+    s->rank = made->rank;
+    enum odb_status status = !numbers          ? stream_read(s, value, input->start, err)
+                             : input->axis < 0 ? stream_each(s, made, numbers, n, err)
+                                               : stream_fill(&s->whole, made, input->axis, numbers,
+                                                             n, err);
+    free(numbers);
+    if (status != ODB_OK)
+        return status;
+    size_t had = stream_length(s, ODB_MAX(input->axis, 0));
+    if (had >= streams->pieces)
+        return ODB_OK;
+    odb_fail(err, ODB_E_USAGE, "the steps take %zu pieces of input '%s', and --feed gives %zu",
+             streams->pieces, value->name, had);
+    return odb_error_remedy(err, "give more, or take fewer --steps");
+}
+
+enum odb_status odb_streams_make(struct odb_streams **out, const struct odb_plan *plan,
+                                 const struct odb_stream_source *source, struct odb_error *err)
+{
+    struct odb_streams *streams = odb_new(struct odb_streams);
+    struct odb_feeds *feeds = NULL;
+    streams->plan = plan;
+    streams->pieces = odb_plan_past(plan, plan->steps);
+    streams->items = odb_new_n(struct stream, plan->inputs.n + 1);
+    enum odb_status status = source->make(source->payload, 0, &feeds, err);
+    for (size_t i = 0; i < plan->inputs.n && status == ODB_OK; i++) {
+        const struct odb_plan_input *input = &plan->inputs.items[i];
+        const struct odb_feed *made = stream_made(feeds, input->value);
+        if (!made) {
+            odb_fail(err, ODB_UNSUPPORTED, "input '%s' has a weight as its value, and a state that "
+                     "begins so cannot be carried", plan->model->graph->values[input->value].name);
+            status = ODB_UNSUPPORTED;
+        } else if (input->move == ODB_MOVE_FEED) {
+            status = stream_feed(streams, source, i, made->tensor, err);
+        } else if (input->move != ODB_MOVE_RULE) {
+            status = stream_start(&streams->items[i], plan, input, made->tensor, err);
+        }
+    }
+    odb_feeds_free(feeds);
+    if (status != ODB_OK) {
+        odb_streams_free(streams);
+        return status;
+    }
+    *out = streams;
+    return ODB_OK;
+}
+
+void odb_streams_free(struct odb_streams *streams)
+{
+    if (!streams)
+        return;
+    for (size_t i = 0; i < streams->plan->inputs.n; i++) {
+        struct stream *s = &streams->items[i];
+        for (size_t k = 0; k < s->pieces.n; k++)
+            odb_tensor_unref(s->pieces.items[k]);
+        free(s->pieces.items);
+        odb_tensor_unref(s->whole);
+    }
+    free(streams->items);
+    free(streams);
+}
+
+size_t odb_streams_pieces(const struct odb_streams *streams)
+{
+    return streams->pieces;
+}
+
+/* A piece that is a whole input, out of a file that has them one behind the other. */
+static enum odb_status stream_one(struct odb_tensor **out, const struct stream *s, size_t at,
+                                  struct odb_error *err)
+{
+    struct odb_tensor *one;
+    ODB_TRY(odb_axis_part(&one, s->whole, 0, (int64_t)at, 1, err));
+    if (one->rank == s->rank) {
+        *out = one;
+        return ODB_OK;
+    }
+    enum odb_status status = odb_tensor_reshape(out, one, one->rank - 1, one->dims + 1, err);
+    odb_tensor_unref(one);
+    return status;
+}
+
+enum odb_status odb_streams_take(struct odb_tensor **out, const struct odb_streams *streams,
+                                 size_t i, size_t from, size_t n, struct odb_error *err)
+{
+    const struct odb_plan_input *input = &streams->plan->inputs.items[i];
+    const struct stream *s = &streams->items[i];
+    *out = NULL;
+    if (input->move != ODB_MOVE_FEED) {
+        *out = odb_tensor_ref(s->whole);
+        return ODB_OK;
+    }
+    if (input->axis >= 0)
+        return odb_axis_part(out, s->whole, input->axis, (int64_t)from, (int64_t)n, err);
+    if (s->whole)
+        return stream_one(out, s, from, err);
+    *out = odb_tensor_ref(s->pieces.items[from]);
+    return ODB_OK;
+}
+
+const char *odb_streams_source(const struct odb_streams *streams, size_t i)
+{
+    return streams->items[i].source;
+}

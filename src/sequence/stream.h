@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What comes from outside: the pieces of every feed of a plan, for all its steps, and what held
+ * inputs and states begin with. They are made once, so that any step can be made again, and in
+ * other chunks.
+ */
+#ifndef ODB_SEQUENCE_STREAM_H
+#define ODB_SEQUENCE_STREAM_H
+
+#include "run/feeds.h"
+#include "sequence/plan/plan.h"
+
+/* Makes the inputs of the model as the input settings say, with so much more than the seed. */
+struct odb_stream_source {
+    enum odb_status (*make)(void *payload, uint32_t shift, struct odb_feeds **out,
+                            struct odb_error *err);
+    void *payload;
+};
+
+struct odb_streams;
+
+/* ODB_E_USAGE: a file, a list or a number of the plan does not fit its input. */
+enum odb_status odb_streams_make(struct odb_streams **out, const struct odb_plan *plan,
+                                 const struct odb_stream_source *source,
+                                 struct odb_error *err) ODB_MUST_USE;
+void odb_streams_free(struct odb_streams *streams); /* NULL is fine */
+/* How many pieces there are: what the steps of the plan take in all. */
+size_t odb_streams_pieces(const struct odb_streams *streams);
+/* Of input number i of the plan: a FEED's pieces [from, from + n); n is 1 where each is a whole
+ * input. What a CARRY or a HOLD begins with, whatever from and n are. The caller's. */
+enum odb_status odb_streams_take(struct odb_tensor **out, const struct odb_streams *streams,
+                                 size_t i, size_t from, size_t n,
+                                 struct odb_error *err) ODB_MUST_USE;
+/* Where it comes from, for the feeds of a step. */
+const char *odb_streams_source(const struct odb_streams *streams, size_t i);
+
+#endif
