@@ -52,6 +52,13 @@ struct fault_kind {
     bool crowded;                             /* none with the node and more others than count= */
 };
 
+/* How large a dimension of the spoiled value has to be. */
+struct fault_size {
+    bool given;
+    long axis; /* negative ones count from the end */
+    long lo, hi;
+};
+
 struct fault {
     const struct fault_kind *kind;
     char *node; /* owned: NAME or #INDEX */
@@ -66,6 +73,8 @@ struct fault {
     uint64_t seed;
     bool hidden, seen, whole;
     int64_t turn;                   /* iteration=, or ODB_ANY_TURN */
+    struct fault_size sizes[2];     /* dim=, and= */
+    double row;                     /* row=; -1: all */
     char *inner;                    /* owned: spec */
     bool fixed;                     /* the target is for models with fixed dimensions */
     struct odb_executor *up, *down; /* owned; down is NULL where nothing is spoiled */
@@ -275,6 +284,10 @@ static const struct odb_executor_option fault_rows[] = {
     {"seen", NULL, NULL, "only when values in between are read", false},
     {"fused", "K", NULL, "only where the K nodes that follow are loaded with it", false},
     {"whole", NULL, NULL, "only where the whole model is loaded", false},
+    {"dim", "AXIS:N|AXIS:LO-HI", NULL,
+     "only where a dimension of the spoiled value is so large; -1 is the last", false},
+    {"and", "AXIS:N|AXIS:LO-HI", NULL, "and where another one is so as well", false},
+    {"row", "R", NULL, "only that place of the spoiled value's first dimension", false},
     {"from", "NAME", NULL,
      "overwrite: the value whose numbers stand there instead; exchange: the output that changes "
      "places with it",
@@ -292,6 +305,23 @@ static const struct odb_executor_option fault_rows[] = {
 static bool fault_cuts(const struct fault *fault)
 {
     return fault->kind->spoil || fault->kind->takes;
+}
+
+/* AXIS:N or AXIS:LO-HI. */
+static enum odb_status fault_size(const struct odb_spec *spec, const char *option,
+                                  struct fault_size *size, struct odb_error *err)
+{
+    const char *text = odb_spec_option(spec, option);
+    char tail;
+    if (!text)
+        return ODB_OK;
+    size->given = true;
+    int n = sscanf(text, "%ld:%ld-%ld%c", &size->axis, &size->lo, &size->hi, &tail);
+    if (n == 2)
+        size->hi = size->lo;
+    if ((n == 3 || (n == 2 && !strchr(strchr(text, ':'), '-'))) && size->lo <= size->hi)
+        return ODB_OK;
+    return odb_fail(err, ODB_E_USAGE, "%s=%s is neither AXIS:N nor AXIS:LO-HI", option, text);
 }
 
 static enum odb_status fault_options(struct fault *fault, const struct odb_spec *spec,
@@ -323,6 +353,10 @@ static enum odb_status fault_options(struct fault *fault, const struct odb_spec 
                               : "from= goes with overwrite and exchange alone");
     ODB_TRY(odb_spec_whole(spec, "seed", 0, 0x1p53, &seed, err));
     ODB_TRY(odb_spec_whole(spec, "iteration", 0, 0x1p53, &turn, err));
+    fault->row = -1;
+    ODB_TRY(odb_spec_whole(spec, "row", 0, 0x1p53, &fault->row, err));
+    ODB_TRY(fault_size(spec, "dim", &fault->sizes[0], err));
+    ODB_TRY(fault_size(spec, "and", &fault->sizes[1], err));
     fault->turn = (int64_t)turn;
     fault->node = odb_xstrdup(node);
     fault->inner = odb_xstrdup(spec->inner);
@@ -801,6 +835,19 @@ static bool fault_fits(const struct fault *fault, const struct odb_tensor *t)
     return fits;
 }
 
+/* Its dimensions are as large as the spec says. */
+static bool fault_sized(const struct fault *fault, const struct odb_tensor *t)
+{
+    for (size_t i = 0; i < ODB_COUNT(fault->sizes); i++) {
+        const struct fault_size *size = &fault->sizes[i];
+        long axis = size->axis < 0 ? size->axis + t->rank : size->axis;
+        if (size->given && (axis < 0 || axis >= t->rank || t->dims[axis] < size->lo ||
+                            t->dims[axis] > size->hi))
+            return false;
+    }
+    return fault->row < 0 || (t->rank && fault->row < (double)t->dims[0]);
+}
+
 /* Replaces *t, a tensor, by a spoiled copy; elements that the fault leaves alone keep their bits.
  */
 static enum odb_status fault_spoil_tensor(const struct fault *fault, const char *name,
@@ -829,7 +876,10 @@ static enum odb_status fault_spoil_tensor(const struct fault *fault, const char 
         goto out;
     fault->kind->spoil(&work);
     ODB_TRY_OUT(odb_tensor_clone(&now, was, err));
+    size_t row = was->rank && fault->row >= 0 ? was->count / (size_t)was->dims[0] : 0;
     for (size_t i = 0; i < was->count; i++) {
+        if (row && i / row != (size_t)fault->row)
+            continue;
         double v = odb_load_f64(was->dtype, was->data, i);
         if (memcmp(&v, &work.x[i], sizeof v) != 0)
             odb_store_f64(now->dtype, now->data, i, work.x[i]);
@@ -863,7 +913,7 @@ static enum odb_status fault_spoil(const struct fault *fault, const char *name,
                                    : "it holds no such tensor with elements",
                             err);
     if (bare)
-        return fault_spoil_tensor(fault, name, t, err);
+        return fault_sized(fault, was) ? fault_spoil_tensor(fault, name, t, err) : ODB_OK;
     while (!fault_fits(fault, was->items[at]))
         at++;
     struct odb_tensor **items = odb_new_n(struct odb_tensor *, was->n_items), *now = NULL;

@@ -134,6 +134,13 @@ void odb_culprit_put_place(const struct odb_culprit *culprit, const struct odb_g
 
 void odb_report_headline(const struct odb_report *report, struct odb_buf *out)
 {
+    bool none = report->dead || odb_report_outcome(report) == ODB_OUTCOME_NONE;
+    if (report->sequence && !none) {
+        odb_buf_printf(out, "%s: %s", report->target, report->sequence);
+        if (!report->culprits.n)
+            return;
+        odb_buf_puts(out, ": ");
+    }
     if (report->dead) {
         odb_buf_printf(out, "no verdict: %s does not run at all here", report->target);
     } else if (odb_report_outcome(report) == ODB_OUTCOME_NONE) {
@@ -420,6 +427,7 @@ void odb_report_free(struct odb_report *report)
     json_decref(report->more);
     json_decref(report->written);
     free(report->summary);
+    free(report->sequence);
     free(report->ranking);
     free(report);
 }

@@ -356,6 +356,8 @@ struct odb_report {
     char *host;             /* owned: the machine that searched; NULL: no longer known */
     char *target_words;     /* owned: the end of what it printed before it died; NULL: it lives */
     char *summary;          /* owned: lines that its text has behind the headline; NULL: none */
+    char *sequence;         /* owned: what the steps of a sequence came to, in a sentence, where one
+                               of them was searched; NULL: there is no sequence */
     char *ranking;          /* owned: lines that its text ends with: suspects; NULL: none */
     struct json_t *more;    /* owned: an object whose members the JSON has as well; NULL: none */
     struct json_t *written; /* owned: the JSON that it was read from; NULL: it was not */

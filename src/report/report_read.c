@@ -624,6 +624,9 @@ void odb_report_read(struct odb_report *report, const char *text)
         read_values(&r, json_object_get(json, "values"));
         read_culprits(&r, json_object_get(json, "culprits"));
         read_more(report, json);
+        const json_t *sequence = json_object_get(json, "sequence");
+        const char *told = json_string_value(json_object_get(sequence, "text"));
+        report->sequence = told ? odb_xstrdup(told) : NULL;
     }
     odb_map_free(r.values);
     report->written = json;

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "reference/trace.h"
-#include "sequence/axis.h"
+#include "sequence/plan/axis.h"
 #include "sequence/contradiction.h"
 
 double odb_consistency_limit(enum odb_dtype dtype)

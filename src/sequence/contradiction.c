@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "interpret/cpu.h"
 #include "reference/trace.h"
-#include "sequence/axis.h"
+#include "sequence/plan/axis.h"
 #include "sequence/consistency.h"
 
 enum agreement { CONTRADICTION_UNKNOWN, CONTRADICTION_AGREES, CONTRADICTION_DIFFERS };

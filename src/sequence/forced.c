@@ -9,7 +9,7 @@
 #include "base/sha256.h"
 #include "executor/executor.h"
 #include "probe/probe.h"
-#include "sequence/axis.h"
+#include "sequence/plan/axis.h"
 #include "sequence/stepper.h"
 
 void odb_forced_bits(const struct odb_tensor *t, unsigned char bits[32])

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "interpret/cpu.h"
-#include "sequence/axis.h"
+#include "sequence/plan/axis.h"
 #include "sequence/plan/formula.h"
 
 int odb_plan_carrier(const struct odb_plan *plan, size_t o)

@@ -97,6 +97,8 @@ void odb_sequence_dispose(struct odb_sequence *sequence);
 void odb_sequence_headline(const struct odb_sequence *sequence, struct odb_buf *out);
 /* Outputs by steps, the evidence, the tokens. columns: of the terminal. */
 void odb_sequence_put(const struct odb_sequence *sequence, size_t columns, struct odb_buf *out);
+/* Whether the model agrees with itself, a line. */
+void odb_sequence_put_itself(const struct odb_sequence *sequence, struct odb_buf *out);
 /* {"steps", "verdict", "onset", "carries", …}; a new reference. */
 struct json_t *odb_sequence_json(const struct odb_sequence *sequence);
 

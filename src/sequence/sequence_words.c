@@ -192,7 +192,7 @@ static void words_matrix(const struct odb_sequence *s, size_t first, size_t n, s
 
 /* --- what it rests on ------------------------------------------------------------------------- */
 
-static void words_consistency(const struct odb_sequence *s, struct odb_buf *out)
+void odb_sequence_put_itself(const struct odb_sequence *s, struct odb_buf *out)
 {
     const struct odb_consistency *c = &s->consistency;
     if (!c->asked)
@@ -286,7 +286,7 @@ void odb_sequence_put(const struct odb_sequence *s, size_t columns, struct odb_b
         words_matrix(s, k, ODB_MIN(wide, s->plan->steps - k), out);
     if (judged)
         odb_buf_puts(out, "    . agrees   x diverges   ~ drifts   - not judged   ! not run\n");
-    words_consistency(s, out);
+    odb_sequence_put_itself(s, out);
     words_free(s, out);
     words_old(s, out);
     words_tokens(s, out);

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "inputs/input_file.h"
-#include "sequence/axis.h"
+#include "sequence/plan/axis.h"
 
 /* One input's. */
 struct stream {

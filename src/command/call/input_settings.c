@@ -19,8 +19,15 @@
 #include "session/session_state.h"
 #include "session/store.h"
 
-static const enum odb_option_id setting_ids[] = {
-    ODB_OPTION_INPUT, ODB_OPTION_INPUTS_FROM, ODB_OPTION_DIM, ODB_OPTION_SEED, ODB_OPTION_INPUTS};
+static const struct setting_id {
+    enum odb_option_id id;
+    bool many; /* it may be given more than once */
+} setting_ids[] = {
+    {ODB_OPTION_INPUT, true},    {ODB_OPTION_INPUTS_FROM, false}, {ODB_OPTION_DIM, true},
+    {ODB_OPTION_SEED, false},    {ODB_OPTION_INPUTS, false},      {ODB_OPTION_SEQUENCE, false},
+    {ODB_OPTION_STEPS, false},   {ODB_OPTION_PREFILL, false},     {ODB_OPTION_CHUNKS, false},
+    {ODB_OPTION_CARRY, true},    {ODB_OPTION_START, true},        {ODB_OPTION_HOLD, true},
+    {ODB_OPTION_FEED, true},     {ODB_OPTION_NEXT, true},         {ODB_OPTION_AT_STEP, false}};
 
 /* What was chosen of them, in a line; there is none where the user gave all. */
 #define SETTING_CHOSEN "chosen"
@@ -29,7 +36,8 @@ static const enum odb_option_id setting_ids[] = {
  * `=` and `:`, which its name may hold as well. The caller's. */
 static char *setting_whole(enum odb_option_id id, const char *value)
 {
-    char *whole = id == ODB_OPTION_INPUTS_FROM ? realpath(value, NULL) : NULL;
+    bool path = id == ODB_OPTION_INPUTS_FROM || id == ODB_OPTION_SEQUENCE;
+    char *whole = path ? realpath(value, NULL) : NULL;
     const char *p = value;
     while (id == ODB_OPTION_INPUT && !whole && (p = strpbrk(p, "=:")))
         whole = odb_input_whole(++p);
@@ -49,13 +57,13 @@ enum odb_status odb_call__input_settings_keep(const struct odb_command_call *cal
         return ODB_OK;
     for (size_t i = 0; i < ODB_COUNT(setting_ids) && one; i++) {
         size_t n;
-        const char **list = odb_call_list(call, setting_ids[i], &n);
-        bool last = setting_ids[i] != ODB_OPTION_INPUT && setting_ids[i] != ODB_OPTION_DIM;
-        for (size_t k = last && n ? n - 1 : 0; k < n; k++) {
-            char *whole = setting_whole(setting_ids[i], list[k]);
-            odb_trust_keep(setting_ids[i], whole);
-            odb_push(&settings.list, (struct odb_store_setting){
-                                         odb_xstrdup(odb_option_row(setting_ids[i])->name), whole});
+        enum odb_option_id id = setting_ids[i].id;
+        const char **list = odb_call_list(call, id, &n);
+        for (size_t k = !setting_ids[i].many && n ? n - 1 : 0; k < n; k++) {
+            char *whole = setting_whole(id, list[k]);
+            odb_trust_keep(id, whole);
+            odb_push(&settings.list,
+                     (struct odb_store_setting){odb_xstrdup(odb_option_row(id)->name), whole});
         }
         free((void *)list);
     }
@@ -71,7 +79,7 @@ enum odb_status odb_call__input_settings_keep(const struct odb_command_call *cal
 static bool setting_option(enum odb_option_id *id, const struct odb_store_setting *stored)
 {
     for (size_t i = 0; i < ODB_COUNT(setting_ids); i++) {
-        *id = setting_ids[i];
+        *id = setting_ids[i].id;
         if (!strcmp(stored->name, odb_option_row(*id)->name))
             return true;
     }

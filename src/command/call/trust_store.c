@@ -42,7 +42,9 @@ static bool trust_harmless(enum odb_option_id id, const char *value)
 {
     if (trust_is_spec(id))
         return odb_executor_trusted(value);
-    return id != ODB_OPTION_INPUTS_FROM && (id != ODB_OPTION_INPUT || !odb_input_names_file(value));
+    bool file = id == ODB_OPTION_INPUT || id == ODB_OPTION_START || id == ODB_OPTION_FEED;
+    return id != ODB_OPTION_INPUTS_FROM && id != ODB_OPTION_SEQUENCE &&
+           (!file || !odb_input_names_file(value));
 }
 
 /* --- the list --------------------------------------------------------------------------------- */

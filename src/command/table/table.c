@@ -120,7 +120,10 @@ static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
 #define OPTS_FEEDS                                                                                 \
     ODB_OPTION_INPUT, ODB_OPTION_INPUTS_FROM, ODB_OPTION_DIM, ODB_OPTION_SEED, ODB_OPTION_KERNELS, \
         ODB_OPTION_MEM, ODB_OPTION_FOLLOW_LINKS
-#define OPTS_FED OPTS_FEEDS, ODB_OPTION_INPUTS
+#define OPTS_PLAN                                                                                  \
+    ODB_OPTION_STEPS, ODB_OPTION_PREFILL, ODB_OPTION_CHUNKS, ODB_OPTION_CARRY, ODB_OPTION_START,   \
+        ODB_OPTION_HOLD, ODB_OPTION_FEED, ODB_OPTION_NEXT, ODB_OPTION_SEQUENCE
+#define OPTS_FED OPTS_FEEDS, ODB_OPTION_INPUTS, OPTS_PLAN, ODB_OPTION_AT_STEP
 #define OPTS_RUN                                                                                   \
     OPTS_FED, ODB_OPTION_REFERENCE, ODB_OPTION_TARGET, ODB_OPTION_MAP, ODB_OPTION_LAYOUT,          \
         ODB_OPTION_TYPES
@@ -594,6 +597,24 @@ static const struct odb_command command_table[] = {
         .example = "onnxdbg lint model.onnx",
         .flags = BOTH,
         .exec = odb_command__lint,
+    },
+    {
+        .name = "sequence",
+        .group = "look",
+        .args = args_model,
+        .options = OPTIONS(OPTS_FED, ODB_OPTION_OUT, ODB_OPTION_JSON),
+        .help = "how a model with a state is run step by step",
+        .text =
+            "Says for each input what it is made of in the steps of a sequence: an output of the "
+            "step before (a carry), a piece of what is fed, a rule, or the same in all steps; and "
+            "what has to be added where that cannot be found out (exit status 2). Then the "
+            "reference runs the steps, and the model is held against itself: all pieces in one "
+            "step must give what they give step by step, and a state that grows must keep what it "
+            "held. Exit status 1: it does not. --out writes the plan, which --sequence FILE takes. "
+            "`bisect` and others take the same options.",
+        .example = "onnxdbg sequence decoder.onnx --steps 12",
+        .flags = BOTH,
+        .exec = odb_command__sequence,
     },
     {
         .name = "node",

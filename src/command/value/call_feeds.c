@@ -15,6 +15,7 @@
 #include "command/call/call_spec.h"
 #include "command/call/input_settings.h"
 #include "command/table/command.h"
+#include "command/value/call_sequence.h"
 #include "executor/executor.h"
 #include "inputs/input_choice.h"
 #include "inputs/inputs.h"
@@ -214,8 +215,11 @@ enum odb_status odb_call__feeds(struct odb_command_call *call, const struct odb_
     *out = call->session->feeds;
     if (*out)
         return ODB_OK;
-    ODB_TRY(
-        odb_call__make_feeds(call, odb_call_option(call, ODB_OPTION_INPUTS_FROM), 0, &feeds, err));
+    if (odb_call__plan_given(call))
+        ODB_TRY(odb_call__step_feeds(call, &feeds, err));
+    else
+        ODB_TRY(odb_call__make_feeds(call, odb_call_option(call, ODB_OPTION_INPUTS_FROM), 0, &feeds,
+                                     err));
     odb_call__feed_take(call, feeds);
     *out = feeds;
     return odb_call__input_settings_keep(call, false, err);

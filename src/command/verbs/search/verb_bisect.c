@@ -21,6 +21,7 @@
 #include "command/verbs/search/over_option.h"
 #include "command/verbs/search/ranking.h"
 #include "command/verbs/search/samples_option.h"
+#include "command/verbs/search/sequence_option.h"
 #include "session/session_state.h"
 #include "suspects/suspects.h"
 
@@ -325,14 +326,26 @@ static enum odb_status bisect_rank(struct odb_command_call *call, struct odb_cal
     return status == ODB_CANCELLED ? status : ODB_OK;
 }
 
+/* What may be beside one model with one set of inputs. */
+struct bisect_ways {
+    struct odb_call_against against;
+    struct odb_call_over over;
+    struct odb_call_samples samples;
+    struct odb_call_sequence sequence;
+};
+
 /* A report also where the reference failed, so that an older one is not taken for this search's. */
-static enum odb_status bisect_search(struct odb_command_call *call,
-                                     const struct odb_call_against *against,
-                                     const struct odb_call_samples *samples,
+static enum odb_status bisect_search(struct odb_command_call *call, const struct bisect_ways *ways,
                                      struct odb_bisect_options *options, struct odb_report **report,
                                      struct odb_error *err)
 {
     const struct odb_feeds *feeds = call->session->feeds;
+    const struct odb_call_against *against = &ways->against;
+    const struct odb_call_samples *samples = &ways->samples;
+    if (ways->sequence.given && !odb_call__sequence_searches(&ways->sequence)) {
+        *report = odb_bisect_report(call->model, feeds, options);
+        return ODB_OK;
+    }
     if (samples->ranked && samples->ranked->stopped) {
         *report = odb_bisect_report(call->model, feeds, options);
         (*report)->outputs_diverge = samples->ranked->n_differ > 0;
@@ -348,12 +361,10 @@ static enum odb_status bisect_search(struct odb_command_call *call,
                : odb_bisect(report, call->model, feeds, options, err);
 }
 
-static enum odb_status bisect_command(struct odb_command_call *call,
-                                      const struct odb_call_against *against,
-                                      const struct odb_call_over *over,
-                                      struct odb_call_samples *samples,
+static enum odb_status bisect_command(struct odb_command_call *call, struct bisect_ways *ways,
                                       struct odb_bisect_options options, struct odb_error *err)
 {
+    struct odb_call_samples *samples = &ways->samples;
     const char *json = odb_call_option(call, ODB_OPTION_JSON_FILE);
     struct odb_session *session = call->session;
     struct odb_report *report = NULL;
@@ -372,10 +383,10 @@ static enum odb_status bisect_command(struct odb_command_call *call,
     bisect_recall(call);
     options.hooks = odb_watch_begin(&watch, call);
     watch.cuts = true;
-    status = bisect_search(call, against, samples, &options, &report, err);
+    status = bisect_search(call, ways, &options, &report, err);
     if (report && samples->given && status != ODB_E_USAGE)
         odb_call__samples_confirm(samples, report, &options);
-    if (report && status == ODB_OK && !against->model)
+    if (report && status == ODB_OK && !ways->against.model)
         status = bisect_rank(call, samples, &options, report, err);
     if (report && samples->ranked)
         odb_suspects_report(samples->ranked, &samples->found, report);
@@ -390,8 +401,9 @@ static enum odb_status bisect_command(struct odb_command_call *call,
     }
     bool stopped = status == ODB_CANCELLED || status == ODB_SKIPPED;
     bisect_put_down(call->session, report);
-    odb_call__over_report(over, report);
+    odb_call__over_report(&ways->over, report);
     odb_call__samples_report(samples, report);
+    odb_call__sequence_report(&ways->sequence, report);
     status = status == ODB_CANCELLED && odb_watch_spent(&watch)
                  ? bisect_spent(call, report, err)
                  : odb_report_end(report, status, err);
@@ -409,24 +421,25 @@ static enum odb_status bisect_command(struct odb_command_call *call,
 
 enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_error *err)
 {
-    struct odb_call_against against = {0};
-    struct odb_call_over over = {0};
-    struct odb_call_samples samples = {0};
+    struct bisect_ways ways = {0};
     struct odb_bisect_options options;
     ODB_TRY(odb_call__search_options(call, &options, err));
-    enum odb_status status = odb_call__samples(call, &samples, &options, err);
+    enum odb_status status = odb_call__sequence(call, &ways.sequence, &options, err);
     if (status == ODB_OK)
-        status = odb_call__against(call, &against, &options, err);
+        status = odb_call__samples(call, &ways.samples, &options, err);
     if (status == ODB_OK)
-        status = odb_call__over(call, &over, &options, err);
-    if (status == ODB_CANCELLED && over.spent)
+        status = odb_call__against(call, &ways.against, &options, err);
+    if (status == ODB_OK)
+        status = odb_call__over(call, &ways.over, &options, err);
+    if (status == ODB_CANCELLED && ways.over.spent)
         status = bisect_spent(call, NULL, err);
     else if (status == ODB_OK && odb_call_has(call, ODB_OPTION_OVER_ONLY))
-        status = odb_call__over_publish(call, &over, err);
+        status = odb_call__over_publish(call, &ways.over, err);
     else if (status == ODB_OK)
-        status = bisect_command(call, &against, &over, &samples, options, err);
-    odb_call__samples_dispose(&samples);
-    odb_call__over_dispose(&over);
-    odb_call__against_dispose(&against);
+        status = bisect_command(call, &ways, options, err);
+    odb_call__sequence_dispose(&ways.sequence);
+    odb_call__samples_dispose(&ways.samples);
+    odb_call__over_dispose(&ways.over);
+    odb_call__against_dispose(&ways.against);
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sequence/axis.h"
+#include "sequence/plan/axis.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
  *
  * Parts of a tensor along one axis, and tensors put together along one.
  */
-#ifndef ODB_SEQUENCE_AXIS_H
-#define ODB_SEQUENCE_AXIS_H
+#ifndef ODB_SEQUENCE_PLAN_AXIS_H
+#define ODB_SEQUENCE_PLAN_AXIS_H
 
 #include "tensor/tensor.h"
 

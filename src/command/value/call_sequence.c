@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/value/call_sequence.h"
+
+#include <stdlib.h>
+
+#include "command/call/call.h"
+#include "command/call/watch.h"
+#include "command/table/command.h"
+#include "command/value/call_feeds.h"
+
+static const enum odb_option_id sequence_ids[] = {
+    ODB_OPTION_STEPS, ODB_OPTION_PREFILL, ODB_OPTION_CHUNKS, ODB_OPTION_CARRY,   ODB_OPTION_START,
+    ODB_OPTION_HOLD,  ODB_OPTION_FEED,    ODB_OPTION_NEXT,   ODB_OPTION_SEQUENCE};
+
+bool odb_call__plan_given(const struct odb_command_call *call)
+{
+    for (size_t i = 0; i < ODB_COUNT(sequence_ids); i++)
+        if (odb_call_has(call, sequence_ids[i]))
+            return true;
+    return false;
+}
+
+bool odb_call__step_given(const struct odb_command_call *call)
+{
+    bool given = false;
+    for (size_t i = 0; i < call->options.n; i++)
+        given |= call->options.items[i].id == ODB_OPTION_AT_STEP &&
+                 !odb_call__took(call, &call->options.items[i]);
+    return given;
+}
+
+enum odb_status odb_call__plan(const struct odb_command_call *call, struct odb_plan **out,
+                               struct odb_error *err)
+{
+    struct odb_plan_options how = {.steps = (size_t)odb_call_int(call, ODB_OPTION_STEPS, 0),
+                                   .prefill = (size_t)odb_call_int(call, ODB_OPTION_PREFILL, 0),
+                                   .chunks = odb_call_option(call, ODB_OPTION_CHUNKS),
+                                   .file = odb_call_option(call, ODB_OPTION_SEQUENCE)};
+    how.carries = odb_call_list(call, ODB_OPTION_CARRY, &how.n_carries);
+    how.starts = odb_call_list(call, ODB_OPTION_START, &how.n_starts);
+    how.holds = odb_call_list(call, ODB_OPTION_HOLD, &how.n_holds);
+    how.feeds = odb_call_list(call, ODB_OPTION_FEED, &how.n_feeds);
+    how.nexts = odb_call_list(call, ODB_OPTION_NEXT, &how.n_nexts);
+    enum odb_status status = odb_plan_make(out, call->model, &how, err);
+    free((void *)how.carries);
+    free((void *)how.starts);
+    free((void *)how.holds);
+    free((void *)how.feeds);
+    free((void *)how.nexts);
+    return status;
+}
+
+static enum odb_status step_make(void *payload, uint32_t shift, struct odb_feeds **out,
+                                 struct odb_error *err)
+{
+    struct odb_command_call *call = payload;
+    return odb_call__make_feeds(call, odb_call_option(call, ODB_OPTION_INPUTS_FROM), shift, out,
+                                err);
+}
+
+enum odb_status odb_call__streams(struct odb_command_call *call, const struct odb_plan *plan,
+                                  struct odb_streams **out, struct odb_error *err)
+{
+    struct odb_stream_source source = {step_make, call};
+    return odb_streams_make(out, plan, &source, err);
+}
+
+static enum odb_status step_number(struct odb_command_call *call, const struct odb_plan *plan,
+                                   size_t *step, struct odb_error *err)
+{
+    long last = (long)plan->steps - 1;
+    long wanted = odb_call_int(call, ODB_OPTION_AT_STEP, last);
+    *step = (size_t)wanted;
+    if (wanted <= last)
+        return ODB_OK;
+    odb_fail(err, ODB_E_USAGE, "there is no step %ld: steps are numbered from 0 to %ld", wanted,
+             last);
+    return odb_error_remedy(err, "take more with --steps");
+}
+
+enum odb_status odb_call__step_feeds(struct odb_command_call *call, struct odb_feeds **out,
+                                     struct odb_error *err)
+{
+    struct odb_plan *plan = NULL;
+    struct odb_streams *streams = NULL;
+    struct odb_rollout *rollout = NULL;
+    struct odb_watch watch;
+    size_t step = 0;
+    enum odb_status status = odb_call__plan(call, &plan, err);
+    if (status == ODB_OK)
+        status = odb_plan_whole(plan, err);
+    if (status == ODB_OK)
+        status = step_number(call, plan, &step, err);
+    if (status == ODB_OK) {
+        plan->steps = step + 1; /* those behind it are not needed */
+        status = odb_call__streams(call, plan, &streams, err);
+    }
+    if (status == ODB_OK) {
+        struct odb_search_hooks hooks = odb_watch_begin(&watch, call);
+        status = odb_rollout_make(&rollout, plan, streams, NULL, 0, NULL, NULL, &hooks, err);
+        odb_watch_end(&watch);
+    }
+    if (status == ODB_OK)
+        status = odb_rollout_feeds(out, rollout, step, err);
+    odb_rollout_free(rollout);
+    odb_streams_free(streams);
+    odb_plan_free(plan);
+    return status;
+}

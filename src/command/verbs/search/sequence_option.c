@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/verbs/search/sequence_option.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/watch.h"
+#include "command/table/command.h"
+#include "command/value/call_feeds.h"
+#include "command/value/call_sequence.h"
+#include "report/report.h"
+
+static enum odb_status sequence_refuse(const struct odb_command_call *call,
+                                       const struct odb_bisect_options *options,
+                                       struct odb_error *err)
+{
+    const char *with = odb_call_option(call, ODB_OPTION_AGAINST)        ? "--against"
+                       : odb_call_option(call, ODB_OPTION_OVER)         ? "--over"
+                       : odb_call_has(call, ODB_OPTION_SAMPLES)         ? "--samples"
+                       : odb_executor_recorded(options->target)         ? "a recording"
+                                                                        : NULL;
+    if (!with)
+        return ODB_OK;
+    odb_fail(err, ODB_E_USAGE, "several steps cannot be searched with %s", with);
+    return odb_error_remedy(err, "search one step: --steps 1");
+}
+
+static void sequence_print(struct odb_call_sequence *s)
+{
+    const char *json = odb_call_option(s->call, ODB_OPTION_JSON_FILE);
+    struct odb_buf out = ODB_BUF_INIT;
+    if (!json || strcmp(json, "-")) {
+        odb_sequence_put(&s->found, (size_t)s->call->width, &out);
+        odb_buf_putc(&out, '\n');
+    }
+    odb_call__print(s->call, &out);
+}
+
+static enum odb_status sequence_run(struct odb_call_sequence *s, struct odb_bisect_options options,
+                                    struct odb_error *err)
+{
+    struct odb_watch watch;
+    ODB_TRY(odb_call__streams(s->call, s->plan, &s->streams, err));
+    odb_call__chosen_tell(s->call);
+    options.hooks = odb_watch_begin(&watch, s->call);
+    watch.cuts = true;
+    enum odb_status status =
+        odb_sequence_check(&s->found, s->plan, s->streams, &options.hooks, err);
+    if (status == ODB_OK && s->found.verdict != ODB_SEQUENCE_MODEL)
+        status = odb_sequence_judge(&s->found, &options, err);
+    odb_watch_end(&watch);
+    return status == ODB_CANCELLED && odb_watch_spent(&watch) && s->found.rollout ? ODB_OK : status;
+}
+
+/* The step that is wrong; where none is, the last, which has the most behind it. */
+static enum odb_status sequence_feed(struct odb_call_sequence *s, struct odb_error *err)
+{
+    struct odb_feeds *feeds;
+    char text[24];
+    bool placed = odb_sequence_diverges(s->found.verdict);
+    size_t step = placed ? s->found.step : s->plan->steps - 1;
+    ODB_TRY(odb_rollout_feeds(&feeds, s->found.rollout, step, err));
+    odb_call__feed_take(s->call, feeds);
+    snprintf(text, sizeof text, "%zu", step);
+    odb_call__take_option(s->call, ODB_OPTION_AT_STEP, text);
+    s->found.forced.items.items[step].searched = odb_call__sequence_searches(s);
+    return ODB_OK;
+}
+
+enum odb_status odb_call__sequence(struct odb_command_call *call, struct odb_call_sequence *out,
+                                   const struct odb_bisect_options *options, struct odb_error *err)
+{
+    out->call = call;
+    if (!odb_call__plan_given(call) || odb_call__step_given(call))
+        return ODB_OK;
+    ODB_TRY(odb_call__plan(call, &out->plan, err));
+    if (out->plan->steps < 2)
+        return ODB_OK;
+    out->given = true;
+    ODB_TRY(sequence_refuse(call, options, err));
+    ODB_TRY(odb_plan_whole(out->plan, err));
+    ODB_TRY(sequence_run(out, *options, err));
+    call->found = odb_sequence_diverges(out->found.verdict);
+    ODB_TRY(sequence_feed(out, err));
+    sequence_print(out);
+    return ODB_OK;
+}
+
+bool odb_call__sequence_searches(const struct odb_call_sequence *s)
+{
+    return !odb_sequence_diverges(s->found.verdict) || odb_sequence_searches(s->found.verdict);
+}
+
+/* A step that no run could be had of, with what the target said. */
+static void sequence_undecide(const struct odb_sequence *found, struct odb_report *report)
+{
+    const struct odb_sample *first = NULL;
+    struct odb_error why = ODB_ERROR_INIT;
+    size_t unknown = 0;
+    for (size_t k = 0; k < found->plan->steps; k++) {
+        const struct odb_sample *sample = &found->forced.items.items[k];
+        if (!found->seen[k].judged || !odb_sample_unknown(sample))
+            continue;
+        first = first ? first : sample;
+        unknown++;
+    }
+    if (!first && found->verdict == ODB_SEQUENCE_NONE) {
+        odb_fail(&why, ODB_E_EXECUTOR, "the steps were not all judged");
+        odb_report_undecide(report, ODB_UNDECIDED_SAMPLES, &why);
+    }
+    if (!first)
+        return;
+    odb_fail(&why, first->failed == ODB_OK ? ODB_UNSUPPORTED : first->failed,
+             "%zu of %zu steps could not be judged: %.300s", unknown, found->plan->steps,
+             first->why ? first->why : odb_verdict_name(first->verdict));
+    odb_error_at(&why, "%s", first->source);
+    odb_report_undecide(report, ODB_UNDECIDED_SAMPLES, &why);
+}
+
+void odb_call__sequence_report(struct odb_call_sequence *s, struct odb_report *report)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    if (!s->given)
+        return;
+    if (s->found.verdict != ODB_SEQUENCE_MODEL)
+        sequence_undecide(&s->found, report);
+    report->elsewhere |= odb_sequence_diverges(s->found.verdict);
+    if (!odb_call__sequence_searches(s))
+        report->complete = true;
+    odb_sequence_headline(&s->found, &text);
+    free(report->sequence);
+    report->sequence = odb_buf_take(&text);
+    if (!report->more)
+        report->more = json_object();
+    json_object_set_new(report->more, "sequence", odb_sequence_json(&s->found));
+}
+
+void odb_call__sequence_dispose(struct odb_call_sequence *s)
+{
+    if (s->found.plan)
+        odb_sequence_dispose(&s->found);
+    odb_streams_free(s->streams);
+    odb_plan_free(s->plan);
+}

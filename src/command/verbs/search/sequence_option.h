@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What --steps, --carry, --sequence and the like say: bisect runs the model step by step, finds the
+ * step, and searches that one.
+ */
+#ifndef ODB_COMMAND_VERBS_SEARCH_SEQUENCE_OPTION_H
+#define ODB_COMMAND_VERBS_SEARCH_SEQUENCE_OPTION_H
+
+#include "sequence/sequence.h"
+
+struct odb_command_call;
+struct odb_report;
+
+struct odb_call_sequence {
+    bool given; /* there is more than one step */
+    struct odb_command_call *call;
+    struct odb_plan *plan;       /* owned */
+    struct odb_streams *streams; /* owned */
+    struct odb_sequence found;
+};
+
+/* Makes the plan, runs its steps, prints what came of them (unless JSON is printed), and makes the
+ * feeds of the step that is to be searched the session's. Without options of a sequence nothing
+ * changes. *out is to be disposed of always, and stays where it is. */
+enum odb_status odb_call__sequence(struct odb_command_call *call, struct odb_call_sequence *out,
+                                   const struct odb_bisect_options *options,
+                                   struct odb_error *err) ODB_MUST_USE;
+/* Whether the nodes of that step are to be searched: else the steps alone decide. */
+bool odb_call__sequence_searches(const struct odb_call_sequence *sequence);
+/* What the steps came to belongs to the report, and what could not be judged. */
+void odb_call__sequence_report(struct odb_call_sequence *sequence, struct odb_report *report);
+void odb_call__sequence_dispose(struct odb_call_sequence *sequence);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stale:INPUT@SPEC is a target that keeps what it should not: it runs models on SPEC, and gives one
+ * input what that was in the run before, as a runtime does that swaps buffers or captures a graph.
+ * Models that lack the input run as they are.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "executor/executor.h"
+
+struct stale {
+    char *input;                /* owned */
+    bool first;                 /* what it was in the first run, ever after */
+    size_t every, after, runs;  /* acts in every so manieth run of what is loaded, behind so many */
+    struct odb_tensor *kept;    /* owned ref; NULL: it has not run yet */
+    struct odb_executor *inner; /* owned */
+};
+
+static const struct odb_executor_option stale_rows[] = {
+    {":", "INPUT", NULL, "the input that is kept", true},
+    {"first", NULL, NULL, "what it was in the first run, and not in the one before", false},
+    {"every", "N", "1", "only in every Nth run of what is loaded", false},
+    {"after", "N", "1", "not in the first N runs of what is loaded", false},
+    {"@", "SPEC", NULL, "what runs the model", true},
+    {NULL, NULL, NULL, NULL, false},
+};
+
+static void stale_release(void *self)
+{
+    struct stale *stale = self;
+    odb_tensor_unref(stale->kept);
+    odb_executor_close(stale->inner);
+    free(stale->input);
+    free(stale);
+}
+
+static enum odb_status stale_init(void **self, const struct odb_spec *spec, struct odb_error *err)
+{
+    double every = 1, after = 1;
+    ODB_TRY(odb_spec_check(spec, stale_rows, err));
+    ODB_TRY(odb_spec_whole(spec, "every", 1, 0x1p53, &every, err));
+    ODB_TRY(odb_spec_whole(spec, "after", 0, 0x1p53, &after, err));
+    struct stale *stale = odb_new(struct stale);
+    *stale = (struct stale){.input = odb_xstrdup(spec->arg),
+                            .first = odb_spec_option(spec, "first") != NULL,
+                            .every = (size_t)every,
+                            .after = (size_t)after};
+    enum odb_status status = odb_executor_open(&stale->inner, spec->inner, err);
+    if (status != ODB_OK) {
+        stale_release(stale);
+        return status;
+    }
+    *self = stale;
+    return ODB_OK;
+}
+
+static enum odb_status stale_load(void *self, const struct odb_load *load, struct odb_error *err)
+{
+    struct stale *stale = self;
+    odb_tensor_unref(stale->kept);
+    stale->kept = NULL;
+    stale->runs = 0;
+    return odb_executor_load(stale->inner, load, err);
+}
+
+static enum odb_status stale_execute(void *self, const struct odb_named *inputs, size_t n_inputs,
+                                     const char *const *names, size_t n_outputs,
+                                     struct odb_tensor **outputs, struct odb_error *err)
+{
+    struct stale *stale = self;
+    struct odb_named *fed = odb_xmemdup(inputs, n_inputs * sizeof *inputs + 1);
+    struct odb_tensor *own = NULL;
+    bool acts = stale->runs >= stale->after && stale->runs % stale->every == 0;
+    for (size_t i = 0; i < n_inputs; i++)
+        if (!strcmp(inputs[i].name, stale->input))
+            own = odb_tensor_ref(inputs[i].tensor);
+    for (size_t i = 0; i < n_inputs && own && stale->kept && acts; i++)
+        if (!strcmp(inputs[i].name, stale->input) && odb_tensor_same_shape(own, stale->kept))
+            fed[i].tensor = stale->kept;
+    stale->runs++;
+    enum odb_status status =
+        odb_executor_run(stale->inner, fed, n_inputs, names, n_outputs, outputs, err);
+    if (own && (!stale->first || !stale->kept)) {
+        odb_tensor_unref(stale->kept);
+        stale->kept = odb_tensor_ref(own);
+    }
+    odb_tensor_unref(own);
+    free(fed);
+    return status;
+}
+
+static void stale_describe(void *self, char *text, size_t size)
+{
+    const struct stale *stale = self;
+    char inner[256];
+    odb_executor_describe(stale->inner, inner, sizeof inner);
+    snprintf(text, size, "planted: input %.80s as in an earlier run, on %.200s", stale->input,
+             inner);
+}
+
+static bool stale_cancel(void *self)
+{
+    return odb_executor_cancel(((struct stale *)self)->inner);
+}
+
+static void stale_capabilities(void *self, struct odb_buf *options)
+{
+    odb_executor_capabilities(((struct stale *)self)->inner, options);
+}
+
+const struct odb_executor_ops odb_executor_stale = {
+    .version = ODB_EXECUTOR_VERSION,
+    .size = sizeof(struct odb_executor_ops),
+    .kind = "stale",
+    .options = stale_rows,
+    .help = "another executor that gives an input what it was in an earlier run",
+    .page = "onnxdbg-targets(7)",
+    .init = stale_init,
+    .load_model = stale_load,
+    .execute = stale_execute,
+    .release = stale_release,
+    .cancel = stale_cancel,
+    .describe = stale_describe,
+    .capabilities = stale_capabilities,
+};

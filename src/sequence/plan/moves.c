@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * How the inputs move that no carry makes: tokens and frames are fed, masks, positions and lengths
+ * follow from how many there are, the rest is held. In words of formula.h; %B is how many rows the
+ * feed has.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "sequence/plan/plan_int.h"
+
+static const struct odb_value *move_value(const struct odb_plan *plan, size_t i)
+{
+    return &plan->model->graph->values[plan->inputs.items[i].value];
+}
+
+static bool move_is_whole_number(const struct odb_value *value)
+{
+    return odb_dtype_is_integer(value->type.dtype) || value->type.dtype == ODB_BOOL;
+}
+
+static bool move_has(const char *name, const char *word)
+{
+    return strcasestr(name, word) != NULL;
+}
+
+/* --- what is fed ------------------------------------------------------------------------------ */
+
+/* Along which axis pieces of an input are counted: tokens [B,S] or [S], their embeddings [B,S,H];
+ * -1: an input is one piece. */
+static int move_feed_axis(const struct odb_plan *plan, size_t i)
+{
+    const struct odb_value *value = move_value(plan, i);
+    const struct odb_type *type = &value->type;
+    bool tokens = move_is_whole_number(value) && type->rank >= 1 && type->rank <= 2 &&
+                  !move_has(value->name, "mask") && !move_has(value->name, "position") &&
+                  (move_has(value->name, "ids") || move_has(value->name, "token"));
+    bool embedded = odb_dtype_is_float(type->dtype) && type->rank == 3 &&
+                    move_has(value->name, "embed");
+    int axis = tokens ? type->rank - 1 : embedded ? 1 : -1;
+    /* Of a fixed number that is not one, a step takes all. */
+    return axis >= 0 && type->dims[axis].value > 1 ? -1 : axis;
+}
+
+static void move_feed(struct odb_plan *plan, size_t i, int axis, const char *why)
+{
+    struct odb_plan_input *input = &plan->inputs.items[i];
+    input->move = ODB_MOVE_FEED;
+    input->axis = axis;
+    plan_text(&input->start, "made");
+    plan_text(&input->why, why);
+}
+
+/* --- what follows ----------------------------------------------------------------------------- */
+
+/* Rows by name, rank, and whether its last dimension is open (1), fixed (0), or either (-1); the
+ * first that fits. */
+static const struct move_row {
+    const char *name; /* a part of it */
+    int rank, open;
+    const char *next, *why;
+} move_rows[] = {
+    {"cache_position", 1, -1, "arange(past,total)", "positions of what is new"},
+    {"attention_mask", 2, 1, "ones(%B,total)", "all that came is seen"},
+    {"attention_mask", 2, 0, "concat(ones(%B,total),zeros(%B,%L-total),1)",
+     "all that came is seen, of the room there is"},
+    {"attn_mask", 2, 1, "ones(%B,total)", "all that came is seen"},
+    {"position_ids", 2, -1, "zeros(%B,1)+arange(past,total)", "positions of what is new"},
+    {"position_ids", 1, -1, "arange(past,total)", "positions of what is new"},
+    {"positions", 2, -1, "zeros(%B,1)+arange(past,total)", "positions of what is new"},
+    {"seqlens_k", 1, -1, "full(total-1,%B)", "the length less one"},
+    {"total_sequence_length", 0, -1, "total", "the length"},
+    {"total_sequence_length", 1, -1, "full(total,1)", "the length"},
+    {"past_sequence_length", 0, -1, "past", "the length before"},
+    {"past_sequence_length", 1, -1, "full(past,1)", "the length before"},
+    {"write_indices", 1, -1, "full(past,%B)", "behind what is there"},
+    {"nonpad_kv_seqlen", 1, -1, "full(total,%B)", "the length"},
+    {"use_cache_branch", 1, -1, "full(t>0,1)", "from the second step on"},
+    {"use_cache_branch", 0, -1, "t>0", "from the second step on"},
+    {"offset", 1, -1, "full(past,1)", "the length before"},
+    {"offset", 0, -1, "past", "the length before"},
+};
+
+/* The rows of a batch: the length of what is fed along its first axis; "1" where that is the axis of
+ * the pieces. */
+static void move_put_batch(const struct odb_plan *plan, struct odb_buf *out)
+{
+    for (size_t i = 0; i < plan->inputs.n; i++) {
+        const struct odb_plan_input *input = &plan->inputs.items[i];
+        if (input->move == ODB_MOVE_FEED && input->axis > 0) {
+            odb_buf_printf(out, "len('%s')", move_value(plan, i)->name);
+            return;
+        }
+    }
+    odb_buf_puts(out, "1");
+}
+
+static void move_rule(struct odb_plan *plan, size_t i, const struct move_row *row)
+{
+    struct odb_plan_input *input = &plan->inputs.items[i];
+    const struct odb_type *type = &move_value(plan, i)->type;
+    struct odb_buf next = ODB_BUF_INIT;
+    for (const char *p = row->next; *p; p++) {
+        if (p[0] == '%' && p[1] == 'B')
+            move_put_batch(plan, &next);
+        else if (p[0] == '%' && p[1] == 'L')
+            odb_buf_printf(&next, "%lld", (long long)type->dims[type->rank - 1].value);
+        else
+            odb_buf_putc(&next, *p);
+        p += *p == '%';
+    }
+    input->move = ODB_MOVE_RULE;
+    plan_text(&input->start, NULL);
+    plan_text(&input->next, odb_buf_text(&next));
+    plan_text(&input->why, row->why);
+    odb_buf_dispose(&next);
+}
+
+static const struct move_row *move_row(const struct odb_value *value)
+{
+    const struct odb_type *type = &value->type;
+    bool open = type->rank > 0 && type->dims[type->rank - 1].value < 0;
+    for (size_t r = 0; r < ODB_COUNT(move_rows) && move_is_whole_number(value); r++) {
+        const struct move_row *row = &move_rows[r];
+        if (row->rank == type->rank && (row->open < 0 || row->open == open) &&
+            move_has(value->name, row->name) && !move_has(value->name, "encoder"))
+            return row;
+    }
+    return NULL;
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+/* What a model with a state is fed frame by frame: no parameters, and nothing that an encoder made
+ * once. */
+static bool move_is_frames(const struct odb_value *value)
+{
+    static const char *const held[] = {"encoder", "weight", "bias", "scale", "zero_point"};
+    bool is_held = value->type.rank == 1;
+    for (size_t i = 0; i < ODB_COUNT(held); i++)
+        is_held |= move_has(value->name, held[i]);
+    enum odb_dtype dtype = value->type.dtype;
+    return !is_held && value->type.rank != 0 &&
+           (odb_dtype_is_float(dtype) || dtype == ODB_U8 || dtype == ODB_I8);
+}
+
+/* Something counts pieces: then there is a length that rules can speak of. */
+static bool move_counts(const struct odb_plan *plan)
+{
+    for (size_t i = 0; i < plan->inputs.n; i++)
+        if (plan->inputs.items[i].move != ODB_MOVE_CARRY && move_feed_axis(plan, i) >= 0)
+            return true;
+    return false;
+}
+
+void plan_find_moves(struct odb_plan *plan)
+{
+    bool carries = odb_plan_has_carries(plan), counts = carries && move_counts(plan);
+    for (size_t i = 0; i < plan->inputs.n; i++) {
+        if (plan->inputs.items[i].move == ODB_MOVE_CARRY)
+            continue;
+        int axis = move_feed_axis(plan, i);
+        if (!carries)
+            move_feed(plan, i, -1, "no state is carried: each step has inputs of its own");
+        else if (axis >= 0)
+            move_feed(plan, i, axis, "pieces from outside");
+        else if (!counts && move_is_frames(move_value(plan, i)))
+            move_feed(plan, i, -1, "a frame for each step");
+        else
+            plan_text(&plan->inputs.items[i].why, "the same in all steps");
+    }
+    for (size_t i = 0; i < plan->inputs.n && counts; i++) {
+        const struct move_row *row = move_row(move_value(plan, i));
+        if (row && plan->inputs.items[i].move == ODB_MOVE_HOLD)
+            move_rule(plan, i, row);
+    }
+}

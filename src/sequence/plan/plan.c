@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sequence/plan/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sequence/plan/plan_int.h"
+
+#define PLAN_STEPS 8   /* where nobody says how many */
+#define PLAN_PREFILL 4 /* pieces of step 0 of a decoder, likewise */
+
+/* --- pairs ------------------------------------------------------------------------------------ */
+
+static bool plan_same_dim(const struct odb_dim *a, const struct odb_dim *b)
+{
+    if (a->value >= 0 || b->value >= 0)
+        return a->value == b->value;
+    return a->param && b->param && !strcmp(a->param, b->param);
+}
+
+bool plan_fits(const struct odb_value *input, const struct odb_value *output, int *axis)
+{
+    const struct odb_type *in = &input->type, *out = &output->type;
+    size_t other = 0;
+    *axis = -1;
+    if (!in->known || in->kind != ODB_TENSOR || in->rank < 0)
+        return false;
+    if (!out->known)
+        return true;
+    if (out->kind != ODB_TENSOR || out->dtype != in->dtype)
+        return false;
+    if (out->rank < 0)
+        return true;
+    if (out->rank != in->rank)
+        return false;
+    for (int i = 0; i < in->rank; i++) {
+        const struct odb_dim *a = &in->dims[i], *b = &out->dims[i];
+        if (a->value >= 0 && b->value >= 0 && a->value != b->value)
+            return false;
+        if (plan_same_dim(a, b) || a->value >= 0)
+            continue;
+        other++;
+        *axis = b->value < 0 ? i : *axis;
+    }
+    return other <= 1;
+}
+
+int plan_find_input(const struct odb_plan *plan, const char *name)
+{
+    for (size_t i = 0; i < plan->inputs.n; i++)
+        if (!strcmp(plan->model->graph->values[plan->inputs.items[i].value].name, name))
+            return (int)i;
+    return -1;
+}
+
+int plan_find_output(const struct odb_plan *plan, const char *name)
+{
+    const struct odb_graph *graph = plan->model->graph;
+    for (size_t o = 0; o < graph->n_outputs; o++)
+        if (!strcmp(graph->values[graph->outputs[o]].name, name))
+            return graph->outputs[o];
+    return ODB_NO_VALUE;
+}
+
+bool plan_is_carried(const struct odb_plan *plan, int output)
+{
+    for (size_t i = 0; i < plan->inputs.n; i++)
+        if (plan->inputs.items[i].move == ODB_MOVE_CARRY && plan->inputs.items[i].output == output)
+            return true;
+    return false;
+}
+
+void plan_text(char **to, const char *text)
+{
+    char *copy = text ? odb_xstrdup(text) : NULL;
+    free(*to);
+    *to = copy;
+}
+
+void plan_carry(struct odb_plan *plan, size_t i, int output, enum odb_known_by by, int axis,
+                char *why)
+{
+    struct odb_plan_input *input = &plan->inputs.items[i];
+    input->move = ODB_MOVE_CARRY;
+    input->by = by;
+    input->output = output;
+    input->axis = axis;
+    input->kind = axis >= 0 ? ODB_CARRY_APPEND : ODB_CARRY_REPLACE;
+    plan_text(&input->start, axis >= 0 ? "empty" : "zeros");
+    plan_text(&input->next, NULL);
+    free(input->why);
+    input->why = why;
+}
+
+/* --- steps and chunks ------------------------------------------------------------------------- */
+
+size_t odb_plan_pieces(const struct odb_plan *plan, size_t step)
+{
+    return plan->chunks.items[ODB_MIN(step, plan->chunks.n - 1)];
+}
+
+size_t odb_plan_past(const struct odb_plan *plan, size_t step)
+{
+    size_t past = 0;
+    for (size_t k = 0; k < step; k++)
+        past += odb_plan_pieces(plan, k);
+    return past;
+}
+
+bool odb_plan_has_carries(const struct odb_plan *plan)
+{
+    for (size_t i = 0; i < plan->inputs.n; i++)
+        if (plan->inputs.items[i].move == ODB_MOVE_CARRY)
+            return true;
+    return false;
+}
+
+/* A feed of which each step can take as many pieces as it likes. */
+static bool plan_feeds_freely(const struct odb_plan *plan)
+{
+    bool feeds = false;
+    for (size_t i = 0; i < plan->inputs.n; i++) {
+        const struct odb_plan_input *input = &plan->inputs.items[i];
+        const struct odb_type *type = &plan->model->graph->values[input->value].type;
+        if (input->move != ODB_MOVE_FEED)
+            continue;
+        if (input->axis < 0 || type->dims[input->axis].value >= 0)
+            return false;
+        feeds = true;
+    }
+    return feeds;
+}
+
+static void plan_usual_chunks(struct odb_plan *plan)
+{
+    bool counts = false;
+    for (size_t i = 0; i < plan->inputs.n; i++)
+        counts |= plan->inputs.items[i].move == ODB_MOVE_CARRY &&
+                  plan->inputs.items[i].kind != ODB_CARRY_REPLACE;
+    if (plan->chunks.n)
+        return;
+    odb_push(&plan->chunks, counts && plan_feeds_freely(plan) ? (size_t)PLAN_PREFILL : (size_t)1);
+    odb_push(&plan->chunks, (size_t)1);
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static void plan_begin(struct odb_plan *plan)
+{
+    const struct odb_graph *graph = plan->model->graph;
+    int *feeds = odb_new_n(int, graph->n_inputs + 1);
+    size_t n = odb_graph_feeds(graph, feeds);
+    for (size_t i = 0; i < n; i++)
+        odb_push(&plan->inputs, (struct odb_plan_input){.value = feeds[i],
+                                                        .move = ODB_MOVE_HOLD,
+                                                        .by = ODB_BY_KIND,
+                                                        .output = ODB_NO_VALUE,
+                                                        .axis = -1,
+                                                        .start = odb_xstrdup("made"),
+                                                        .why = odb_xstrdup("")});
+    free(feeds);
+}
+
+enum odb_status odb_plan_make(struct odb_plan **out, const struct odb_model *model,
+                              const struct odb_plan_options *options, struct odb_error *err)
+{
+    struct odb_plan *plan = odb_new(struct odb_plan);
+    struct plan_words words = {{0}};
+    plan->model = model;
+    plan_begin(plan);
+    plan_find_slots(plan);
+    plan_find_names(plan);
+    enum odb_status status = plan_words_read(&words, options, err);
+    if (status == ODB_OK)
+        status = plan_words_carry(plan, &words, err);
+    if (status == ODB_OK) {
+        plan_find_moves(plan);
+        status = plan_words_take(plan, &words, err);
+    }
+    plan_words_dispose(&words);
+    if (status != ODB_OK) {
+        odb_plan_free(plan);
+        return status;
+    }
+    plan->steps = plan->steps ? plan->steps : PLAN_STEPS;
+    plan_usual_chunks(plan);
+    *out = plan;
+    return ODB_OK;
+}
+
+void odb_plan_free(struct odb_plan *plan)
+{
+    if (!plan)
+        return;
+    for (size_t i = 0; i < plan->inputs.n; i++) {
+        free(plan->inputs.items[i].start);
+        free(plan->inputs.items[i].next);
+        free(plan->inputs.items[i].why);
+    }
+    for (size_t i = 0; i < plan->asks.n; i++)
+        free(plan->asks.items[i]);
+    free(plan->inputs.items);
+    free(plan->asks.items);
+    free(plan->chunks.items);
+    free(plan->stop);
+    free(plan);
+}
+
+enum odb_status odb_plan_whole(const struct odb_plan *plan, struct odb_error *err)
+{
+    struct odb_buf all = ODB_BUF_INIT;
+    if (!plan->asks.n)
+        return ODB_OK;
+    for (size_t i = 0; i < plan->asks.n; i++) {
+        odb_buf_puts(&all, i ? ", or " : "");
+        odb_buf_add(&all, plan->asks.items[i], strcspn(plan->asks.items[i], "#"));
+    }
+    odb_fail(err, ODB_E_USAGE, "it is not known which outputs go to which inputs of the next step");
+    odb_error_remedy(err, "add %.300s; --carry none: no state is carried", odb_buf_text(&all));
+    odb_buf_dispose(&all);
+    return ODB_E_USAGE;
+}
+
+/* --- in words --------------------------------------------------------------------------------- */
+
+static void plan_put_input(const struct odb_plan *plan, const struct odb_plan_input *input,
+                           struct odb_buf *out)
+{
+    const char *name = plan->model->graph->values[input->value].name;
+    const char *from =
+        input->output == ODB_NO_VALUE ? "" : plan->model->graph->values[input->output].name;
+    switch (input->move) {
+    case ODB_MOVE_CARRY:
+        if (input->next)
+            odb_buf_printf(out, "next %s=%s\n", name, input->next);
+        else
+            odb_buf_printf(out, "carry %s=%s\n", from, name);
+        odb_buf_printf(out, "start %s=%s\n", name, input->start);
+        break;
+    case ODB_MOVE_FEED:
+        odb_buf_printf(out, "feed %s=%s", name, input->start);
+        if (input->axis >= 0)
+            odb_buf_printf(out, "/%d", input->axis);
+        odb_buf_putc(out, '\n');
+        break;
+    case ODB_MOVE_RULE:
+        odb_buf_printf(out, "next %s=%s\n", name, input->next);
+        if (input->start)
+            odb_buf_printf(out, "start %s=%s\n", name, input->start);
+        break;
+    case ODB_MOVE_HOLD:
+        odb_buf_printf(out, "hold %s=%s\n", name, input->start);
+        break;
+    }
+}
+
+void odb_plan_put(const struct odb_plan *plan, struct odb_buf *out)
+{
+    odb_buf_printf(out, "steps %zu\nchunks ", plan->steps);
+    for (size_t i = 0; i < plan->chunks.n; i++)
+        odb_buf_printf(out, i ? ",%zu" : "%zu", plan->chunks.items[i]);
+    odb_buf_puts(out, "\ncarry none\n");
+    for (size_t i = 0; i < plan->inputs.n; i++) {
+        if (*plan->inputs.items[i].why)
+            odb_buf_printf(out, "# %s\n", plan->inputs.items[i].why);
+        plan_put_input(plan, &plan->inputs.items[i], out);
+    }
+    if (plan->stop)
+        odb_buf_printf(out, "stop %s\n", plan->stop);
+    for (size_t i = 0; i < plan->asks.n; i++)
+        odb_buf_printf(out, "# asked for: %s\n", plan->asks.items[i]);
+}
