@@ -147,13 +147,29 @@ static void run_move(const struct odb_call *call, struct odb_tensor *t,
     odb_parallel_for(t->count, 1 << 16, run_jitter_block, &j);
 }
 
+/* Parts of 1: a rational approximation has as many digits behind the point as 1 has (MLAS computes
+ * sigmoids so), so that a sigmoid of 0.001 is as far off as one of 0.9. By up to one unit of 1. */
+static void run_move_parts(const struct odb_call *call, struct odb_tensor *t)
+{
+    double unit = odb_dtype_info(t->dtype)->eps / 2;
+    uint64_t seed = run_mix(call->seed ^ 0x5167);
+    for (size_t i = 0; i < t->count; i++) {
+        double at = (double)(run_mix(seed + i) >> 11) * 0x1p-53, v = odb_tensor_f64(t, i);
+        if (v > 0 && v < 1)
+            odb_store_f64(t->dtype, t->data, i, fmin(fmax(v + (2 * at - 1) * unit, 0), 1));
+    }
+}
+
 /* Rounds or moves the elements of t, which is not shared, as the precision wants; declared and salt
  * as above. */
 static void run_disturb(const struct odb_call *call, struct odb_tensor *t, enum odb_dtype declared,
-                        uint64_t salt)
+                        bool result, uint64_t salt)
 {
     if (call->precision == ODB_PREC_NOISY) {
         run_move(call, t, t, declared, salt);
+        if (result && !run_is_narrow(declared) &&
+            odb_facts_of(call->op->domain, call->op->name)->traits & ODB_IS_OF_ONE)
+            run_move_parts(call, t);
         return;
     }
     struct run_round r = {t, call->precision == ODB_PREC_F16    ? ODB_F16
@@ -250,7 +266,7 @@ static enum odb_status run_operand(const struct odb_call *call, int i, struct od
     else
         *out = odb_tensor_ref(t);
     if (disturb && !run_is_narrow((*out)->dtype))
-        run_disturb(call, *out, t->dtype, (uint64_t)i + 1);
+        run_disturb(call, *out, t->dtype, false, (uint64_t)i + 1);
     return ODB_OK;
 }
 
@@ -319,7 +335,7 @@ static enum odb_status run_result(const struct odb_call *call, int i, enum odb_d
             odb_tensor_unref(t);
             out[i] = t = next;
         }
-        run_disturb(call, t, want, (uint64_t)i + 101);
+        run_disturb(call, t, want, true, (uint64_t)i + 101);
     }
     if (odb_dtype_is_float(want) && want != t->dtype) {
         ODB_TRY(odb_tensor_cast(&next, t, want, err));

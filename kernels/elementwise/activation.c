@@ -343,7 +343,7 @@ const struct odb_op odb_ops_activation[] = {
     ACT_ROW("Softplus", 1, 0, ew_run_softplus, ODB_NAMES("X", "Y"), ODB_HALVES(1, 22),
             ODB_WORK(per_output, 1)),
     ACT_OLD("Sigmoid", act_run_sigmoid, odb_ew_consumed_attrs, ODB_NAMES("X", "Y"),
-            ODB_HALVES(1, 13), ODB_WORK(per_output, 1)),
+            ODB_HALVES(1, 13), ODB_WORK(per_output, 1), ODB_TRAITS(ODB_IS_OF_ONE)),
     ACT_OLD("Elu", ew_run_elu, act_alpha_attrs, ODB_NAMES("X", "Y"), ODB_HALVES(1, 22),
             ODB_WORK(per_output, 1)),
     ACT_ROW("Selu", 1, 0, ew_run_selu, .attrs = act_selu_1_attrs, ODB_NAMES("X", "Y"),

@@ -30,8 +30,8 @@ static void input_say(const struct accused *s, int i, const char *how, const cha
 static bool input_is_data(const struct accused *s, int i)
 {
     const struct odb_tensor *t = accused_in(s, i);
-    return t && t->count > 0 && t->dtype != ODB_STRING &&
-           !(odb_facts_of(s->node->domain, s->node->op_type)->steering >> i & 1);
+    uint32_t steering = odb_facts_of(s->node->domain, s->node->op_type)->steering;
+    return t && t->count > 0 && t->dtype != ODB_STRING && (i >= 32 || !(steering >> i & 1));
 }
 
 /* --- missing, zero, doubled ------------------------------------------------------------------- */
