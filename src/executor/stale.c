@@ -13,14 +13,20 @@
 
 struct stale {
     char *input;                /* owned */
+    char *carry;                /* owned: acts only where the input is what this output was in the
+                                   run before, bit for bit; NULL: always */
     bool first;                 /* what it was in the first run, ever after */
     size_t every, after, runs;  /* acts in every so manieth run of what is loaded, behind so many */
     struct odb_tensor *kept;    /* owned ref; NULL: it has not run yet */
+    struct odb_tensor *gave;    /* owned ref: the output carry= of the run before; or NULL */
     struct odb_executor *inner; /* owned */
 };
 
 static const struct odb_executor_option stale_rows[] = {
     {":", "INPUT", NULL, "the input that is kept", true},
+    {"carry", "OUTPUT", NULL,
+     "only where the input is, bit for bit, what that output was in the run before: as a runtime "
+     "errs that keeps state in buffers of its own", false},
     {"first", NULL, NULL, "what it was in the first run, and not in the one before", false},
     {"every", "N", "1", "only in every Nth run of what is loaded", false},
     {"after", "N", "1", "not in the first N runs of what is loaded", false},
@@ -32,7 +38,9 @@ static void stale_release(void *self)
 {
     struct stale *stale = self;
     odb_tensor_unref(stale->kept);
+    odb_tensor_unref(stale->gave);
     odb_executor_close(stale->inner);
+    free(stale->carry);
     free(stale->input);
     free(stale);
 }
@@ -43,8 +51,10 @@ static enum odb_status stale_init(void **self, const struct odb_spec *spec, stru
     ODB_TRY(odb_spec_check(spec, stale_rows, err));
     ODB_TRY(odb_spec_whole(spec, "every", 1, 0x1p53, &every, err));
     ODB_TRY(odb_spec_whole(spec, "after", 0, 0x1p53, &after, err));
+    const char *carry = odb_spec_option(spec, "carry");
     struct stale *stale = odb_new(struct stale);
     *stale = (struct stale){.input = odb_xstrdup(spec->arg),
+                            .carry = carry ? odb_xstrdup(carry) : NULL,
                             .first = odb_spec_option(spec, "first") != NULL,
                             .every = (size_t)every,
                             .after = (size_t)after};
@@ -61,9 +71,33 @@ static enum odb_status stale_load(void *self, const struct odb_load *load, struc
 {
     struct stale *stale = self;
     odb_tensor_unref(stale->kept);
-    stale->kept = NULL;
+    odb_tensor_unref(stale->gave);
+    stale->kept = stale->gave = NULL;
     stale->runs = 0;
     return odb_executor_load(stale->inner, load, err);
+}
+
+/* Whether this run gets an earlier input in the place of its own. */
+static bool stale_acts(const struct stale *stale, const struct odb_tensor *own)
+{
+    bool turn = stale->runs >= stale->after && stale->runs % stale->every == 0;
+    bool carried = !stale->carry || (stale->gave && odb_tensor_identical(own, stale->gave));
+    return turn && carried && stale->kept && odb_tensor_same_shape(own, stale->kept);
+}
+
+/* What the next run may be given. */
+static void stale_keep(struct stale *stale, struct odb_tensor *own, const char *const *names,
+                       size_t n_outputs, struct odb_tensor *const *outputs)
+{
+    if (!stale->first || !stale->kept) {
+        odb_tensor_unref(stale->kept);
+        stale->kept = odb_tensor_ref(own);
+    }
+    for (size_t o = 0; o < n_outputs && stale->carry; o++)
+        if (!strcmp(names[o], stale->carry)) {
+            odb_tensor_unref(stale->gave);
+            stale->gave = odb_tensor_ref(outputs[o]);
+        }
 }
 
 static enum odb_status stale_execute(void *self, const struct odb_named *inputs, size_t n_inputs,
@@ -73,20 +107,18 @@ static enum odb_status stale_execute(void *self, const struct odb_named *inputs,
     struct stale *stale = self;
     struct odb_named *fed = odb_xmemdup(inputs, n_inputs * sizeof *inputs + 1);
     struct odb_tensor *own = NULL;
-    bool acts = stale->runs >= stale->after && stale->runs % stale->every == 0;
-    for (size_t i = 0; i < n_inputs; i++)
-        if (!strcmp(inputs[i].name, stale->input))
-            own = odb_tensor_ref(inputs[i].tensor);
-    for (size_t i = 0; i < n_inputs && own && stale->kept && acts; i++)
-        if (!strcmp(inputs[i].name, stale->input) && odb_tensor_same_shape(own, stale->kept))
+    for (size_t i = 0; i < n_inputs && !own; i++) {
+        if (strcmp(inputs[i].name, stale->input) != 0)
+            continue;
+        own = odb_tensor_ref(inputs[i].tensor);
+        if (stale_acts(stale, own))
             fed[i].tensor = stale->kept;
-    stale->runs++;
+    }
     enum odb_status status =
         odb_executor_run(stale->inner, fed, n_inputs, names, n_outputs, outputs, err);
-    if (own && (!stale->first || !stale->kept)) {
-        odb_tensor_unref(stale->kept);
-        stale->kept = odb_tensor_ref(own);
-    }
+    stale->runs++;
+    if (own && status == ODB_OK)
+        stale_keep(stale, own, names, n_outputs, outputs);
     odb_tensor_unref(own);
     free(fed);
     return status;

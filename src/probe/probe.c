@@ -1049,7 +1049,7 @@ static void probe_ask_own(struct odb_prober *prober, struct odb_probe *probe,
     } else {
         char name[65] = "";
         if (prober->refeed)
-            probe_name_model(cut, true, name);
+            probe_name_model(cut, !prober->reshapes, name);
         cut->load = cut->load && (!name[0] || strcmp(name, prober->now->model) != 0);
         probe_ask(cut, odb_pool_target(prober->pool));
         snprintf(prober->now->loaded, sizeof prober->now->loaded, "%s", cut->what);

@@ -44,6 +44,8 @@ struct odb_prober {
     const char **original_outputs; /* owned array */
     bool recorded;                 /* the target runs nothing */
     bool refeed;                   /* odb_prober_feed(), and the target allows it */
+    bool reshapes; /* the caller's: then also for other dimensions, where the model leaves them open
+                    */
     bool open; /* no fixed dimensions, though the target asks for them: the file is judged */
     const struct odb_answers *answers; /* borrowed; NULL: answers are not kept */
     const char *scope;                 /* borrowed: of odb_bisect_options */

@@ -59,7 +59,7 @@ static void near_attributes(struct near *near, const struct odb_graph *graph)
 void odb_constants_near(const struct odb_model *model, int64_t length, struct odb_buf *out)
 {
     struct near near = {.length = length, .out = out};
-    if (length < 4)
+    if (length < 8)
         return;
     near_attributes(&near, model->graph);
     near_weights(&near, model->graph);

@@ -9,7 +9,7 @@
 #include "model/model.h"
 
 /* Appends a line with what is length - 1, length or length + 1: dimensions of weights, attributes
- * and weights of one integer; nothing where there are none, or length is below 4. */
+ * and weights of one integer; nothing where there are none, or length is below 8. */
 void odb_constants_near(const struct odb_model *model, int64_t length, struct odb_buf *out);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "executor/executor.h"
 #include "probe/probe.h"
+#include "sequence/error_place.h"
 #include "sequence/plan/axis.h"
 #include "sequence/stepper.h"
 
@@ -114,6 +115,16 @@ static bool forced_keeps(const struct odb_sequence *s, size_t step, size_t o,
     return keeps;
 }
 
+static void forced_place(const struct odb_sequence *s, struct odb_step_output *out, size_t o,
+                         const struct odb_tensor *had, const struct odb_tensor *reference)
+{
+    int carry = odb_plan_carrier(s->plan, o);
+    double noise = isnan(out->noise) ? 0 : out->noise;
+    free(out->place);
+    out->place = odb_error_place(had, reference, fmax(10 * noise, 1e-2 * out->error),
+                                 carry < 0 ? NULL : &s->plan->inputs.items[carry]);
+}
+
 static void forced_gave(void *payload, size_t step, const struct odb_value_report *reports,
                         const int *outputs, struct odb_tensor *const *had, size_t n)
 {
@@ -132,6 +143,8 @@ static void forced_gave(void *payload, size_t step, const struct odb_value_repor
         if (!had[i] || odb_rollout_output(&reference, s->rollout, step, o, &ignored) != ODB_OK)
             continue;
         out->mean = forced_mean(had[i], reference);
+        if (odb_verdict_is_bad(out->verdict))
+            forced_place(s, out, o, had[i], reference);
         if ((int)o == s->logits)
             forced_token(&seen->token, had[i], reference, out->noise);
         odb_tensor_unref(reference);
@@ -174,6 +187,7 @@ static enum odb_status forced_take(struct odb_sequence *s, const bool *wanted,
     struct forced_subset subset = {.sequence = s};
     struct odb_samples samples = {.feeds = forced_subset_feeds,
                                   .payload = &subset,
+                                  .reshapes = true,
                                   .gave = forced_subset_gave};
     subset.steps = odb_new_n(size_t, s->plan->steps + 1);
     for (size_t k = 0; k < s->plan->steps; k++)

@@ -2,7 +2,9 @@
 #include "sequence/free_run.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "reference/trace.h"
@@ -34,24 +36,28 @@ double odb_free_forced(const struct odb_sequence *s, size_t step)
 }
 
 /* More than a few times what any step is off by that is forced. */
-static bool free_leaves(const struct odb_sequence *s, size_t step)
+static bool free_leaves(const struct odb_sequence *s, double error)
 {
     double forced = FREE_LEAST;
     for (size_t k = 0; k < s->plan->steps; k++)
         forced = fmax(forced, s->seen[k].judged ? odb_free_forced(s, k) : 0);
-    return odb_free_error(s, step) > FREE_FACTOR * forced;
+    return error > FREE_FACTOR * forced;
+}
+
+static bool free_is_astray(const struct odb_sequence *s, size_t step, double error)
+{
+    double envelope = s->seen[step].envelope;
+    return free_leaves(s, error) && !isnan(envelope) && error > FREE_FACTOR * envelope;
 }
 
 bool odb_free_astray(const struct odb_sequence *s, size_t step)
 {
-    double envelope = s->seen[step].envelope;
-    return free_leaves(s, step) && !isnan(envelope) &&
-           odb_free_error(s, step) > FREE_FACTOR * envelope;
+    return free_is_astray(s, step, odb_free_error(s, step));
 }
 
 bool odb_free_drifts(const struct odb_sequence *s, size_t step)
 {
-    return free_leaves(s, step) && !odb_free_astray(s, step);
+    return free_leaves(s, odb_free_error(s, step)) && !odb_free_astray(s, step);
 }
 
 /* --- the target's own state ------------------------------------------------------------------- */
@@ -69,14 +75,28 @@ static double free_gap(const struct odb_tensor *had, const struct odb_tensor *re
     return gap.comparable && gap.pattern ? gap.error : INFINITY;
 }
 
-static enum odb_status free_compare(struct odb_sequence *s, const struct odb_sequence_step *step,
-                                    size_t k, struct odb_error *err)
+/* A run of the target from the first step on, with states of its own: of all carries, or of one. */
+struct free_pass {
+    struct odb_sequence *sequence;
+    struct odb_stepper *stepper; /* owned */
+    int only;                    /* the input whose state is its own; -1: all are */
+    double *worst;               /* [steps] of the outputs; NULL: they go to the sequence */
+};
+
+/* What each output is off by. A state that is the reference's in the next step anyway counts not. */
+static enum odb_status free_compare(const struct free_pass *pass,
+                                    const struct odb_sequence_step *step, size_t k,
+                                    struct odb_error *err)
 {
+    struct odb_sequence *s = pass->sequence;
     for (size_t o = 0; o < s->plan->model->graph->n_outputs; o++) {
         struct odb_tensor *reference = NULL;
         ODB_TRY(odb_rollout_output(&reference, s->rollout, k, o, err));
-        s->seen[k].outputs[o].free = 
-            free_gap(step->out[o], reference, odb_plan_carrier(s->plan, o) >= 0);
+        double gap = free_gap(step->out[o], reference, odb_plan_carrier(s->plan, o) >= 0);
+        if (!pass->worst)
+            s->seen[k].outputs[o].free = gap;
+        else
+            pass->worst[k] = fmax(pass->worst[k], isnan(gap) ? 0 : gap);
         odb_tensor_unref(reference);
     }
     return ODB_OK;
@@ -91,10 +111,27 @@ static struct odb_feeds *free_feeds(const struct odb_sequence *s,
     return feeds;
 }
 
-static enum odb_status free_step(struct odb_sequence *s, struct odb_stepper *stepper, size_t k,
+/* In the place of the states that are not the target's own: the reference's. */
+static enum odb_status free_mix(const struct free_pass *pass, size_t k,
+                                struct odb_sequence_step *step, struct odb_error *err)
+{
+    const struct odb_sequence *s = pass->sequence;
+    for (size_t o = 0; o < s->plan->model->graph->n_outputs && pass->only >= 0; o++) {
+        struct odb_tensor *reference = NULL;
+        if (odb_plan_carrier(s->plan, o) == pass->only)
+            continue;
+        ODB_TRY(odb_rollout_output(&reference, s->rollout, k, o, err));
+        odb_tensor_unref(step->out[o]);
+        step->out[o] = reference;
+    }
+    return ODB_OK;
+}
+
+static enum odb_status free_step(struct free_pass *pass, size_t k,
                                  const struct odb_sequence_step *before,
                                  struct odb_sequence_step *step, struct odb_error *err)
 {
+    struct odb_sequence *s = pass->sequence;
     const struct odb_sequence_step *as = &s->rollout->steps.items[k];
     char what[48];
     snprintf(what, sizeof what, "with its own state: step %zu", k);
@@ -103,32 +140,65 @@ static enum odb_status free_step(struct odb_sequence *s, struct odb_stepper *ste
     step->out = odb_new_n(struct odb_tensor *, s->plan->model->graph->n_outputs + 1);
     ODB_TRY(odb_step_feed(step->in, s->plan, s->streams, k, as->past, as->pieces, before, err));
     struct odb_feeds *feeds = free_feeds(s, step);
-    enum odb_status status = odb_stepper_run(stepper, feeds, what, step->out, err);
+    enum odb_status status = odb_stepper_run(pass->stepper, feeds, what, step->out, err);
     odb_feeds_free(feeds);
     s->runs++;
-    return status == ODB_OK ? free_compare(s, step, k, err) : status;
+    if (status == ODB_OK)
+        status = free_compare(pass, step, k, err);
+    return status == ODB_OK ? free_mix(pass, k, step, err) : status;
 }
 
-static enum odb_status free_target(struct odb_sequence *s, const struct odb_bisect_options *options,
-                                   struct odb_error *err)
+/* The first n steps. */
+static enum odb_status free_steps(struct free_pass *pass, size_t n,
+                                  const struct odb_bisect_options *options, struct odb_error *err)
 {
+    static const char phase[] = "steps with the target's own state";
+    struct odb_sequence *s = pass->sequence;
     struct odb_sequence_step steps[2] = {{0}, {0}};
-    struct odb_stepper *stepper = NULL;
     size_t n_in = s->plan->inputs.n, n_out = s->plan->model->graph->n_outputs;
-    ODB_TRY(odb_stepper_open(&stepper, s->plan->model, options, err));
+    ODB_TRY(odb_stepper_open(&pass->stepper, s->plan->model, options, err));
     enum odb_status status = ODB_OK;
-    odb_hooks_phase(&options->hooks, "steps with the target's own state", s->plan->steps);
-    for (size_t k = 0; k < s->plan->steps && status == ODB_OK; k++) {
+    odb_hooks_phase(&options->hooks, phase, n);
+    for (size_t k = 0; k < n && status == ODB_OK; k++) {
         struct odb_sequence_step *step = &steps[k % 2], *before = &steps[(k + 1) % 2];
         odb_step_dispose(step, n_in, n_out);
-        status = free_step(s, stepper, k, k ? before : NULL, step, err);
-        odb_hooks_progress(&options->hooks, "steps with the target's own state", ODB_NO_NODE, k + 1,
-                           s->plan->steps);
+        status = free_step(pass, k, k ? before : NULL, step, err);
+        odb_hooks_progress(&options->hooks, phase, ODB_NO_NODE, k + 1, n);
     }
     odb_step_dispose(&steps[0], n_in, n_out);
     odb_step_dispose(&steps[1], n_in, n_out);
-    odb_stepper_close(stepper);
+    odb_stepper_close(pass->stepper);
     s->loads++;
+    return status;
+}
+
+#define FREE_BLAMED 32 /* carries that are tried one by one */
+
+enum odb_status odb_free_blame(struct odb_sequence *s, const struct odb_bisect_options *options,
+                               int *carry, struct odb_error *err)
+{
+    size_t carries = 0, n = s->step + 1;
+    double *worst = odb_new_n(double, s->plan->steps);
+    enum odb_status status = ODB_OK;
+    bool several = false;
+    *carry = -1;
+    for (size_t i = 0; i < s->plan->inputs.n; i++)
+        carries += s->plan->inputs.items[i].move == ODB_MOVE_CARRY;
+    for (size_t i = 0; i < s->plan->inputs.n && carries <= FREE_BLAMED && status == ODB_OK; i++) {
+        struct free_pass pass = {.sequence = s, .only = (int)i, .worst = worst};
+        bool astray = false;
+        if (s->plan->inputs.items[i].move != ODB_MOVE_CARRY)
+            continue;
+        memset(worst, 0, s->plan->steps * sizeof *worst);
+        status = free_steps(&pass, n, options, err);
+        for (size_t k = 0; k < n && status == ODB_OK; k++)
+            astray |= free_is_astray(s, k, worst[k]);
+        several |= astray && *carry >= 0;
+        *carry = astray && *carry < 0 ? (int)i : *carry;
+    }
+    free(worst);
+    if (several)
+        *carry = -1;
     return status;
 }
 
@@ -212,8 +282,9 @@ enum odb_status odb_free_run(struct odb_sequence *s, const struct odb_bisect_opt
                              struct odb_error *err)
 {
     bool leaves = false;
-    ODB_TRY(free_target(s, options, err));
+    struct free_pass pass = {.sequence = s, .only = -1};
+    ODB_TRY(free_steps(&pass, s->plan->steps, options, err));
     for (size_t k = 0; k < s->plan->steps; k++)
-        leaves |= free_leaves(s, k);
+        leaves |= free_leaves(s, odb_free_error(s, k));
     return leaves ? free_envelope(s, options, err) : ODB_OK;
 }

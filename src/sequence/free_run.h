@@ -13,6 +13,12 @@
 enum odb_status odb_free_run(struct odb_sequence *sequence,
                              const struct odb_bisect_options *options,
                              struct odb_error *err) ODB_MUST_USE;
+/* *carry: the only input whose state, of the target's own making where all others are the
+ * reference's, leads it astray by the sequence's step; -1: none alone, or several. Up to 32 carries
+ * are tried, step + 1 runs each. */
+enum odb_status odb_free_blame(struct odb_sequence *sequence,
+                               const struct odb_bisect_options *options, int *carry,
+                               struct odb_error *err) ODB_MUST_USE;
 /* The worst of a step's outputs when free, and when forced, relative to rms; 0: none is known. */
 double odb_free_error(const struct odb_sequence *sequence, size_t step);
 double odb_free_forced(const struct odb_sequence *sequence, size_t step);

@@ -108,6 +108,7 @@ enum odb_status odb_sequence_check(struct odb_sequence *s, const struct odb_plan
                                .streams = streams,
                                .logits = sequence_logits(plan),
                                .output = -1,
+                               .carry = -1,
                                .whole = ODB_VERDICT_UNTESTED};
     sequence_begin(s);
     ODB_TRY(odb_rollout_make(&s->rollout, plan, streams, NULL, 0, NULL, NULL, hooks, err));
@@ -119,8 +120,11 @@ enum odb_status odb_sequence_check(struct odb_sequence *s, const struct odb_plan
 
 void odb_sequence_dispose(struct odb_sequence *s)
 {
-    for (size_t k = 0; s->seen && k < s->plan->steps; k++)
+    for (size_t k = 0; s->seen && k < s->plan->steps; k++) {
+        for (size_t o = 0; o < s->plan->model->graph->n_outputs; o++)
+            free(s->seen[k].outputs[o].place);
         free(s->seen[k].outputs);
+    }
     free(s->seen);
     odb_rollout_free(s->rollout);
     odb_consistency_dispose(&s->consistency);
@@ -220,7 +224,7 @@ enum odb_status odb_sequence_judge(struct odb_sequence *s,
     }
     if (moved) {
         s->verdict = ODB_SEQUENCE_MEMORY;
-        for (size_t k = s->plan->steps; k-- > 0;)
+        for (size_t k = s->plan->steps; k-- > 1;) /* step 0 has nothing before it, in order */
             s->step = s->seen[k].moved ? k : s->step;
         return ODB_OK;
     }
@@ -237,5 +241,5 @@ enum odb_status odb_sequence_judge(struct odb_sequence *s,
         s->verdict = ODB_SEQUENCE_NONE;
     if (s->ran_free)
         sequence_free(s);
-    return ODB_OK;
+    return s->verdict == ODB_SEQUENCE_CARRY ? odb_free_blame(s, options, &s->carry, err) : ODB_OK;
 }

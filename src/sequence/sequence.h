@@ -44,6 +44,7 @@ struct odb_step_output {
     double error, noise;      /* forced, relative to rms; NAN: not known */
     double mean;              /* forced: signed mean of the error, over rms; NAN */
     double free;              /* free: error against the reference's; NAN: not run */
+    char *place;              /* owned: forced, where in it the error stands; NULL: all over */
     unsigned char bits[32];   /* SHA-256 of what was given when forced */
 };
 
@@ -75,6 +76,7 @@ struct odb_sequence {
     enum odb_sequence_verdict verdict;
     size_t step;             /* first wrong; MODEL: where it contradicts itself */
     int output;              /* number of the output there; -1: none alone */
+    int carry;               /* CARRY: the input whose state it is; -1: none alone */
     struct odb_buf evidence; /* lines: what was looked at, and what it said */
     enum odb_verdict whole;  /* of the same pieces in one step; UNTESTED: it was not asked */
     bool ran_free, reordered;

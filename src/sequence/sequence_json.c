@@ -45,12 +45,12 @@ static json_t *sequence_outputs(const struct odb_sequence *s, size_t k)
     for (size_t o = 0; o < graph->n_outputs; o++) {
         const struct odb_step_output *out = &s->seen[k].outputs[o];
         json_array_append_new(
-            list, json_pack("{so,so,so,so,so,so}", "name",
+            list, json_pack("{so,so,so,so,so,so,so}", "name",
                             odb_json_text(graph->values[graph->outputs[o]].name), "verdict",
                             odb_json_text(odb_verdict_name(out->verdict)), "error",
                             sequence_number(out->error), "noise", sequence_number(out->noise),
                             "mean", sequence_number(out->mean), "free",
-                            sequence_number(out->free)));
+                            sequence_number(out->free), "place", odb_json_text(out->place)));
     }
     return list;
 }
@@ -97,13 +97,18 @@ json_t *odb_sequence_json(const struct odb_sequence *s)
     bool placed = odb_sequence_diverges(s->verdict) || s->verdict == ODB_SEQUENCE_DRIFT;
     odb_sequence_headline(s, &text);
     json_t *told = json_pack(
-        "{sI,ss,so,so,so,so,so,so,sI,sI}", "n", (json_int_t)s->plan->steps, "verdict",
+        "{sI,ss,so,so,so,so,so,so,so,sI,sI}", "n", (json_int_t)s->plan->steps, "verdict",
         odb_sequence_word(s->verdict), "text", odb_json_text(odb_buf_text(&text)), "onset",
         placed ? json_integer((json_int_t)s->step) : json_null(), "output",
         s->output < 0 ? json_null()
                       : odb_json_text(s->plan->model->graph
                                           ->values[s->plan->model->graph->outputs[s->output]]
                                           .name),
+        "carry",
+        s->carry < 0 ? json_null()
+                     : odb_json_text(s->plan->model->graph
+                                         ->values[s->plan->inputs.items[s->carry].value]
+                                         .name),
         "carries", sequence_carries(s->plan), "itself", sequence_itself(&s->consistency), "steps",
         sequence_steps(s), "runs", (json_int_t)s->runs, "loads", (json_int_t)s->loads);
     odb_buf_dispose(&text);

@@ -30,6 +30,26 @@ static void words_output(const struct odb_sequence *s, struct odb_buf *out)
         return;
     odb_buf_puts(out, ", at output ");
     odb_buf_put_shown(out, graph->values[graph->outputs[s->output]].name);
+    if (s->seen[s->step].outputs[s->output].place)
+        odb_buf_printf(out, " (%s)", s->seen[s->step].outputs[s->output].place);
+}
+
+/* "the carry from hn to h is". */
+static void words_carry(const struct odb_sequence *s, struct odb_buf *out)
+{
+    const struct odb_graph *graph = s->plan->model->graph;
+    odb_buf_puts(out, "the carry ");
+    if (s->carry >= 0) {
+        const struct odb_plan_input *input = &s->plan->inputs.items[s->carry];
+        odb_buf_puts(out, input->output == ODB_NO_VALUE ? "to " : "from ");
+        if (input->output != ODB_NO_VALUE) {
+            odb_buf_put_shown(out, graph->values[input->output].name);
+            odb_buf_puts(out, " to ");
+        }
+        odb_buf_put_shown(out, graph->values[input->value].name);
+        odb_buf_putc(out, ' ');
+    }
+    odb_buf_puts(out, "is");
 }
 
 static void words_model(const struct odb_sequence *s, struct odb_buf *out)
@@ -104,8 +124,9 @@ void odb_sequence_headline(const struct odb_sequence *s, struct odb_buf *out)
                        "when the steps are run in another order; no node is to blame",
                        words_step(s, step, sizeof step));
     } else if (s->verdict == ODB_SEQUENCE_CARRY) {
+        words_carry(s, out);
         odb_buf_printf(out,
-                       "the carry is at fault, and no node: each step is right with the "
+                       " at fault, and no node: each step is right with the "
                        "reference's state, and with its own state the target is off from %s on by "
                        "more than rounding makes",
                        words_step(s, step, sizeof step));
@@ -130,6 +151,8 @@ static char words_forced_mark(const struct odb_sequence *s, size_t k, size_t o)
         return '!';
     if (!s->seen[k].judged || verdict == ODB_VERDICT_UNTESTED || verdict == ODB_VERDICT_UNTESTABLE)
         return '-';
+    if (s->seen[k].moved)
+        return 'o';
     /* A search of the step may have let the output off. */
     return odb_verdict_is_bad(verdict) && odb_forced_is_bad(s, k) ? 'x' : '.';
 }
@@ -285,7 +308,7 @@ void odb_sequence_put(const struct odb_sequence *s, size_t columns, struct odb_b
     for (size_t k = 0; k < s->plan->steps && judged; k += wide)
         words_matrix(s, k, ODB_MIN(wide, s->plan->steps - k), out);
     if (judged)
-        odb_buf_puts(out, "    . agrees   x diverges   ~ drifts   - not judged   ! not run\n");
+        odb_buf_puts(out, "    . agrees   x diverges   ~ drifts   o hangs on the order   - not judged   ! not run\n");
     odb_sequence_put_itself(s, out);
     words_free(s, out);
     words_old(s, out);

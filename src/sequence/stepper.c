@@ -57,6 +57,7 @@ static enum odb_status stepper_feed(struct odb_stepper *stepper, const struct od
     else
         odb_prober_init(&stepper->prober, stepper->model, feeds, trace, stepper->pool,
                         stepper->options->hooks);
+    stepper->prober.reshapes = true;
     odb_trace_free(stepper->trace);
     stepper->trace = trace;
     return ODB_OK;

@@ -125,6 +125,7 @@ static void samples_feed(struct samples_at *at, struct odb_prober *prober, struc
     if (!prober->pool)
         odb_prober_init(prober, at->model, at->feeds, at->trace, pool, *hooks);
     prober->hooks = *hooks;
+    prober->reshapes = at->all->reshapes;
     odb_pool_set_cancel(pool, hooks->cancelled, hooks->payload);
     odb_prober_feed(prober, at->feeds, at->trace);
 }

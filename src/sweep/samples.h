@@ -32,6 +32,7 @@ struct odb_samples {
     enum odb_status (*feeds)(void *payload, size_t sample, struct odb_feeds **out,
                              struct odb_error *err);
     void *payload;
+    bool reshapes; /* what is loaded for one runs the others, of other dimensions, as well */
     /* Sees what the target gave of n outputs, and what was said of each. Optional. */
     void (*gave)(void *payload, size_t sample, const struct odb_value_report *reports,
                  const int *outputs, struct odb_tensor *const *had, size_t n);

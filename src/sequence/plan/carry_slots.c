@@ -121,8 +121,9 @@ static void slot_pair(struct odb_plan *plan, size_t i, int output, int axis, int
     odb_buf_puts(&why, "a state of ");
     odb_node_put(graph, at, &why);
     plan_carry(plan, i, output, ODB_BY_SLOT, slot_axis(input, axis, row), odb_buf_take(&why));
-    if (row->kind == ODB_CARRY_PUT ||
-        (row->kind == ODB_CARRY_APPEND && plan->inputs.items[i].axis < 0))
+    bool fixed = row->kind == ODB_CARRY_APPEND && strcmp(row->op, "Concat") != 0 &&
+                 plan->inputs.items[i].axis < 0; /* in a buffer of a fixed length */
+    if (row->kind == ODB_CARRY_PUT || fixed)
         plan->inputs.items[i].kind = ODB_CARRY_PUT;
 }
 

@@ -133,13 +133,10 @@ static bool plan_feeds_freely(const struct odb_plan *plan)
 
 static void plan_usual_chunks(struct odb_plan *plan)
 {
-    bool counts = false;
-    for (size_t i = 0; i < plan->inputs.n; i++)
-        counts |= plan->inputs.items[i].move == ODB_MOVE_CARRY &&
-                  plan->inputs.items[i].kind != ODB_CARRY_REPLACE;
+    bool many = odb_plan_has_carries(plan) && plan_feeds_freely(plan);
     if (plan->chunks.n)
         return;
-    odb_push(&plan->chunks, counts && plan_feeds_freely(plan) ? (size_t)PLAN_PREFILL : (size_t)1);
+    odb_push(&plan->chunks, many ? (size_t)PLAN_PREFILL : (size_t)1);
     odb_push(&plan->chunks, (size_t)1);
 }
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sequence/error_place.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+static double place_error(const struct odb_tensor *t, const struct odb_tensor *b, size_t i,
+                          size_t of)
+{
+    double x = odb_tensor_f64(t, i), y = odb_tensor_f64(b, of);
+    if (isnan(x) && isnan(y))
+        return 0;
+    return isnan(x) || isnan(y) ? INFINITY : x == y ? 0 : fabs(x - y);
+}
+
+static double place_limit(const struct odb_tensor *b, double least)
+{
+    double squares = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        double v = odb_tensor_f64(b, i);
+        squares += isfinite(v) ? v * v : 0;
+        n += isfinite(v);
+    }
+    return n ? least * sqrt(squares / (double)n) : 0;
+}
+
+/* The only place along an axis with an error beyond the limit; -1: several, or the axis has one. */
+static int64_t place_only(const struct odb_tensor *t, const struct odb_tensor *b, int axis,
+                          double limit)
+{
+    int64_t only = -1;
+    size_t inner = 1, n = (size_t)b->dims[axis];
+    for (int i = axis + 1; i < b->rank; i++)
+        inner *= (size_t)b->dims[i];
+    if (n < 2)
+        return -1;
+    for (size_t i = 0; i < b->count; i++) {
+        int64_t at = (int64_t)(i / inner % n);
+        if (at == only || place_error(t, b, i, i) <= limit)
+            continue;
+        if (only >= 0)
+            return -1;
+        only = at;
+    }
+    return only;
+}
+
+/* Where a place of the axis holds, wherever it is wrong, what the reference has so many before it.
+ */
+static bool place_shifted(const struct odb_tensor *t, const struct odb_tensor *b, int axis,
+                          int64_t by, double limit)
+{
+    size_t inner = 1, n = (size_t)b->dims[axis], wrong = 0;
+    for (int i = axis + 1; i < b->rank; i++)
+        inner *= (size_t)b->dims[i];
+    for (size_t i = 0; i < b->count; i++) {
+        int64_t at = (int64_t)(i / inner % n), from = at - by;
+        if (place_error(t, b, i, i) <= limit || from < 0 || from >= (int64_t)n)
+            continue;
+        size_t of = (size_t)((int64_t)i - by * (int64_t)inner);
+        double held = place_error(t, b, i, of);
+        /* The place that lacks its own may hold anything. */
+        wrong += held > limit;
+        if (wrong > inner)
+            return false;
+    }
+    return true;
+}
+
+static const char *place_axis(const struct odb_tensor *b, int axis,
+                              const struct odb_plan_input *carry)
+{
+    if (carry && axis == carry->axis)
+        return "position";
+    if (axis == 0)
+        return "row";
+    if (carry && b->rank == 4 && axis == 1)
+        return "head";
+    return carry && b->rank == 4 && axis == 2 ? "position" : NULL;
+}
+
+char *odb_error_place(const struct odb_tensor *target, const struct odb_tensor *reference,
+                      double least, const struct odb_plan_input *carry)
+{
+    struct odb_buf out = ODB_BUF_INIT;
+    if (!target || !target->data || target->kind != ODB_TENSOR || target->dtype == ODB_STRING ||
+        !odb_tensor_same_shape(target, reference))
+        return NULL;
+    double limit = place_limit(reference, least);
+    for (int axis = 0; axis < reference->rank; axis++) {
+        int64_t only = place_only(target, reference, axis, limit);
+        const char *name = place_axis(reference, axis, carry);
+        if (only < 0)
+            continue;
+        odb_buf_puts(&out, out.len ? ", " : "");
+        if (name)
+            odb_buf_printf(&out, "%s %lld", name, (long long)only);
+        else
+            odb_buf_printf(&out, "place %lld of axis %d", (long long)only, axis);
+    }
+    int axis = carry ? (carry->axis >= 0 ? carry->axis : reference->rank - 2) : -1;
+    for (int by = -1; by <= 1 && axis >= 0 && carry->kind != ODB_CARRY_REPLACE; by += 2)
+        if (place_shifted(target, reference, axis, by, limit)) {
+            odb_buf_puts(&out, out.len ? ", " : "");
+            odb_buf_puts(&out, by > 0 ? "written one place late" : "written one place early");
+            break;
+        }
+    return out.len ? odb_buf_take(&out) : NULL;
+}

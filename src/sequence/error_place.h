@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Where in an output an error stands, when it stands in one place along an axis: a row of the
+ * batch, a head, a position of a cache.
+ */
+#ifndef ODB_SEQUENCE_ERROR_PLACE_H
+#define ODB_SEQUENCE_ERROR_PLACE_H
+
+#include "sequence/plan/plan.h"
+
+/* "row 2, head 1, position 5", without the axes along which it stands in more places or all; the
+ * caller's; NULL: nothing can be told. least: errors up to this, relative to rms, are none. carry:
+ * the input that takes the output over, NULL: none does. A state that has in each place what the
+ * reference has one place before it, "written one place late", or behind it, is told as that. */
+char *odb_error_place(const struct odb_tensor *target, const struct odb_tensor *reference,
+                      double least, const struct odb_plan_input *carry);
+
+#endif
