@@ -111,9 +111,10 @@ struct odb_quantised {
 #define ODB_IS_COMMUTATIVE 4u    /* its inputs may change places */
 #define ODB_IS_QUANTISED 8u      /* a model with it has been quantised */
 #define ODB_IS_SIZED_BY_DATA 16u /* what its inputs hold decides on dimensions of its outputs */
-#define ODB_IS_OF_ONE 64u        /* honest implementations make parts of 1: to some units of 1, however
-                                    small the part is */
-#define ODB_IS_NONSTANDARD 32u   /* there before ONNX's standard had it, or never part of it */
+#define ODB_IS_OF_ONE                                                                              \
+    64u /* honest implementations make parts of 1: to some units of 1, however                     \
+           small the part is */
+#define ODB_IS_NONSTANDARD 32u /* there before ONNX's standard had it, or never part of it */
 
 struct odb_facts {
     const char *in, *out; /* names in the schema, with commas between; "..." behind the last one: as

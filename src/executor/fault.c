@@ -841,8 +841,8 @@ static bool fault_sized(const struct fault *fault, const struct odb_tensor *t)
     for (size_t i = 0; i < ODB_COUNT(fault->sizes); i++) {
         const struct fault_size *size = &fault->sizes[i];
         long axis = size->axis < 0 ? size->axis + t->rank : size->axis;
-        if (size->given && (axis < 0 || axis >= t->rank || t->dims[axis] < size->lo ||
-                            t->dims[axis] > size->hi))
+        if (size->given &&
+            (axis < 0 || axis >= t->rank || t->dims[axis] < size->lo || t->dims[axis] > size->hi))
             return false;
     }
     return fault->row < 0 || (t->rank && fault->row < (double)t->dims[0]);

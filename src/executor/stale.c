@@ -26,7 +26,8 @@ static const struct odb_executor_option stale_rows[] = {
     {":", "INPUT", NULL, "the input that is kept", true},
     {"carry", "OUTPUT", NULL,
      "only where the input is, bit for bit, what that output was in the run before: as a runtime "
-     "errs that keeps state in buffers of its own", false},
+     "errs that keeps state in buffers of its own",
+     false},
     {"first", NULL, NULL, "what it was in the first run, and not in the one before", false},
     {"every", "N", "1", "only in every Nth run of what is loaded", false},
     {"after", "N", "1", "not in the first N runs of what is loaded", false},
@@ -149,7 +150,7 @@ const struct odb_executor_ops odb_executor_stale = {
     .kind = "stale",
     .options = stale_rows,
     .help = "another executor that gives an input what it was in an earlier run",
-    .page = "onnxdbg-targets(7)",
+    .page = "onnxdbg-fault(7)",
     .init = stale_init,
     .load_model = stale_load,
     .execute = stale_execute,

@@ -46,7 +46,7 @@ struct odb_prober {
     bool refeed;                   /* odb_prober_feed(), and the target allows it */
     bool reshapes; /* the caller's: then also for other dimensions, where the model leaves them open
                     */
-    bool open; /* no fixed dimensions, though the target asks for them: the file is judged */
+    bool open;     /* no fixed dimensions, though the target asks for them: the file is judged */
     const struct odb_answers *answers; /* borrowed; NULL: answers are not kept */
     const char *scope;                 /* borrowed: of odb_bisect_options */
     bool *constant;     /* owned; [n_values] odb_trace_constant(), or NULL: a cut has these as

@@ -77,8 +77,8 @@ static enum odb_status consistency_output(struct odb_consistency *c,
         const struct odb_sequence_step *step = &steps->steps.items[s];
         status = odb_rollout_output(&part, steps, s, o, err);
         if (status == ODB_OK && axis >= 0)
-            status = odb_axis_part(&of_whole, all, axis, (int64_t)step->past,
-                                   (int64_t)step->pieces, err);
+            status = odb_axis_part(&of_whole, all, axis, (int64_t)step->past, (int64_t)step->pieces,
+                                   err);
         else if (status == ODB_OK && odb_tensor_same_shape(part, all))
             of_whole = odb_tensor_ref(all);
         if (of_whole) {
@@ -124,8 +124,8 @@ enum odb_status odb_consistency_look(struct odb_consistency *out, const struct o
         return ODB_OK;
     }
     struct odb_error why = ODB_ERROR_INIT;
-    enum odb_status status = odb_rollout_make(&whole, steps->plan, steps->streams, &total, 1, NULL,
-                                              NULL, hooks, &why);
+    enum odb_status status =
+        odb_rollout_make(&whole, steps->plan, steps->streams, &total, 1, NULL, NULL, hooks, &why);
     if (status == ODB_CANCELLED || status == ODB_E_NOMEM) {
         *err = why;
         return status;

@@ -13,9 +13,8 @@
 enum agreement { CONTRADICTION_UNKNOWN, CONTRADICTION_AGREES, CONTRADICTION_DIFFERS };
 
 /* All values of one step; [n_values], the caller's. */
-static enum odb_status contradiction_values(struct odb_tensor **values,
-                                            const struct odb_rollout *r, size_t step,
-                                            struct odb_error *err)
+static enum odb_status contradiction_values(struct odb_tensor **values, const struct odb_rollout *r,
+                                            size_t step, struct odb_error *err)
 {
     struct odb_cpu *cpu;
     struct odb_feeds *feeds = NULL;
@@ -48,8 +47,8 @@ static struct odb_tensor *contradiction_part(const struct odb_tensor *of_whole,
         if (all == own)
             continue;
         bool tells = all == total && (own == pieces || own == past + pieces);
-        if (!tells || odb_axis_part(&next, part, axis, own == pieces ? past : 0, own, &ignored) !=
-                          ODB_OK)
+        if (!tells ||
+            odb_axis_part(&next, part, axis, own == pieces ? past : 0, own, &ignored) != ODB_OK)
             next = NULL;
         odb_tensor_unref(part);
         part = next;
@@ -74,8 +73,8 @@ static enum agreement contradiction_agrees(const struct odb_tensor *of_whole,
     return agrees ? CONTRADICTION_AGREES : CONTRADICTION_DIFFERS;
 }
 
-/* Integers (shapes, positions, masks) differ by rights where the pieces are counted; what is said of
- * floats decides. */
+/* Integers (shapes, positions, masks) differ by rights where the pieces are counted; what is said
+ * of floats decides. */
 static int contradiction_first(const struct odb_graph *graph, const enum agreement *agree,
                                struct odb_tensor *const *of_step)
 {

@@ -6,7 +6,7 @@
 #ifndef ODB_SEQUENCE_ERROR_PLACE_H
 #define ODB_SEQUENCE_ERROR_PLACE_H
 
-#include "sequence/plan/plan.h"
+#include "sequence/plan/sequence_plan.h"
 
 /* "row 2, head 1, position 5", without the axes along which it stands in more places or all; the
  * caller's; NULL: nothing can be told. least: errors up to this, relative to rms, are none. carry:

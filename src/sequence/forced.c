@@ -83,8 +83,8 @@ static void forced_token(struct odb_step_token *token, const struct odb_tensor *
         .known = true,
         .reference = (int64_t)best,
         .target = (int64_t)theirs,
-        .margin = odb_tensor_f64(reference, first + best) -
-                  odb_tensor_f64(reference, first + second),
+        .margin =
+            odb_tensor_f64(reference, first + best) - odb_tensor_f64(reference, first + second),
         .noise = isnan(noise) ? NAN : noise * sqrt(squares / (double)squares_of)};
 }
 
@@ -224,8 +224,7 @@ static void forced_sample(const struct odb_sequence *s, bool *wanted)
 
 /* Halves the gap before the first wrong step, until it follows a right one. */
 static enum odb_status forced_onset(struct odb_sequence *s, bool *wanted,
-                                    const struct odb_bisect_options *options,
-                                    struct odb_error *err)
+                                    const struct odb_bisect_options *options, struct odb_error *err)
 {
     for (;;) {
         size_t bad = 0, good = SIZE_MAX;
@@ -279,8 +278,8 @@ enum odb_status odb_forced_whole(const struct odb_sequence *s, size_t step,
     *verdict = ODB_VERDICT_UNTESTED;
     if (!s->consistency.asked)
         return ODB_OK;
-    enum odb_status status = odb_rollout_make(&whole, s->plan, s->streams, &total, 1, NULL, NULL,
-                                              &options->hooks, &why);
+    enum odb_status status =
+        odb_rollout_make(&whole, s->plan, s->streams, &total, 1, NULL, NULL, &options->hooks, &why);
     if (status != ODB_OK) {
         if (status == ODB_CANCELLED)
             *err = why;
@@ -362,9 +361,8 @@ static bool forced_differs(const struct odb_sequence *s, size_t k, unsigned char
            memcmp(a + k * outputs, b + k * outputs, outputs * sizeof *a) != 0;
 }
 
-enum odb_status odb_forced_reorder(struct odb_sequence *s,
-                                   const struct odb_bisect_options *options, bool *moved,
-                                   bool *unsteady, struct odb_error *err)
+enum odb_status odb_forced_reorder(struct odb_sequence *s, const struct odb_bisect_options *options,
+                                   bool *moved, bool *unsteady, struct odb_error *err)
 {
     size_t outputs = s->plan->model->graph->n_outputs, n = s->plan->steps, all = n * outputs + 1;
     unsigned char(*bits[3])[32]; /* backwards, forwards, forwards again */

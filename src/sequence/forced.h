@@ -6,7 +6,7 @@
 #ifndef ODB_SEQUENCE_FORCED_H
 #define ODB_SEQUENCE_FORCED_H
 
-#include "sequence/sequence.h"
+#include "sequence/sequence_found.h"
 
 /* Judges every step; or, where the target has to be made anew for each (refeed=no, fixed
  * dimensions), some of them: 0 to 3, the last, and those around powers of two, then as many as it
@@ -14,8 +14,9 @@
 enum odb_status odb_forced_judge(struct odb_sequence *sequence,
                                  const struct odb_bisect_options *options,
                                  struct odb_error *err) ODB_MUST_USE;
-/* Runs the judged steps again, the last first, on a target that is loaded anew: the same bits, or it
- * keeps something from one run to the next (*moved), unless equal runs differ as well (*unsteady).
+/* Runs the judged steps again, the last first, on a target that is loaded anew: the same bits, or
+ * it keeps something from one run to the next (*moved), unless equal runs differ as well
+ * (*unsteady).
  */
 enum odb_status odb_forced_reorder(struct odb_sequence *sequence,
                                    const struct odb_bisect_options *options, bool *moved,

@@ -29,8 +29,8 @@ double odb_free_forced(const struct odb_sequence *s, size_t step)
     double worst = 0;
     for (size_t o = 0; o < s->plan->model->graph->n_outputs; o++) {
         const struct odb_step_output *out = &s->seen[step].outputs[o];
-        worst = fmax(worst, fmax(isnan(out->error) ? 0 : out->error,
-                                 isnan(out->noise) ? 0 : out->noise));
+        worst = fmax(worst,
+                     fmax(isnan(out->error) ? 0 : out->error, isnan(out->noise) ? 0 : out->noise));
     }
     return worst;
 }
@@ -83,7 +83,8 @@ struct free_pass {
     double *worst;               /* [steps] of the outputs; NULL: they go to the sequence */
 };
 
-/* What each output is off by. A state that is the reference's in the next step anyway counts not. */
+/* What each output is off by. A state that is the reference's in the next step anyway counts not.
+ */
 static enum odb_status free_compare(const struct free_pass *pass,
                                     const struct odb_sequence_step *step, size_t k,
                                     struct odb_error *err)
@@ -240,8 +241,7 @@ static enum odb_status free_spoil(void *payload, size_t step, size_t i, struct o
     uint64_t seed = odb_mix64(odb_mix64(spoil->seed + step) + i);
     for (size_t k = 0; k < own->count; k++) {
         double at = (double)(odb_mix64(seed + k) >> 11) * 0x1p-53;
-        odb_store_f64(own->dtype, own->data, k,
-                      odb_tensor_f64(own, k) + size * rms * (2 * at - 1));
+        odb_store_f64(own->dtype, own->data, k, odb_tensor_f64(own, k) + size * rms * (2 * at - 1));
     }
     odb_tensor_unref(*state);
     *state = own;

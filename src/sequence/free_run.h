@@ -6,7 +6,7 @@
 #ifndef ODB_SEQUENCE_FREE_RUN_H
 #define ODB_SEQUENCE_FREE_RUN_H
 
-#include "sequence/sequence.h"
+#include "sequence/sequence_found.h"
 
 /* Fills in the free errors of all steps and, where they leave what forced steps are off by, what
  * the reference is off by when its state is spoilt by errors of that size (envelope). */

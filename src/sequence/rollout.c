@@ -45,8 +45,7 @@ static const struct odb_tensor *step_find(void *payload, const char *name)
     const struct odb_graph *graph = names->plan->model->graph;
     for (size_t i = 0; i < names->plan->inputs.n; i++) {
         const struct odb_plan_input *input = &names->plan->inputs.items[i];
-        bool old = names->before &&
-                   (input->move == ODB_MOVE_CARRY || input->move == ODB_MOVE_RULE);
+        bool old = names->before && (input->move == ODB_MOVE_CARRY || input->move == ODB_MOVE_RULE);
         if (!strcmp(graph->values[input->value].name, name))
             return old ? names->before->in[i] : names->in[i];
     }
@@ -65,8 +64,8 @@ static enum odb_status step_fit(struct odb_tensor **t, const struct odb_value *v
     int rank = value->type.rank;
     char shape[96];
     *t = NULL;
-    enum odb_status status = value->type.known ? odb_tensor_cast(&cast, had, value->type.dtype, err)
-                                               : ODB_OK;
+    enum odb_status status =
+        value->type.known ? odb_tensor_cast(&cast, had, value->type.dtype, err) : ODB_OK;
     if (status == ODB_OK && value->type.known && rank >= 0 && cast->rank < rank) {
         for (int i = 0; i < rank; i++)
             dims[i] = i < rank - cast->rank ? 1 : cast->dims[i - (rank - cast->rank)];
@@ -198,8 +197,8 @@ static enum odb_status rollout_execute(struct rollout_run *run, struct odb_seque
         const struct odb_tensor *t = values[value->index] ? values[value->index] : value->init;
         step->out[o] = odb_tensor_ref(t);
         if (!t)
-            status = odb_fail(err, ODB_UNSUPPORTED, "the reference makes no output '%s'",
-                              value->name);
+            status =
+                odb_fail(err, ODB_UNSUPPORTED, "the reference makes no output '%s'", value->name);
     }
     for (size_t v = 0; v < graph->n_values; v++)
         odb_tensor_unref(values[v]);
@@ -320,8 +319,7 @@ void odb_rollout_free(struct odb_rollout *r)
     if (!r)
         return;
     for (size_t s = 0; s < r->steps.n; s++)
-        odb_step_dispose(&r->steps.items[s], r->plan->inputs.n,
-                         r->plan->model->graph->n_outputs);
+        odb_step_dispose(&r->steps.items[s], r->plan->inputs.n, r->plan->model->graph->n_outputs);
     for (size_t i = 0; i < r->plan->inputs.n; i++)
         odb_tensor_unref(r->grown[i]);
     free(r->grown);
@@ -386,8 +384,8 @@ const char *odb_rollout_step_text(const struct odb_rollout *r, size_t step, char
     const struct odb_sequence_step *s = &r->steps.items[step];
     bool counted = false;
     for (size_t i = 0; i < r->plan->inputs.n; i++)
-        counted |= r->plan->inputs.items[i].move == ODB_MOVE_FEED &&
-                   r->plan->inputs.items[i].axis >= 0;
+        counted |=
+            r->plan->inputs.items[i].move == ODB_MOVE_FEED && r->plan->inputs.items[i].axis >= 0;
     if (counted)
         snprintf(buf, size, "step %zu (%zu past + %zu new)", step, s->past, s->pieces);
     else

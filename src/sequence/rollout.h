@@ -11,9 +11,9 @@
 
 /* One step. Tensors are NULL where they are part of a state that grows. */
 struct odb_sequence_step {
-    size_t past, pieces;         /* of the feeds: those of the steps before, and its own */
-    struct odb_tensor **in;      /* owned refs; [plan->inputs.n] */
-    struct odb_tensor **out;     /* owned refs; [graph->n_outputs] */
+    size_t past, pieces;     /* of the feeds: those of the steps before, and its own */
+    struct odb_tensor **in;  /* owned refs; [plan->inputs.n] */
+    struct odb_tensor **out; /* owned refs; [graph->n_outputs] */
 };
 
 struct odb_rollout {
@@ -22,7 +22,7 @@ struct odb_rollout {
     ODB_VEC(struct odb_sequence_step) steps;
     struct odb_tensor **grown; /* owned refs; [plan->inputs.n] the state at the end, of a carry that
                                   appends and leaves what was there, bit for bit; NULL: none */
-    int broken_input; /* a carry that appends and does not, first in this step; else -1 */
+    int broken_input;          /* a carry that appends and does not, first in this step; else -1 */
     size_t broken_step;
 };
 

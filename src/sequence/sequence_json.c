@@ -5,7 +5,9 @@
 #include "report/json.h"
 #include "sequence/forced.h"
 #include "sequence/free_run.h"
-#include "sequence/sequence.h"
+#include "sequence/sequence_json.h"
+#include "sequence/sequence_run.h"
+#include "sequence/sequence_words.h"
 
 static json_t *sequence_number(double v)
 {
@@ -24,16 +26,15 @@ static json_t *sequence_carries(const struct odb_plan *plan)
         const struct odb_plan_input *input = &plan->inputs.items[i];
         if (input->move != ODB_MOVE_CARRY)
             continue;
-        json_array_append_new(
-            list,
-            json_pack("{so,so,ss,so,so}", "input", odb_json_text(graph->values[input->value].name),
-                      "output",
-                      input->output == ODB_NO_VALUE
-                          ? json_null()
-                          : odb_json_text(graph->values[input->output].name),
-                      "kind", kinds[input->kind], "axis",
-                      input->axis < 0 ? json_null() : json_integer(input->axis), "why",
-                      odb_json_text(input->why)));
+        json_array_append_new(list,
+                              json_pack("{so,so,ss,so,so}", "input",
+                                        odb_json_text(graph->values[input->value].name), "output",
+                                        input->output == ODB_NO_VALUE
+                                            ? json_null()
+                                            : odb_json_text(graph->values[input->output].name),
+                                        "kind", kinds[input->kind], "axis",
+                                        input->axis < 0 ? json_null() : json_integer(input->axis),
+                                        "why", odb_json_text(input->why)));
     }
     return list;
 }
@@ -49,8 +50,8 @@ static json_t *sequence_outputs(const struct odb_sequence *s, size_t k)
                             odb_json_text(graph->values[graph->outputs[o]].name), "verdict",
                             odb_json_text(odb_verdict_name(out->verdict)), "error",
                             sequence_number(out->error), "noise", sequence_number(out->noise),
-                            "mean", sequence_number(out->mean), "free",
-                            sequence_number(out->free), "place", odb_json_text(out->place)));
+                            "mean", sequence_number(out->mean), "free", sequence_number(out->free),
+                            "place", odb_json_text(out->place)));
     }
     return list;
 }
@@ -71,13 +72,12 @@ static json_t *sequence_steps(const struct odb_sequence *s)
         const struct odb_sequence_step *step = &s->rollout->steps.items[k];
         const struct odb_sample *forced = &s->forced.items.items[k];
         json_array_append_new(
-            list,
-            json_pack("{sI,sI,sI,so,so,so,so,so}", "step", (json_int_t)k, "past",
-                      (json_int_t)step->past, "new", (json_int_t)step->pieces, "forced",
-                      odb_json_text(odb_verdict_name(forced->verdict)), "failure",
-                      odb_json_text(forced->why), "outputs", sequence_outputs(s, k), "token",
-                      sequence_token(&s->seen[k].token), "envelope",
-                      sequence_number(s->seen[k].envelope)));
+            list, json_pack("{sI,sI,sI,so,so,so,so,so}", "step", (json_int_t)k, "past",
+                            (json_int_t)step->past, "new", (json_int_t)step->pieces, "forced",
+                            odb_json_text(odb_verdict_name(forced->verdict)), "failure",
+                            odb_json_text(forced->why), "outputs", sequence_outputs(s, k), "token",
+                            sequence_token(&s->seen[k].token), "envelope",
+                            sequence_number(s->seen[k].envelope)));
     }
     return list;
 }
@@ -100,15 +100,15 @@ json_t *odb_sequence_json(const struct odb_sequence *s)
         "{sI,ss,so,so,so,so,so,so,so,sI,sI}", "n", (json_int_t)s->plan->steps, "verdict",
         odb_sequence_word(s->verdict), "text", odb_json_text(odb_buf_text(&text)), "onset",
         placed ? json_integer((json_int_t)s->step) : json_null(), "output",
-        s->output < 0 ? json_null()
-                      : odb_json_text(s->plan->model->graph
-                                          ->values[s->plan->model->graph->outputs[s->output]]
-                                          .name),
+        s->output < 0
+            ? json_null()
+            : odb_json_text(
+                  s->plan->model->graph->values[s->plan->model->graph->outputs[s->output]].name),
         "carry",
-        s->carry < 0 ? json_null()
-                     : odb_json_text(s->plan->model->graph
-                                         ->values[s->plan->inputs.items[s->carry].value]
-                                         .name),
+        s->carry < 0
+            ? json_null()
+            : odb_json_text(
+                  s->plan->model->graph->values[s->plan->inputs.items[s->carry].value].name),
         "carries", sequence_carries(s->plan), "itself", sequence_itself(&s->consistency), "steps",
         sequence_steps(s), "runs", (json_int_t)s->runs, "loads", (json_int_t)s->loads);
     odb_buf_dispose(&text);

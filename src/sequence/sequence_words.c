@@ -11,7 +11,8 @@
 #include "sequence/constants_near.h"
 #include "sequence/forced.h"
 #include "sequence/free_run.h"
-#include "sequence/sequence.h"
+#include "sequence/sequence_run.h"
+#include "sequence/sequence_words.h"
 
 #define WORDS_ROWS 12    /* of the matrix */
 #define WORDS_NAME 24    /* columns of a name there */
@@ -192,8 +193,8 @@ static void words_matrix(const struct odb_sequence *s, size_t first, size_t n, s
         odb_buf_printf(out, "%c", k % 10 ? (char)('0' + k % 10) : k % 100 ? '|' : '0');
     odb_buf_putc(out, '\n');
     for (size_t o = 0; o < graph->n_outputs; o++) {
-        if (shown >= WORDS_ROWS || (graph->n_outputs > WORDS_ROWS && !words_row_is_bad(s, o) &&
-                                    (int)o != s->logits)) {
+        if (shown >= WORDS_ROWS ||
+            (graph->n_outputs > WORDS_ROWS && !words_row_is_bad(s, o) && (int)o != s->logits)) {
             left++;
             continue;
         }
@@ -297,9 +298,9 @@ static void words_near(const struct odb_sequence *s, struct odb_buf *out)
 
 void odb_sequence_put(const struct odb_sequence *s, size_t columns, struct odb_buf *out)
 {
-    size_t wide = columns > WORDS_NAME + 8 ? ODB_MIN(columns - WORDS_NAME - 6,
-                                                     (size_t)WORDS_COLUMNS)
-                                           : WORDS_COLUMNS;
+    size_t wide = columns > WORDS_NAME + 8
+                      ? ODB_MIN(columns - WORDS_NAME - 6, (size_t)WORDS_COLUMNS)
+                      : WORDS_COLUMNS;
     bool judged = false;
     odb_sequence_headline(s, out);
     odb_buf_putc(out, '\n');
@@ -308,7 +309,8 @@ void odb_sequence_put(const struct odb_sequence *s, size_t columns, struct odb_b
     for (size_t k = 0; k < s->plan->steps && judged; k += wide)
         words_matrix(s, k, ODB_MIN(wide, s->plan->steps - k), out);
     if (judged)
-        odb_buf_puts(out, "    . agrees   x diverges   ~ drifts   o hangs on the order   - not judged   ! not run\n");
+        odb_buf_puts(out, "    . agrees   x diverges   ~ drifts   o hangs on the order   - not "
+                          "judged   ! not run\n");
     odb_sequence_put_itself(s, out);
     words_free(s, out);
     words_old(s, out);

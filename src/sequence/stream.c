@@ -11,9 +11,9 @@
 
 /* One input's. */
 struct stream {
-    struct odb_tensor *whole;      /* owned: all pieces along the axis, or what it begins with */
+    struct odb_tensor *whole; /* owned: all pieces along the axis, or what it begins with */
     ODB_VEC(struct odb_tensor *) pieces; /* owned refs: where each is a whole input */
-    int rank; /* of the input */
+    int rank;                            /* of the input */
     char source[256];
 };
 
@@ -135,10 +135,10 @@ static enum odb_status stream_start(struct stream *s, const struct odb_plan *pla
         return ODB_OK;
     }
     if (!strcmp(start, "empty"))
-        return input->axis < 0 ? odb_fail(err, ODB_E_USAGE,
-                                          "state '%s' grows along no axis, and cannot be empty",
-                                          value->name)
-                               : odb_axis_part(&s->whole, made, input->axis, 0, 0, err);
+        return input->axis < 0
+                   ? odb_fail(err, ODB_E_USAGE,
+                              "state '%s' grows along no axis, and cannot be empty", value->name)
+                   : odb_axis_part(&s->whole, made, input->axis, 0, 0, err);
     if (!strcmp(start, "zeros"))
         return stream_fill(&s->whole, made, -1, &zero, 1, err);
     numbers = stream_numbers(start, &n);
@@ -185,10 +185,10 @@ static enum odb_status stream_feed(struct odb_streams *streams,
     double *numbers = stream_numbers(input->start, &n);
     snprintf(s->source, sizeof s->source, "--feed %s", input->start);
     s->rank = made->rank;
-    enum odb_status status = !numbers          ? stream_read(s, value, input->start, err)
-                             : input->axis < 0 ? stream_each(s, made, numbers, n, err)
-                                               : stream_fill(&s->whole, made, input->axis, numbers,
-                                                             n, err);
+    enum odb_status status = !numbers ? stream_read(s, value, input->start, err)
+                             : input->axis < 0
+                                 ? stream_each(s, made, numbers, n, err)
+                                 : stream_fill(&s->whole, made, input->axis, numbers, n, err);
     free(numbers);
     if (status != ODB_OK)
         return status;
@@ -213,8 +213,10 @@ enum odb_status odb_streams_make(struct odb_streams **out, const struct odb_plan
         const struct odb_plan_input *input = &plan->inputs.items[i];
         const struct odb_feed *made = stream_made(feeds, input->value);
         if (!made) {
-            odb_fail(err, ODB_UNSUPPORTED, "input '%s' has a weight as its value, and a state that "
-                     "begins so cannot be carried", plan->model->graph->values[input->value].name);
+            odb_fail(err, ODB_UNSUPPORTED,
+                     "input '%s' has a weight as its value, and a state that "
+                     "begins so cannot be carried",
+                     plan->model->graph->values[input->value].name);
             status = ODB_UNSUPPORTED;
         } else if (input->move == ODB_MOVE_FEED) {
             status = stream_feed(streams, source, i, made->tensor, err);

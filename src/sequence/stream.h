@@ -8,7 +8,7 @@
 #define ODB_SEQUENCE_STREAM_H
 
 #include "run/feeds.h"
-#include "sequence/plan/plan.h"
+#include "sequence/plan/sequence_plan.h"
 
 /* Makes the inputs of the model as the input settings say, with so much more than the seed. */
 struct odb_stream_source {

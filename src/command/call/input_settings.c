@@ -23,11 +23,11 @@ static const struct setting_id {
     enum odb_option_id id;
     bool many; /* it may be given more than once */
 } setting_ids[] = {
-    {ODB_OPTION_INPUT, true},    {ODB_OPTION_INPUTS_FROM, false}, {ODB_OPTION_DIM, true},
-    {ODB_OPTION_SEED, false},    {ODB_OPTION_INPUTS, false},      {ODB_OPTION_SEQUENCE, false},
-    {ODB_OPTION_STEPS, false},   {ODB_OPTION_PREFILL, false},     {ODB_OPTION_CHUNKS, false},
-    {ODB_OPTION_CARRY, true},    {ODB_OPTION_START, true},        {ODB_OPTION_HOLD, true},
-    {ODB_OPTION_FEED, true},     {ODB_OPTION_NEXT, true},         {ODB_OPTION_AT_STEP, false}};
+    {ODB_OPTION_INPUT, true},  {ODB_OPTION_INPUTS_FROM, false}, {ODB_OPTION_DIM, true},
+    {ODB_OPTION_SEED, false},  {ODB_OPTION_INPUTS, false},      {ODB_OPTION_SEQUENCE, false},
+    {ODB_OPTION_STEPS, false}, {ODB_OPTION_PREFILL, false},     {ODB_OPTION_CHUNKS, false},
+    {ODB_OPTION_CARRY, true},  {ODB_OPTION_START, true},        {ODB_OPTION_HOLD, true},
+    {ODB_OPTION_FEED, true},   {ODB_OPTION_NEXT, true},         {ODB_OPTION_AT_STEP, false}};
 
 /* What was chosen of them, in a line; there is none where the user gave all. */
 #define SETTING_CHOSEN "chosen"

@@ -602,7 +602,7 @@ static const struct odb_command command_table[] = {
         .name = "sequence",
         .group = "look",
         .args = args_model,
-        .options = OPTIONS(OPTS_FED, ODB_OPTION_OUT, ODB_OPTION_JSON),
+        .options = OPTIONS(OPTS_FED, ODB_OPTION_PLAN_FILE, ODB_OPTION_JSON),
         .help = "how a model with a state is run step by step",
         .text =
             "Says for each input what it is made of in the steps of a sequence: an output of the "
@@ -610,9 +610,10 @@ static const struct odb_command command_table[] = {
             "what has to be added where that cannot be found out (exit status 2). Then the "
             "reference runs the steps, and the model is held against itself: all pieces in one "
             "step must give what they give step by step, and a state that grows must keep what it "
-            "held. Exit status 1: it does not. --out writes the plan, which --sequence FILE takes. "
+            "held. Exit status 1: it does not. --output writes the plan, which --sequence FILE "
+            "takes. "
             "`bisect` and others take the same options.",
-        .example = "onnxdbg sequence decoder.onnx --steps 12",
+        .example = "onnxdbg sequence model.onnx --steps 12",
         .flags = BOTH,
         .exec = odb_command__sequence,
     },

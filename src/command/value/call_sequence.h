@@ -20,8 +20,8 @@ enum odb_status odb_call__plan(const struct odb_command_call *call, struct odb_p
  * stays where it is. */
 enum odb_status odb_call__streams(struct odb_command_call *call, const struct odb_plan *plan,
                                   struct odb_streams **out, struct odb_error *err) ODB_MUST_USE;
-/* The feeds of --at-step, or of the last step, on the reference; the caller's. ODB_E_USAGE: there is
- * no such step, or the plan lacks something. */
+/* The feeds of --at-step, or of the last step, on the reference; the caller's. ODB_E_USAGE: there
+ * is no such step, or the plan lacks something. */
 enum odb_status odb_call__step_feeds(struct odb_command_call *call, struct odb_feeds **out,
                                      struct odb_error *err) ODB_MUST_USE;
 

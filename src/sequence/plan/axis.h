@@ -7,8 +7,9 @@
 
 #include "tensor/tensor.h"
 
-/* Places [from, from + n) of an axis. A view where they lie together, else a copy. ODB_E_INPUT where
- * the axis or the places are not there; ODB_UNSUPPORTED for what is no tensor of whole bytes. */
+/* Places [from, from + n) of an axis. A view where they lie together, else a copy. ODB_E_INPUT
+ * where the axis or the places are not there; ODB_UNSUPPORTED for what is no tensor of whole bytes.
+ */
 enum odb_status odb_axis_part(struct odb_tensor **out, const struct odb_tensor *t, int axis,
                               int64_t from, int64_t n, struct odb_error *err) ODB_MUST_USE;
 /* n tensors, at least one, of one type and of shapes that differ along the axis alone, one behind

@@ -13,9 +13,9 @@
 /* Says before or after, and nothing of what it is. */
 static bool name_is_time(const char *word)
 {
-    static const char *const words[] = {"past",    "present", "prev",  "previous", "next", "new",
-                                        "updated", "in",      "out",   "input",    "output", "r",
-                                        "cur",     "curr",    "current", "values"};
+    static const char *const words[] = {
+        "past", "present", "prev",   "previous", "next", "new",  "updated", "in",
+        "out",  "input",   "output", "r",        "cur",  "curr", "current", "values"};
     for (size_t i = 0; i < ODB_COUNT(words); i++)
         if (!strcmp(word, words[i]))
             return true;
@@ -97,8 +97,8 @@ static int name_partner(const struct odb_plan *plan, size_t i, bool loose, int *
     for (size_t o = 0; o < graph->n_outputs; o++) {
         const struct odb_value *output = &graph->values[graph->outputs[o]];
         int grows;
-        if (plan_is_carried(plan, output->index) ||
-            !name_pairs(input->name, output->name, loose) || !plan_fits(input, output, &grows))
+        if (plan_is_carried(plan, output->index) || !name_pairs(input->name, output->name, loose) ||
+            !plan_fits(input, output, &grows))
             continue;
         n++;
         found = output->index;

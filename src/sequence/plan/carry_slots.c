@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Pairs that an operator tells: an input of the model that reaches the slot of a state, through what
- * only moves numbers, and an output that comes from the slot of the same state behind it.
+ * Pairs that an operator tells: an input of the model that reaches the slot of a state, through
+ * what only moves numbers, and an output that comes from the slot of the same state behind it.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,13 +2,14 @@
  *
  * The formulas of a plan: `position_ids[:,-1:]+1`, `concat(attention_mask,ones(1,n),1)`,
  * `where(t>0,present,past)`. Numbers, names (inputs as they were fed and outputs as they were given
- * one step before), t (the step), n (pieces of this step), past (of those before), total (both); + -
+ * one step before), t (the step), n (pieces of this step), past (of those before), total (both); +
+ * -
  * * // % and comparisons, slices, and the functions concat ones zeros full arange cumsum argmax
  * where put roll len gather. Nothing else: no loops, no files.
  *
- * Broadcasting and slices are NumPy's. A name alone, a slice, concat, where, put, roll and gather of
- * one type keep it, bit for bit; numbers and arithmetic are int64, or float64 where an operand is of
- * floats.
+ * Broadcasting and slices are NumPy's. A name alone, a slice, concat, where, put, roll and gather
+ * of one type keep it, bit for bit; numbers and arithmetic are int64, or float64 where an operand
+ * is of floats.
  */
 #ifndef ODB_SEQUENCE_PLAN_FORMULA_H
 #define ODB_SEQUENCE_PLAN_FORMULA_H
@@ -29,10 +30,11 @@ struct odb_formula_scope {
 enum odb_status odb_formula_parse(struct odb_formula **out, const char *text,
                                   struct odb_error *err) ODB_MUST_USE;
 void odb_formula_free(struct odb_formula *formula); /* NULL is fine */
-/* The i-th name that it reads (t, n, past and total are none); NULL: there are no more. Borrowed. */
+/* The i-th name that it reads (t, n, past and total are none); NULL: there are no more. Borrowed.
+ */
 const char *odb_formula_name(const struct odb_formula *formula, size_t i);
-/* *out: a reference of the caller's. ODB_E_INPUT: shapes do not fit, an index is out of range, a name
- * is unknown, or the result has more than 2^28 elements. */
+/* *out: a reference of the caller's. ODB_E_INPUT: shapes do not fit, an index is out of range, a
+ * name is unknown, or the result has more than 2^28 elements. */
 enum odb_status odb_formula_value(struct odb_tensor **out, const struct odb_formula *formula,
                                   const struct odb_formula_scope *scope,
                                   struct odb_error *err) ODB_MUST_USE;

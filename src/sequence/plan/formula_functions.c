@@ -175,8 +175,8 @@ static enum odb_status function_argmax(struct odb_tensor **out, struct odb_tenso
     ODB_TRY(odb_tensor_new(out, ODB_I64, in[0]->rank - 1, dims, err));
     for (size_t o = 0; o < span.outer; o++)
         for (size_t i = 0; i < span.inner; i++)
-            ((int64_t *)(*out)->data)[o * span.inner + i] = (int64_t)function_largest(
-                in[0], o * span.n * span.inner + i, span.n, span.inner);
+            ((int64_t *)(*out)->data)[o * span.inner + i] =
+                (int64_t)function_largest(in[0], o * span.n * span.inner + i, span.n, span.inner);
     return ODB_OK;
 }
 
@@ -296,8 +296,8 @@ static enum odb_status function_gather(struct odb_tensor **out, struct odb_tenso
                                  : ODB_OK;
     for (size_t i = 0; i < count && status == ODB_OK; i++) {
         int64_t at = odb_tensor_i64(in[1], i);
-        status = odb_axis_part(&parts[i], in[0], axis, at < 0 ? at + in[0]->dims[axis] : at, 1,
-                               err);
+        status =
+            odb_axis_part(&parts[i], in[0], axis, at < 0 ? at + in[0]->dims[axis] : at, 1, err);
     }
     if (status == ODB_OK && count)
         status = odb_axis_join(out, parts, count, axis, err);
@@ -327,8 +327,8 @@ static const struct formula_row function_rows[] = {
 size_t formula_function_find(const char *name, size_t len)
 {
     size_t i = 0;
-    while (i < ODB_COUNT(function_rows) && (strlen(function_rows[i].name) != len ||
-                                            strncmp(function_rows[i].name, name, len) != 0))
+    while (i < ODB_COUNT(function_rows) &&
+           (strlen(function_rows[i].name) != len || strncmp(function_rows[i].name, name, len) != 0))
         i++;
     return i;
 }

@@ -30,7 +30,8 @@ static enum odb_status parse_formula(struct parser *p, struct formula_term **out
 
 static enum odb_status parse_fail(struct parser *p, const char *what)
 {
-    odb_fail(p->err, ODB_E_USAGE, "formula '%.200s': %s at character %zu", p->text, what, p->at + 1);
+    odb_fail(p->err, ODB_E_USAGE, "formula '%.200s': %s at character %zu", p->text, what,
+             p->at + 1);
     return odb_error_remedy(p->err, "write something like concat(attention_mask,ones(1,n),1)");
 }
 
@@ -235,7 +236,7 @@ static enum odb_status parse_sign(struct parser *p, struct formula_term **out)
     if (++p->depth > FORMULA_DEPTH)
         return parse_fail(p, "it is too deep");
     ODB_TRY(parse_term(p, out, FORMULA_OPERATOR));
-    (*out)->operator = FORMULA_SUBTRACT;
+    (*out)->operator= FORMULA_SUBTRACT;
     ODB_TRY(parse_term(p, &zero, FORMULA_INTEGER));
     odb_push(&(*out)->terms, zero);
     enum odb_status status = parse_below(p, *out, parse_sign);
@@ -252,10 +253,13 @@ static const struct parser_word parser_products[] = {
     {"*", FORMULA_MULTIPLY}, {"//", FORMULA_DIVIDE}, {"%", FORMULA_MODULO}, {NULL, 0}};
 static const struct parser_word parser_sums[] = {
     {"+", FORMULA_ADD}, {"-", FORMULA_SUBTRACT}, {NULL, 0}};
-static const struct parser_word parser_compares[] = {
-    {"<=", FORMULA_LESS_EQUAL}, {">=", FORMULA_GREATER_EQUAL}, {"==", FORMULA_EQUAL},
-    {"!=", FORMULA_UNEQUAL},    {"<", FORMULA_LESS},           {">", FORMULA_GREATER},
-    {NULL, 0}};
+static const struct parser_word parser_compares[] = {{"<=", FORMULA_LESS_EQUAL},
+                                                     {">=", FORMULA_GREATER_EQUAL},
+                                                     {"==", FORMULA_EQUAL},
+                                                     {"!=", FORMULA_UNEQUAL},
+                                                     {"<", FORMULA_LESS},
+                                                     {">", FORMULA_GREATER},
+                                                     {NULL, 0}};
 
 static enum odb_status parse_chain(struct parser *p, const struct parser_word *words, bool once,
                                    enum odb_status (*inner)(struct parser *,
@@ -271,7 +275,7 @@ static enum odb_status parse_chain(struct parser *p, const struct parser_word *w
             return ODB_OK;
         struct formula_term *operation = NULL;
         ODB_TRY(parse_term(p, &operation, FORMULA_OPERATOR));
-        operation->operator = word->operator;
+        operation->operator= word->operator;
         odb_push(&operation->terms, *out);
         *out = operation;
         ODB_TRY(parse_below(p, operation, inner));

@@ -36,8 +36,8 @@ static int move_feed_axis(const struct odb_plan *plan, size_t i)
     bool tokens = move_is_whole_number(value) && type->rank >= 1 && type->rank <= 2 &&
                   !move_has(value->name, "mask") && !move_has(value->name, "position") &&
                   (move_has(value->name, "ids") || move_has(value->name, "token"));
-    bool embedded = odb_dtype_is_float(type->dtype) && type->rank == 3 &&
-                    move_has(value->name, "embed");
+    bool embedded =
+        odb_dtype_is_float(type->dtype) && type->rank == 3 && move_has(value->name, "embed");
     int axis = tokens ? type->rank - 1 : embedded ? 1 : -1;
     /* Of a fixed number that is not one, a step takes all. */
     return axis >= 0 && type->dims[axis].value > 1 ? -1 : axis;
@@ -82,8 +82,8 @@ static const struct move_row {
     {"offset", 0, -1, "past", "the length before"},
 };
 
-/* The rows of a batch: the length of what is fed along its first axis; "1" where that is the axis of
- * the pieces. */
+/* The rows of a batch: the length of what is fed along its first axis; "1" where that is the axis
+ * of the pieces. */
 static void move_put_batch(const struct odb_plan *plan, struct odb_buf *out)
 {
     for (size_t i = 0; i < plan->inputs.n; i++) {

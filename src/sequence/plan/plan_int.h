@@ -6,7 +6,7 @@
 #define ODB_SEQUENCE_PLAN_PLAN_INT_H
 
 #include "base/mem.h"
-#include "sequence/plan/plan.h"
+#include "sequence/plan/sequence_plan.h"
 
 /* Whether an input can be an output of the step before: one type, one rank, equal numbers where
  * both have numbers, and other names along one axis at most. *axis: the one along which it grows,

@@ -26,8 +26,8 @@ static enum odb_status words_fail(const struct plan_word *word, struct odb_error
 static void words_add(struct plan_words *words, const char *key, const char *value,
                       const char *where)
 {
-    odb_push(&words->items, (struct plan_word){odb_xstrdup(key), odb_xstrdup(value),
-                                               odb_xstrdup(where)});
+    odb_push(&words->items,
+             (struct plan_word){odb_xstrdup(key), odb_xstrdup(value), odb_xstrdup(where)});
 }
 
 static void words_list(struct plan_words *words, const char *key, const char *const *list, size_t n)
@@ -62,7 +62,8 @@ static enum odb_status words_file(struct plan_words *words, const char *path, st
     char *line = NULL;
     size_t room = 0;
     FILE *file;
-    ODB_TRY(odb_file_open(&file, path, err));
+    if (odb_file_open(&file, path, err) != ODB_OK)
+        return odb_error_at(err, "%s", path);
     for (size_t number = 1; getline(&line, &room, file) >= 0; number++)
         words_line(words, line, path, number);
     bool broken = ferror(file);
@@ -172,8 +173,9 @@ static enum odb_status words_carry(struct odb_plan *plan, const struct plan_word
                 pairs++;
             }
         }
-        return pairs || word->value[0] != '-' ? ODB_OK
-                                              : words_fail(word, err, "the model has no such input");
+        return pairs || word->value[0] != '-'
+                   ? ODB_OK
+                   : words_fail(word, err, "the model has no such input");
     }
     if (!equal)
         return words_fail(word, err, "a carry is OUTPUT=INPUT, none, or -INPUT");
@@ -363,9 +365,9 @@ static const struct {
     enum odb_status (*all)(struct odb_plan *, const struct plan_word *, struct odb_error *);
     words_input_fn *one; /* where it is of inputs */
 } words_rows[] = {
-    {"steps", words_steps, NULL},  {"prefill", words_prefill, NULL}, {"chunks", words_chunks, NULL},
-    {"stop", words_stop, NULL},    {"start", NULL, words_start},     {"hold", NULL, words_hold},
-    {"feed", NULL, words_feed},    {"next", NULL, words_next},       {"carry", NULL, NULL},
+    {"steps", words_steps, NULL}, {"prefill", words_prefill, NULL}, {"chunks", words_chunks, NULL},
+    {"stop", words_stop, NULL},   {"start", NULL, words_start},     {"hold", NULL, words_hold},
+    {"feed", NULL, words_feed},   {"next", NULL, words_next},       {"carry", NULL, NULL},
 };
 
 enum odb_status plan_words_take(struct odb_plan *plan, const struct plan_words *words,

@@ -10,7 +10,9 @@
 #include "command/value/call_feeds.h"
 #include "command/value/call_sequence.h"
 #include "command/value/spare_model.h"
-#include "sequence/sequence.h"
+#include "sequence/sequence_json.h"
+#include "sequence/sequence_run.h"
+#include "sequence/sequence_words.h"
 #include "system/file.h"
 
 static const char *const sequence_moves[] = {[ODB_MOVE_HOLD] = "held",
@@ -78,11 +80,11 @@ static json_t *sequence_plan_json(const struct odb_plan *plan)
     for (size_t i = 0; i < plan->inputs.n; i++) {
         const struct odb_plan_input *input = &plan->inputs.items[i];
         json_array_append_new(
-            inputs, json_pack("{ss,ss,ss?,ss?,ss?,ss}", "input", graph->values[input->value].name,
-                              "move", sequence_moves[input->move], "output",
-                              input->output == ODB_NO_VALUE ? NULL
-                                                            : graph->values[input->output].name,
-                              "start", input->start, "next", input->next, "why", input->why));
+            inputs,
+            json_pack("{ss,ss,ss?,ss?,ss?,ss}", "input", graph->values[input->value].name, "move",
+                      sequence_moves[input->move], "output",
+                      input->output == ODB_NO_VALUE ? NULL : graph->values[input->output].name,
+                      "start", input->start, "next", input->next, "why", input->why));
     }
     for (size_t i = 0; i < plan->asks.n; i++)
         json_array_append_new(asks, json_string(plan->asks.items[i]));
@@ -120,7 +122,7 @@ static enum odb_status sequence_check(struct odb_command_call *call, const struc
 static enum odb_status sequence_write(struct odb_command_call *call, const struct odb_plan *plan,
                                       struct odb_error *err)
 {
-    const char *path = odb_call_option(call, ODB_OPTION_OUT);
+    const char *path = odb_call_option(call, ODB_OPTION_PLAN_FILE);
     struct odb_buf text = ODB_BUF_INIT;
     if (!path)
         return ODB_OK;

@@ -13,16 +13,19 @@
 #include "command/value/call_feeds.h"
 #include "command/value/call_sequence.h"
 #include "report/report.h"
+#include "sequence/sequence_json.h"
+#include "sequence/sequence_run.h"
+#include "sequence/sequence_words.h"
 
 static enum odb_status sequence_refuse(const struct odb_command_call *call,
                                        const struct odb_bisect_options *options,
                                        struct odb_error *err)
 {
-    const char *with = odb_call_option(call, ODB_OPTION_AGAINST)        ? "--against"
-                       : odb_call_option(call, ODB_OPTION_OVER)         ? "--over"
-                       : odb_call_has(call, ODB_OPTION_SAMPLES)         ? "--samples"
-                       : odb_executor_recorded(options->target)         ? "a recording"
-                                                                        : NULL;
+    const char *with = odb_call_option(call, ODB_OPTION_AGAINST) ? "--against"
+                       : odb_call_option(call, ODB_OPTION_OVER)  ? "--over"
+                       : odb_call_has(call, ODB_OPTION_SAMPLES)  ? "--samples"
+                       : odb_executor_recorded(options->target)  ? "a recording"
+                                                                 : NULL;
     if (!with)
         return ODB_OK;
     odb_fail(err, ODB_E_USAGE, "several steps cannot be searched with %s", with);

@@ -6,7 +6,7 @@
 #ifndef ODB_COMMAND_VERBS_SEARCH_SEQUENCE_OPTION_H
 #define ODB_COMMAND_VERBS_SEARCH_SEQUENCE_OPTION_H
 
-#include "sequence/sequence.h"
+#include "sequence/sequence_found.h"
 
 struct odb_command_call;
 struct odb_report;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sequence/sequence.h"
+#include "sequence/sequence_run.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,13 +75,12 @@ static void sequence_sources(struct odb_sequence *s)
 {
     char text[64];
     for (size_t k = 0; k < s->plan->steps; k++)
-        odb_push(&s->forced.items,
-                 (struct odb_sample){.source = odb_xstrdup(odb_rollout_step_text(
-                                         s->rollout, k, text, sizeof text)),
-                                     .verdict = ODB_VERDICT_UNTESTED,
-                                     .error = NAN,
-                                     .noise = NAN,
-                                     .value = ODB_NO_VALUE});
+        odb_push(&s->forced.items, (struct odb_sample){.source = odb_xstrdup(odb_rollout_step_text(
+                                                           s->rollout, k, text, sizeof text)),
+                                                       .verdict = ODB_VERDICT_UNTESTED,
+                                                       .error = NAN,
+                                                       .noise = NAN,
+                                                       .value = ODB_NO_VALUE});
 }
 
 static void sequence_contradicts(struct odb_sequence *s)
@@ -136,10 +135,10 @@ void odb_sequence_dispose(struct odb_sequence *s)
 
 /* Which judged steps are wrong. */
 struct sequence_pattern {
-    size_t judged, bad, first;  /* counts; the first wrong one */
-    bool onset;                 /* all behind the first wrong one are */
-    bool first_step;            /* step 0 is */
-    bool alternates;            /* every second one is */
+    size_t judged, bad, first; /* counts; the first wrong one */
+    bool onset;                /* all behind the first wrong one are */
+    bool first_step;           /* step 0 is */
+    bool alternates;           /* every second one is */
 };
 
 static struct sequence_pattern sequence_pattern(const struct odb_sequence *s)
@@ -186,9 +185,9 @@ static enum odb_status sequence_forced(struct odb_sequence *s, const struct sequ
         s->verdict = many ? ODB_SEQUENCE_PREFILL : ODB_SEQUENCE_STEP;
     } else if (p->onset) {
         ODB_TRY(odb_forced_whole(s, p->first, options, &s->whole, err));
-        s->verdict = s->whole == ODB_VERDICT_PASS       ? ODB_SEQUENCE_DECODE
-                     : odb_verdict_is_bad(s->whole)     ? ODB_SEQUENCE_LENGTH
-                                                        : ODB_SEQUENCE_ONSET;
+        s->verdict = s->whole == ODB_VERDICT_PASS   ? ODB_SEQUENCE_DECODE
+                     : odb_verdict_is_bad(s->whole) ? ODB_SEQUENCE_LENGTH
+                                                    : ODB_SEQUENCE_ONSET;
     } else {
         s->verdict = ODB_SEQUENCE_SOME;
     }
@@ -209,8 +208,8 @@ static void sequence_free(struct odb_sequence *s)
     }
 }
 
-enum odb_status odb_sequence_judge(struct odb_sequence *s,
-                                   const struct odb_bisect_options *options, struct odb_error *err)
+enum odb_status odb_sequence_judge(struct odb_sequence *s, const struct odb_bisect_options *options,
+                                   struct odb_error *err)
 {
     bool moved = false, unsteady = false;
     ODB_TRY(odb_forced_judge(s, options, err));

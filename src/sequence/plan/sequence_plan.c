@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sequence/plan/plan.h"
+#include "sequence/plan/sequence_plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "sequence/plan/plan_int.h"
 
-#define PLAN_STEPS 8   /* where nobody says how many */
-#define PLAN_PREFILL 4 /* pieces of step 0 of a decoder, likewise */
+#define PLAN_STEPS 8   /* without --steps */
+#define PLAN_PREFILL 4 /* pieces of step 0 of a decoder, without --prefill */
 
 /* --- pairs ------------------------------------------------------------------------------------ */
 

@@ -4,8 +4,8 @@
  * one model, numbered from 0; a carry takes an output of one step to an input of the next; a feed
  * comes from outside, a piece for each step; every other input follows a rule.
  */
-#ifndef ODB_SEQUENCE_PLAN_PLAN_H
-#define ODB_SEQUENCE_PLAN_PLAN_H
+#ifndef ODB_SEQUENCE_PLAN_SEQUENCE_PLAN_H
+#define ODB_SEQUENCE_PLAN_SEQUENCE_PLAN_H
 
 #include "model/model.h"
 
@@ -52,21 +52,24 @@ struct odb_plan_input {
 };
 
 struct odb_plan {
-    const struct odb_model *model;          /* borrowed */
-    size_t steps;                           /* at least 1 */
-    ODB_VEC(size_t) chunks;                 /* how many pieces of the feeds step 0, 1, … takes; the
-                                               last is for all that follow */
-    ODB_VEC(struct odb_plan_input) inputs;  /* each of odb_graph_feeds(), then carries whose inputs
-                                               have initializers */
-    ODB_VEC(char *) asks;                   /* owned: options to add, each with its reason after
-                                               " # ", where something cannot be found out */
-    char *stop;                             /* owned: a formula that ends the sequence; NULL: none */
+    const struct odb_model *model; /* borrowed */
+    size_t steps;                  /* at least 1 */
+    ODB_VEC(size_t)
+    chunks; /* how many pieces of the feeds step 0, 1, … takes; the
+               last is for all that follow */
+    ODB_VEC(struct odb_plan_input)
+    inputs; /* each of odb_graph_feeds(), then carries whose inputs
+               have initializers */
+    ODB_VEC(char *)
+    asks;       /* owned: options to add, each with its reason after
+                   " # ", where something cannot be found out */
+    char *stop; /* owned: a formula that ends the sequence; NULL: none */
 };
 
 /* As the options say, borrowed strings; the lists are those of the command line, in order. */
 struct odb_plan_options {
-    size_t steps;    /* 0: not said */
-    size_t prefill;  /* 0: not said */
+    size_t steps;       /* 0: not said */
+    size_t prefill;     /* 0: not said */
     const char *chunks; /* "4,4,1"; NULL */
     const char *const *carries;
     size_t n_carries;

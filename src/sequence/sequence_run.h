@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Runs the steps of a plan and says what they show.
+ */
+#ifndef ODB_SEQUENCE_SEQUENCE_RUN_H
+#define ODB_SEQUENCE_SEQUENCE_RUN_H
+
+#include "sequence/sequence_found.h"
+
+/* The reference's steps, and the model against itself: all pieces at once give what step by step
+ * gives, and what a state held stays. out is the caller's to dispose of, on failure too. */
+enum odb_status odb_sequence_check(struct odb_sequence *out, const struct odb_plan *plan,
+                                   const struct odb_streams *streams,
+                                   const struct odb_search_hooks *hooks,
+                                   struct odb_error *err) ODB_MUST_USE;
+/* Forced, in another order, and free, after odb_sequence_check(). */
+enum odb_status odb_sequence_judge(struct odb_sequence *sequence,
+                                   const struct odb_bisect_options *options,
+                                   struct odb_error *err) ODB_MUST_USE;
+void odb_sequence_dispose(struct odb_sequence *sequence);
+
+const char *odb_sequence_word(enum odb_sequence_verdict verdict);
+bool odb_sequence_diverges(enum odb_sequence_verdict verdict);
+bool odb_sequence_searches(enum odb_sequence_verdict verdict);
+
+#endif
