@@ -123,12 +123,13 @@ static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
 #define OPTS_PLAN                                                                                  \
     ODB_OPTION_STEPS, ODB_OPTION_PREFILL, ODB_OPTION_CHUNKS, ODB_OPTION_CARRY, ODB_OPTION_START,   \
         ODB_OPTION_HOLD, ODB_OPTION_FEED, ODB_OPTION_NEXT, ODB_OPTION_SEQUENCE
-#define OPTS_FED OPTS_FEEDS, ODB_OPTION_INPUTS, OPTS_PLAN, ODB_OPTION_AT_STEP
+#define OPTS_FED OPTS_FEEDS, ODB_OPTION_INPUTS
+#define OPTS_STEPS OPTS_FED, OPTS_PLAN, ODB_OPTION_AT_STEP
 #define OPTS_RUN                                                                                   \
-    OPTS_FED, ODB_OPTION_REFERENCE, ODB_OPTION_TARGET, ODB_OPTION_MAP, ODB_OPTION_LAYOUT,          \
+    OPTS_STEPS, ODB_OPTION_REFERENCE, ODB_OPTION_TARGET, ODB_OPTION_MAP, ODB_OPTION_LAYOUT,        \
         ODB_OPTION_TYPES
 #define OPTS_SEARCH                                                                                \
-    OPTS_FED, ODB_OPTION_REFERENCE, ODB_OPTION_GOLDEN, ODB_OPTION_TARGET, ODB_OPTION_MAP,          \
+    OPTS_STEPS, ODB_OPTION_REFERENCE, ODB_OPTION_GOLDEN, ODB_OPTION_TARGET, ODB_OPTION_MAP,        \
         ODB_OPTION_LAYOUT, ODB_OPTION_TOL, ODB_OPTION_EXPECT, ODB_OPTION_TYPES,                    \
         ODB_OPTION_ENCODINGS
 #define OPTS_MEASURES                                                                              \
@@ -220,7 +221,7 @@ static const struct odb_command command_table[] = {
         .group = "find the fault",
         .args = args_explained,
         .options =
-            OPTIONS(OPTS_FED, ODB_OPTION_TARGET, ODB_OPTION_EXPLAIN_BUDGET, ODB_OPTION_VARIANTS,
+            OPTIONS(OPTS_STEPS, ODB_OPTION_TARGET, ODB_OPTION_EXPLAIN_BUDGET, ODB_OPTION_VARIANTS,
                     ODB_OPTION_ALL_VARIANTS, ODB_OPTION_BESIDE, ODB_OPTION_OP, ODB_OPTION_DOMAIN,
                     ODB_OPTION_OPSET, ODB_OPTION_ATTR, ODB_OPTION_OUT, ODB_OPTION_JSON),
         .help = "what a node of the target computed instead of its operator",
@@ -602,7 +603,7 @@ static const struct odb_command command_table[] = {
         .name = "sequence",
         .group = "look",
         .args = args_model,
-        .options = OPTIONS(OPTS_FED, ODB_OPTION_PLAN_FILE, ODB_OPTION_JSON),
+        .options = OPTIONS(OPTS_FED, OPTS_PLAN, ODB_OPTION_PLAN_FILE, ODB_OPTION_JSON),
         .help = "how a model with a state is run step by step",
         .text =
             "Says for each input what it is made of in the steps of a sequence: an output of the "

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Which outputs are carried, and how the other inputs move.
+ */
+#include "sequence/plan/sequence_plan.h"
+
+#include "sequence/plan/plan_int.h"
+#include "tests/help/models.h"
+
+/* A model with a pair of these names beside data, through a node that tells nothing. */
+static struct odb_model *plan_model_of(const char *input, const char *output)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    char *both = odb_xasprintf("data %s", input);
+    odb_build_input(b, "data", ODB_F32, 2, (int64_t[]){1, 4});
+    odb_build_input(b, input, ODB_F32, 2, (int64_t[]){1, 4});
+    odb_build_node(b, "Add", "a", both, "result");
+    odb_build_node(b, "Neg", "b", input, output);
+    odb_build_output(b, "result");
+    odb_build_output(b, output);
+    free(both);
+    return models_take(b);
+}
+
+static const struct odb_plan_options plan_usual = {0};
+
+static struct odb_plan *plan_of(const struct odb_model *model,
+                                const struct odb_plan_options *options)
+{
+    struct odb_plan *plan = NULL;
+    MODELS_OK(odb_plan_make(&plan, model, options, &why));
+    return plan;
+}
+
+static bool plan_pairs(const char *input, const char *output)
+{
+    struct odb_model *model = plan_model_of(input, output);
+    struct odb_plan *plan = plan_of(model, &plan_usual);
+    int i = plan_find_input(plan, input);
+    bool pairs = plan->inputs.items[i].move == ODB_MOVE_CARRY;
+    odb_plan_free(plan);
+    odb_model_free(model);
+    return pairs;
+}
+
+static void test_plan__names(void **state)
+{
+    static const char *const pairs[][2] = {
+        {"past_key_values.0.key", "present.0.key"},
+        {"past_0", "present_0"},
+        {"past", "present"},
+        {"past_key_0_in", "past_key_0_out"},
+        {"rnn_states_prev", "rnn_states"},
+        {"cached_key_3", "new_cached_key_3"},
+        {"cache_last_channel_len", "cache_last_channel_next_len"},
+        {"h0", "hn"},
+        {"h", "hn"},
+        {"state", "stateN"},
+        {"in_n_layer_self_k_cache", "out_n_layer_self_k_cache"},
+        {"conv_cache", "conv_cache_out"},
+        {"att_cache", "r_att_cache"},
+        {"key_cache.0", "updated_key_cache.0"},
+        {"hidden.1", "hidden"},
+    };
+    static const char *const none[][2] = {
+        {"input", "output"}, {"image", "label"},          {"past_0", "present_1"},
+        {"h", "cn"},         {"key_cache.1", "value.1"},  {"mean", "std"},
+        {"x", "y"},          {"image_mean", "image_std"}, {"input_5", "output_6"},
+    };
+    (void)state;
+    for (size_t i = 0; i < ODB_COUNT(pairs); i++)
+        if (!plan_pairs(pairs[i][0], pairs[i][1]))
+            fail_msg("%s and %s are no pair", pairs[i][0], pairs[i][1]);
+    for (size_t i = 0; i < ODB_COUNT(none); i++)
+        if (plan_pairs(none[i][0], none[i][1]))
+            fail_msg("%s and %s are a pair", none[i][0], none[i][1]);
+}
+
+/* With nothing but the pair, it is data: one image in, one out. */
+static void test_plan__data(void **state)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    odb_build_input(b, "image", ODB_F32, 2, (int64_t[]){1, 4});
+    odb_build_node(b, "Neg", "n", "image", "image_out");
+    odb_build_output(b, "image_out");
+    struct odb_model *model = models_take(b);
+    struct odb_plan *plan = plan_of(model, &plan_usual);
+    (void)state;
+    assert_false(odb_plan_has_carries(plan));
+    assert_int_equal(plan->inputs.items[0].move, ODB_MOVE_FEED);
+    assert_int_equal(plan->inputs.items[0].axis, -1);
+    odb_plan_free(plan);
+    odb_model_free(model);
+}
+
+/* Names say nothing; the LSTM does, through what moves numbers. */
+static void test_plan__slots(void **state)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    float weights[64] = {0};
+    struct odb_tensor *w = models_f32(3, (int64_t[]){1, 8, 2}, weights);
+    odb_build_input(b, "a", ODB_F32, 3, (int64_t[]){1, 1, 2});
+    odb_build_input(b, "p", ODB_F32, 3, (int64_t[]){1, 1, 2});
+    odb_build_input(b, "q", ODB_F32, 3, (int64_t[]){1, 1, 2});
+    odb_build_weight(b, "w", w);
+    odb_build_weight(b, "r", w);
+    odb_build_node(b, "Identity", "i", "q", "q2");
+    odb_build_node(b, "LSTM", "l", "a w r - - p q2", "y u v");
+    odb_build_output(b, "y");
+    odb_build_output(b, "v");
+    odb_build_output(b, "u");
+    struct odb_model *model = models_take(b);
+    struct odb_plan *plan = plan_of(model, &plan_usual);
+    (void)state;
+    for (size_t i = 0; i < plan->inputs.n; i++) {
+        const struct odb_plan_input *input = &plan->inputs.items[i];
+        const char *name = model->graph->values[input->value].name;
+        const char *from = input->output < 0 ? "" : model->graph->values[input->output].name;
+        assert_string_equal(from, !strcmp(name, "p") ? "u" : !strcmp(name, "q") ? "v" : "");
+    }
+    odb_plan_free(plan);
+    odb_model_free(model);
+    odb_tensor_unref(w);
+}
+
+static void plan_refused(const struct odb_model *model, const struct odb_plan_options *options,
+                         const char *part)
+{
+    struct odb_plan *plan = NULL;
+    struct odb_error err = ODB_ERROR_INIT;
+    char text[2048];
+    assert_int_equal(odb_plan_make(&plan, model, options, &err), ODB_E_USAGE);
+    odb_error_text(&err, text, sizeof text);
+    if (!strstr(text, part))
+        fail_msg("'%s' lacks '%s'", text, part);
+}
+
+static void test_plan__words(void **state)
+{
+    struct odb_model *model = plan_model_of("odd", "other");
+    const char *carry[] = {"other=odd"}, *turned[] = {"odd=other"}, *wrong[] = {"result=nothing"};
+    const char *start[] = {"odd=3"}, *next[] = {"odd=other[:,::-1]"}, *bad[] = {"odd=other["};
+    struct odb_plan_options how = {.steps = 5, .carries = carry, .n_carries = 1};
+    (void)state;
+    struct odb_plan *plan = plan_of(model, &how);
+    assert_int_equal(plan->inputs.items[1].move, ODB_MOVE_CARRY);
+    assert_int_equal(plan->steps, 5);
+    odb_plan_free(plan);
+    how = (struct odb_plan_options){
+        .chunks = "3,1", .carries = turned, .n_carries = 1, .starts = start, .n_starts = 1};
+    plan = plan_of(model, &how);
+    assert_string_equal(plan->inputs.items[1].start, "3");
+    assert_int_equal(odb_plan_past(plan, 3), 5);
+    assert_int_equal(odb_plan_pieces(plan, 7), 1);
+    odb_plan_free(plan);
+    how = (struct odb_plan_options){.nexts = next, .n_nexts = 1};
+    plan = plan_of(model, &how);
+    assert_int_equal(plan->inputs.items[1].move, ODB_MOVE_CARRY);
+    assert_string_equal(plan->inputs.items[1].start, "made");
+    odb_plan_free(plan);
+    how = (struct odb_plan_options){.carries = wrong, .n_carries = 1};
+    plan_refused(model, &how, "--carry result=nothing: the model has no such pair");
+    how = (struct odb_plan_options){.nexts = bad, .n_nexts = 1};
+    plan_refused(model, &how, "is missing at character 7");
+    how = (struct odb_plan_options){.chunks = "3,,1"};
+    plan_refused(model, &how, "a number from 1 to 100000 is missing");
+    how = (struct odb_plan_options){.file = "/nothing/here.seq"};
+    struct odb_error err = ODB_ERROR_INIT;
+    assert_int_equal(odb_plan_make(&plan, model, &how, &err), ODB_E_IO);
+    assert_string_equal(err.where, "/nothing/here.seq");
+    odb_model_free(model);
+}
+
+/* What a plan is written as gives the same plan. */
+static void test_plan__file(void **state)
+{
+    struct odb_model *model = plan_model_of("h", "hn");
+    char *folder = models_folder(), *path = odb_xasprintf("%s/plan.seq", folder);
+    struct odb_buf text = ODB_BUF_INIT, again = ODB_BUF_INIT;
+    struct odb_plan_options how = {.steps = 7, .chunks = "2,1"};
+    (void)state;
+    struct odb_plan *plan = plan_of(model, &how);
+    odb_plan_put(plan, &text);
+    MODELS_OK(odb_file_write(path, text.data, text.len, &why));
+    how = (struct odb_plan_options){.file = path};
+    struct odb_plan *read = plan_of(model, &how);
+    odb_plan_put(read, &again);
+    assert_non_null(strstr(text.data, "carry hn=h\nstart h=zeros\n"));
+    assert_non_null(strstr(again.data, "steps 7\nchunks 2,1\n"));
+    assert_non_null(strstr(again.data, "carry hn=h\nstart h=zeros\n"));
+    odb_plan_free(plan);
+    odb_plan_free(read);
+    odb_buf_dispose(&text);
+    odb_buf_dispose(&again);
+    odb_model_free(model);
+    free(path);
+    models_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plan__names), cmocka_unit_test(test_plan__data),
+        cmocka_unit_test(test_plan__slots), cmocka_unit_test(test_plan__words),
+        cmocka_unit_test(test_plan__file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
