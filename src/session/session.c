@@ -765,6 +765,11 @@ const unsigned char *odb_session_tags(const struct odb_session *session)
     return session->tags;
 }
 
+const struct odb_inside *odb_session_inside(const struct odb_session *session)
+{
+    return session->inside;
+}
+
 int odb_session_at(const struct odb_session *session)
 {
     return session->at;

@@ -76,6 +76,9 @@ size_t odb_session_n_bookmarks(const struct odb_session *session);
 const struct odb_bookmark *odb_session_bookmark_at(const struct odb_session *session, size_t i);
 /* Nodes before it have run; ODB_NO_NODE: there is no walk. */
 int odb_session_at(const struct odb_session *session);
+/* The innermost body that the walk is in, NULL: none. Caller holds the lock, and no command works.
+ */
+const struct odb_inside *odb_session_inside(const struct odb_session *session);
 /* Grows with every change of values or report. */
 unsigned long odb_session_generation(const struct odb_session *session);
 /* wake is called after a change, without the lock, from any thread; NULL: nothing is. */

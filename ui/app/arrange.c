@@ -290,9 +290,10 @@ static enum odb_status arrange_fold_row(struct ui_app *app, const char *how, str
     struct ui_view *nodes = arrange_nodes(app);
     struct ui_outline *outline = ui_nodes_outline(nodes);
     const struct odb_graph *graph = odb_session_model(app->session)->graph;
-    bool folded = ui_outline_row(outline, graph, nodes->selected).n > 1;
+    size_t row = ui_nodes_outline_row(nodes);
+    bool folded = ui_outline_row(outline, graph, row).n > 1;
     bool fold = !strcmp(how, "close") || (!strcmp(how, "toggle") && !folded);
-    if (ui_outline_fold(outline, graph, nodes->selected, fold))
+    if (ui_nodes_fold_body(nodes, how) || ui_outline_fold(outline, graph, row, fold))
         return ODB_OK;
     return odb_fail(err, ODB_E_USAGE,
                     !fold    ? "nothing is folded in this row"
@@ -334,6 +335,7 @@ UI_ACTION(fold)
         return status;
     }
     ui_nodes_remake(arrange_nodes(app));
-    ui_nodes_goto(arrange_nodes(app), node);
+    if (!about_row)
+        ui_nodes_goto(arrange_nodes(app), node);
     return ODB_OK;
 }

@@ -120,6 +120,64 @@ static bool loop_exports_nothing(const struct ui_app *app, const char *command)
     return unknown;
 }
 
+/* --- counts ----------------------------------------------------------------------------------- */
+
+#define LOOP_COUNT 99999 /* at most */
+#define LOOP_AGAIN 200   /* times that a command is given again, at most */
+
+/* What a count before a key does with its command. */
+static const struct loop_counted {
+    const char *command;
+    enum { LOOP_ARGUMENT, LOOP_REPEAT, LOOP_NUMBER } how;
+} loop_counted[] = {
+    {"up", LOOP_ARGUMENT},         {"down", LOOP_ARGUMENT},
+    {"left", LOOP_ARGUMENT},       {"right", LOOP_ARGUMENT},
+    {"step", LOOP_ARGUMENT},       {"next", LOOP_ARGUMENT},
+    {"producer", LOOP_ARGUMENT},   {"consumer", LOOP_ARGUMENT},
+    {"page-up", LOOP_REPEAT},      {"page-down", LOOP_REPEAT},
+    {"half-page-up", LOOP_REPEAT}, {"half-page-down", LOOP_REPEAT},
+    {"next-culprit", LOOP_REPEAT}, {"previous-culprit", LOOP_REPEAT},
+    {"next-match", LOOP_REPEAT},   {"previous-match", LOOP_REPEAT},
+    {"plane", LOOP_REPEAT},        {"next-divergence", LOOP_REPEAT},
+    {"section", LOOP_REPEAT},      {"previous-divergence", LOOP_REPEAT},
+    {"top", LOOP_NUMBER},          {"bottom", LOOP_NUMBER},
+};
+
+/* The command of a key, with the count that was typed before it: `5j`, `3n`, and `42G` as `:42`.
+ * Others have no use for one. */
+static void loop_give(struct ui_app *app, const char *command)
+{
+    size_t i = 0, n = (size_t)app->count;
+    app->count = 0;
+    while (i < ODB_COUNT(loop_counted) && strcmp(loop_counted[i].command, command) != 0)
+        i++;
+    if (!n || i == ODB_COUNT(loop_counted)) {
+        ui_app_command(app, command);
+        return;
+    }
+    if (loop_counted[i].how == LOOP_REPEAT) {
+        for (size_t k = 0; k < ODB_MIN(n, (size_t)LOOP_AGAIN); k++)
+            ui_app_command(app, command);
+        return;
+    }
+    bool number = loop_counted[i].how == LOOP_NUMBER;
+    char *line = odb_xasprintf("%s %zu", number ? "" : command, n);
+    ui_app_command(app, line);
+    free(line);
+}
+
+/* A digit that is no key of its own is part of a count; it is shown. False: it is none. */
+static bool loop_counts(struct ui_app *app, const char *view, int key)
+{
+    bool digit = key >= '0' + !app->count && key <= '9';
+    if (app->prefix || !digit || ui_keymap_find(app->keymap, view, key) ||
+        ui_keymap_begins(app->keymap, view, key))
+        return false;
+    app->count = ODB_MIN(app->count * 10 + key - '0', LOOP_COUNT);
+    ui_app_say(app, UI_STYLE_LABEL, "%d", app->count);
+    return true;
+}
+
 static void loop_key(struct ui_app *app, int key)
 {
     const char *view = ui_app_view(app)->name;
@@ -129,10 +187,12 @@ static void loop_key(struct ui_app *app, int key)
         loop_wanted(app, key);
         return;
     }
-    if (app->prefix && key == UI_KEY_ESC) {
-        app->prefix = 0;
+    if ((app->prefix || app->count) && key == UI_KEY_ESC) {
+        app->prefix = app->count = 0;
         return;
     }
+    if (loop_counts(app, view, key))
+        return;
     if (!app->prefix && ui_keymap_begins(app->keymap, view, key)) {
         app->prefix = key;
         return;
@@ -149,10 +209,11 @@ static void loop_key(struct ui_app *app, int key)
     else if (binding && strstr(binding->command, "{key}"))
         app->wanting = odb_xstrdup(binding->command);
     else if (binding)
-        ui_app_command(app, binding->command);
+        loop_give(app, binding->command);
     else
         ui_app_say(app, UI_STYLE_WARN, "the key %s does nothing here; ? lists the keys",
                    ui_key_name(key, name, sizeof name));
+    app->count = 0;
 }
 
 /* A click on the title of a column sorts by it, and once more the other way round. False: there is

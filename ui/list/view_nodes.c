@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "command/call/call.h"
@@ -15,6 +16,8 @@
 #include "command/table/command.h"
 #include "model/model.h"
 #include "session/session.h"
+#include "ui/list/body_rows.h"
+#include "ui/list/body_view.h"
 #include "ui/list/list.h"
 #include "ui/list/short_name.h"
 #include "ui/terminal/draw.h"
@@ -37,7 +40,10 @@
 struct nodes_view {
     struct ui_view view;
     struct ui_outline outline;
+    struct ui_bodies bodies;
+    bool has_bodies;         /* some node has */
     struct ui_upkeep upkeep; /* of the rows */
+    struct ui_upkeep learnt; /* of what is known of bodies */
     struct ui_names names;
     struct nodes_types {
         int width; /* columns of the widest type */
@@ -54,12 +60,29 @@ static const struct odb_graph *nodes_graph(const struct ui_view *view)
 static struct ui_row nodes_row(const struct ui_view *view, size_t row)
 {
     const struct nodes_view *v = (const struct nodes_view *)view;
-    return ui_outline_row(&v->outline, nodes_graph(view), row);
+    const struct ui_body_row *body;
+    return ui_outline_row(&v->outline, nodes_graph(view), ui_bodies_row(&v->bodies, row, &body));
+}
+
+/* The row as one of a body; NULL: it is of the main graph. Of a body's, nodes_row() is that of the
+ * node that has it. */
+static const struct ui_body_row *nodes_body(const struct ui_view *view, size_t row)
+{
+    const struct ui_body_row *body;
+    ui_bodies_row(&((const struct nodes_view *)view)->bodies, row, &body);
+    return body;
 }
 
 static size_t nodes_rows(const struct ui_view *view)
 {
-    return ui_outline_rows(&((const struct nodes_view *)view)->outline, nodes_graph(view));
+    const struct nodes_view *v = (const struct nodes_view *)view;
+    return ui_bodies_count(&v->bodies, ui_outline_rows(&v->outline, nodes_graph(view)));
+}
+
+size_t ui_nodes_outline_row(const struct ui_view *view)
+{
+    const struct ui_body_row *body;
+    return ui_bodies_row(&((const struct nodes_view *)view)->bodies, view->selected, &body);
 }
 
 int ui_nodes_selected(const struct ui_view *view)
@@ -84,12 +107,26 @@ const char *ui_nodes_filter_text(const struct ui_view *view)
 
 /* --- which rows ------------------------------------------------------------------------------- */
 
+/* The node of a body is found by its name, its operator, and what it makes. */
+static bool nodes_body_matches(const struct ui_body_row *row, const char *text)
+{
+    const struct odb_graph *graph = ui_body_row_graph(row);
+    const struct odb_node *node = &graph->nodes[row->node];
+    bool found = strcasestr(node->name, text) || strcasestr(node->op_type, text);
+    for (int o = 0; o < node->n_out && !found; o++)
+        found = node->out[o] != ODB_NO_VALUE && strcasestr(graph->values[node->out[o]].name, text);
+    return found;
+}
+
 /* A row holds a text if one of its nodes does. A name finds its node alone, and not the nodes
  * that read from it. */
 static bool nodes_matches(const struct ui_view *view, size_t row, const char *text)
 {
     const struct nodes_view *v = (const struct nodes_view *)view;
-    int node = nodes_row(view, row).node;
+    const struct ui_body_row *body = nodes_body(view, row);
+    int node = body ? ODB_NO_NODE : nodes_row(view, row).node;
+    if (body && body->node != ODB_NO_NODE)
+        return nodes_body_matches(body, text);
     while (node != ODB_NO_NODE) {
         if (odb_filter_word(view->app->session, node, text, false))
             return true;
@@ -102,13 +139,45 @@ void ui_nodes_remake(struct ui_view *view)
 {
     struct nodes_view *v = (struct nodes_view *)view;
     const struct odb_session *session = view->app->session;
-    int selected = ui_nodes_selected(view);
+    const struct ui_body_row *body = nodes_body(view, view->selected);
+    const struct odb_graph *graph = body ? ui_body_row_graph(body) : NULL;
+    int selected = ui_nodes_selected(view), inner = body ? body->node : ODB_NO_NODE;
     odb_session_lock(session);
     ui_upkeep_begin(&v->upkeep, session);
     ui_outline_make(&v->outline, session);
+    ui_bodies_make(&v->bodies, &v->outline, nodes_graph(view));
     ui_upkeep_end(&v->upkeep);
     odb_session_unlock(session);
     ui_nodes_goto(view, selected);
+    for (size_t i = 0; graph && i < v->bodies.rows.n; i++) { /* the same row of a body as before */
+        const struct ui_body_row *one = nodes_body(view, view->selected + 1 + i);
+        if (one && ui_body_row_graph(one) == graph && one->node == inner) {
+            ui_list_select(view, view->selected + 1 + i);
+            return;
+        }
+    }
+}
+
+/* Bodies are unfolded where the walk comes into them, and its place is selected. */
+static void nodes_learn(struct ui_view *view, bool busy)
+{
+    struct nodes_view *v = (struct nodes_view *)view;
+    const struct odb_session *session = view->app->session;
+    bool opened = false, due = false;
+    if (!v->has_bodies || busy)
+        return;
+    odb_session_lock(session);
+    due = ui_upkeep_is_due(&v->learnt, session, busy) || ui_bodies_moved(&v->bodies, session);
+    if (due) {
+        ui_upkeep_begin(&v->learnt, session);
+        opened = ui_bodies_learn(&v->bodies, session);
+        ui_upkeep_end(&v->learnt);
+    }
+    odb_session_unlock(session);
+    if (opened)
+        ui_nodes_remake(view);
+    if (due && v->bodies.inside)
+        ui_list_select(view, ui_bodies_here(&v->bodies, ui_nodes_outline_row(view)));
 }
 
 enum odb_status ui_nodes_filter(struct ui_view *view, const char *text, size_t *at,
@@ -156,11 +225,35 @@ static void nodes_prepare(struct ui_view *view, int cols)
     odb_session_unlock(session);
     if (stale)
         ui_nodes_remake(view);
+    nodes_learn(view, busy);
 }
 
 void ui_nodes_goto(struct ui_view *view, int node)
 {
-    ui_list_select(view, ui_outline_find(ui_nodes_outline(view), node));
+    const struct nodes_view *v = (const struct nodes_view *)view;
+    ui_list_select(view, ui_bodies_place(&v->bodies, ui_outline_find(&v->outline, node)));
+}
+
+/* Of the body that a row is in, or of the node of the row. */
+bool ui_nodes_fold_body(struct ui_view *view, const char *how)
+{
+    struct nodes_view *v = (struct nodes_view *)view;
+    const struct ui_body_row *body = nodes_body(view, view->selected);
+    const struct odb_graph *graph = body ? ui_body_row_graph(body) : nodes_graph(view);
+    struct ui_row row = ui_nodes_row(view);
+    int node = body ? body->node : row.n == 1 ? row.node : ODB_NO_NODE;
+    bool open = node != ODB_NO_NODE && ui_bodies_is_open(&v->bodies, graph, node);
+    bool has = node != ODB_NO_NODE && odb_node_has_body(&graph->nodes[node]);
+    bool fold = !strcmp(how, "close") || (!strcmp(how, "toggle") && (open || !has));
+    if (fold && !open && body) { /* the one that the row is in */
+        const struct odb_body_path *path = &body->path;
+        node = path->steps[path->n - 1].node;
+        graph = path->n > 1 ? path->steps[path->n - 2].body.graph : nodes_graph(view);
+    }
+    if (node == ODB_NO_NODE || !ui_bodies_fold(&v->bodies, graph, node, fold))
+        return false;
+    ui_nodes_remake(view);
+    return true;
 }
 
 bool ui_nodes_reveal(struct ui_view *view, int node)
@@ -413,6 +506,22 @@ static void nodes_draw_name(const struct ui_view *view, size_t at, const char *n
     odb_buf_dispose(&text);
 }
 
+/* The operator. Where there is no room for both, without its domain, which stands below the list.
+ * A sign before it says that there are bodies to unfold. */
+static void nodes_draw_op(const struct odb_node *node, bool open, int width,
+                          const struct ui_area *area, int col)
+{
+    enum ui_glyph glyph = open ? UI_GLYPH_UNFOLDED : UI_GLYPH_FOLDED;
+    const char *sign = odb_node_has_body(node) ? ui_glyph_text(glyph, area->terminal->unicode) : "";
+    char *whole =
+        odb_xasprintf("%s%s%s%s", sign, node->domain, *node->domain ? "::" : "", node->op_type);
+    char *brief = odb_xasprintf("%s%s", sign, node->op_type);
+    bool fits = ui_text_width(area->terminal, whole) <= width;
+    ui_draw_field(area, 0, col, width, UI_CUT_MIDDLE, UI_STYLE_OP, fits ? whole : brief);
+    free(whole);
+    free(brief);
+}
+
 static void nodes_draw_names(const struct ui_view *view, size_t at, int value,
                              const struct nodes_columns *c, const struct ui_area *area, int col)
 {
@@ -423,13 +532,8 @@ static void nodes_draw_names(const struct ui_view *view, size_t at, int value,
     char key[512] = "";
     if (value != ODB_NO_VALUE)
         odb_value_key(graph, &graph->values[value], key, sizeof key);
-    if (*node->domain)
-        odb_buf_printf(&text, "%s::", node->domain);
-    odb_buf_puts(&text, node->op_type);
-    /* Where there is no room for both, the operator: the domain stands below the list. */
-    bool fits = ui_text_width(area->terminal, odb_buf_text(&text)) <= c->op;
-    ui_draw_field(area, 0, col, c->op, UI_CUT_MIDDLE, UI_STYLE_OP,
-                  fits ? odb_buf_text(&text) : node->op_type);
+    const struct nodes_view *v = (const struct nodes_view *)view;
+    nodes_draw_op(node, ui_bodies_is_open(&v->bodies, graph, node->index), c->op, area, col);
     col += c->op + 1;
     /* A node without a name is known by what it makes. */
     nodes_draw_name(view, at, *node->name ? node->name : key, c->name, area, col);
@@ -539,8 +643,85 @@ static void nodes_draw_sign(const struct odb_session *session, int node, const s
                            odb_session_bookmark_at(session, i)->letter);
 }
 
+/* The error of a row, and what it is held against, behind the names. */
+static void nodes_draw_report(const struct ui_view *view, const struct odb_value_report *report,
+                              const struct nodes_columns *c, const struct ui_area *area, int col)
+{
+    char number[32];
+    ui_draw_error(area, 0, col, c->bar, report, ui_noise_factor(view->app->console));
+    const char *error = isinf(odb_report_error(report))
+                            ? odb_verdict_name(report->verdict)
+                            : ui_number_text(report->error, number, sizeof number);
+    if (c->number)
+        ui_draw_right(area, 0, col + c->bar, c->number + 1, ui_mark_style(report, false), error);
+    col += c->bar + c->number + 1;
+    ui_draw_right(area, 0, col, c->local, UI_STYLE_NUMBER,
+                  ui_number_text(report->local_error, number, sizeof number));
+    ui_draw_right(area, 0, col + c->local, c->noise, UI_STYLE_NUMBER,
+                  ui_number_text(report->noise, number, sizeof number));
+}
+
+/* "body of 36 nodes, turn 3", "then_branch of 4 nodes". */
+static void nodes_draw_body_head(const struct ui_view *view, const struct ui_body_row *row,
+                                 const struct ui_area *area, int col)
+{
+    const struct nodes_view *v = (const struct nodes_view *)view;
+    const struct odb_body *body = &row->path.steps[row->path.n - 1].body;
+    const struct ui_body_known *known = ui_bodies_known(&v->bodies, body->graph);
+    struct odb_buf text = ODB_BUF_INIT;
+    odb_buf_printf(&text, "%s %s of %zu node%s",
+                   ui_glyph_text(UI_GLYPH_UNFOLDED, area->terminal->unicode),
+                   body->attr ? body->attr : "function", body->graph->n_nodes,
+                   odb_plural(body->graph->n_nodes));
+    if (known && known->turn != ODB_ANY_TURN)
+        odb_buf_printf(&text, ", turn %lld", (long long)known->turn);
+    ui_draw_field(area, 0, col, area->cols - col, UI_CUT_END, UI_STYLE_LABEL, odb_buf_text(&text));
+    odb_buf_dispose(&text);
+}
+
+/* A node of a body: its index there, indented by how deep it is. */
+static void nodes_draw_body(const struct ui_view *view, const struct ui_body_row *row,
+                            const struct ui_area *area)
+{
+    static const struct odb_value_report unknown = {.verdict = ODB_VERDICT_UNTESTED};
+    const struct nodes_view *v = (const struct nodes_view *)view;
+    const struct nodes_columns c = nodes_columns(view, area->cols);
+    const struct odb_graph *graph = ui_body_row_graph(row);
+    const struct ui_body_known *known = ui_bodies_known(&v->bodies, graph);
+    int col = -view->left, in = ODB_MIN(2 * row->depth, c.op / 2);
+    if (row->node == ODB_NO_NODE) {
+        nodes_draw_body_head(view, row, area, col + c.index + 2 + in);
+        return;
+    }
+    const struct odb_node *node = &graph->nodes[row->node];
+    const struct odb_value_report *report = known ? &known->reports[row->node] : &unknown;
+    const char *name = *node->name ? node->name
+                       : node->n_out && node->out[0] != ODB_NO_VALUE
+                           ? graph->values[node->out[0]].name
+                           : "";
+    if (known && known->at == row->node)
+        ui_draw_glyph(area, 0, col, UI_STYLE_WARN, UI_GLYPH_HERE);
+    ui_draw_glyph(area, 0, col + c.index + 2 + in, ui_mark_style(report, report->culprit),
+                  ui_mark_glyph(report, report->culprit, false));
+    int from = col + c.index + 4 + in;
+    ui_draw_printf(area, 0, from, UI_STYLE_DIM, "%d", row->node);
+    from += c.index + 1;
+    int end = col + c.index + 4 + c.op + 1 + c.name + 1 + c.output + c.type + c.kernel;
+    bool open = ui_bodies_is_open(&v->bodies, graph, row->node);
+    int op = ODB_MIN(NODES_LEAST_OP + 2, ODB_MAX((end - from) / 2, 0));
+    nodes_draw_op(node, open, op, area, from);
+    ui_draw_field(area, 0, from + op + 1, ODB_MAX(end - from - op - 2, 0), UI_CUT_MIDDLE,
+                  *node->name ? UI_STYLE_NAME : UI_STYLE_DIM, name);
+    nodes_draw_report(view, report, &c, area, end + 1);
+}
+
 static void nodes_draw_row(const struct ui_view *view, size_t at, const struct ui_area *area)
 {
+    const struct ui_body_row *body = nodes_body(view, at);
+    if (body) {
+        nodes_draw_body(view, body, area);
+        return;
+    }
     const struct odb_session *session = view->app->session;
     struct nodes_columns c = nodes_columns(view, area->cols);
     struct ui_row row = nodes_row(view, at);
@@ -560,17 +741,7 @@ static void nodes_draw_row(const struct ui_view *view, size_t at, const struct u
     else
         nodes_draw_names(view, at, value, &c, area, col);
     col += c.op + 1 + c.name + 1 + c.output + c.type + c.kernel + 1;
-    ui_draw_error(area, 0, col, c.bar, report, ui_noise_factor(view->app->console));
-    const char *error = isinf(odb_report_error(report))
-                            ? odb_verdict_name(report->verdict)
-                            : ui_number_text(report->error, number, sizeof number);
-    if (c.number)
-        ui_draw_right(area, 0, col + c.bar, c.number + 1, ui_mark_style(report, false), error);
-    col += c.bar + c.number + 1;
-    ui_draw_right(area, 0, col, c.local, UI_STYLE_NUMBER,
-                  ui_number_text(report->local_error, number, sizeof number));
-    ui_draw_right(area, 0, col + c.local, c.noise, UI_STYLE_NUMBER,
-                  ui_number_text(report->noise, number, sizeof number));
+    nodes_draw_report(view, report, &c, area, col);
 }
 
 static void nodes_title(const struct ui_view *view, struct odb_buf *out)
@@ -596,11 +767,15 @@ static void nodes_subject(const struct ui_view *view, struct ui_subject *out)
 static void nodes_open(struct ui_view *view)
 {
     struct nodes_view *v = (struct nodes_view *)view;
+    const struct odb_graph *graph = nodes_graph(view);
+    for (size_t n = 0; n < graph->n_nodes && !v->has_bodies; n++)
+        v->has_bodies = odb_node_has_body(&graph->nodes[n]);
     ui_outline_init(&v->outline, &view->app->constants);
     ui_outline_look(&v->outline, nodes_graph(view));
     ui_names_make(&v->names, nodes_graph(view), v->outline.separator, view->app->terminal);
     v->outline.trunk = v->names.prefix;
     v->outline.trunk_depth = ODB_MAX(ODB_MIN(ui_names_depth(&v->names), v->outline.deepest - 1), 0);
+    v->names.op += v->has_bodies; /* a sign before the operator */
     if (view->app->constants.n)
         v->names.op = ODB_MAX(v->names.op, NODES_CONSTANTS);
     ui_nodes_remake(view);
@@ -610,6 +785,7 @@ static void nodes_open(struct ui_view *view)
 static void nodes_close(struct ui_view *view)
 {
     ui_outline_dispose(ui_nodes_outline(view));
+    ui_bodies_dispose(&((struct nodes_view *)view)->bodies);
     ui_names_dispose(&((struct nodes_view *)view)->names);
 }
 
@@ -617,9 +793,17 @@ static void nodes_close(struct ui_view *view)
 static enum ui_answer nodes_act(struct ui_view *view, const struct odb_command_call *call,
                                 struct odb_error *err)
 {
+    const struct ui_body_row *body = nodes_body(view, view->selected);
     if (call->command->screen != ODB_SCREEN_OPEN || odb_call_arg(call, 0) ||
-        ui_nodes_row(view).n < 2)
+        (ui_nodes_row(view).n < 2 && !body))
         return UI_NOT_MINE;
+    if (body && body->node != ODB_NO_NODE) {
+        struct odb_body_path path = body->path; /* the rows may be made anew */
+        ui_body_show(view->app, &path, body->node);
+        return UI_DONE;
+    }
+    if (body)
+        return ui_nodes_fold_body(view, "close") ? UI_DONE : UI_NOT_MINE;
     ui_app_command(view->app, "fold open");
     return UI_DONE;
 }

@@ -94,6 +94,7 @@ struct ui_app {
         size_t off, pass, culprits;
     } counts;
     int prefix;     /* first key of two; 0: none */
+    int count;      /* that was typed before a key; 0: none */
     char *wanting;  /* owned: a command with {key} in it that the next key is for */
     int divide;     /* columns of the list beside another view; 0: as it comes */
     int strip_rows; /* 0: as it comes */

@@ -242,6 +242,9 @@ static void help_marks(struct help_view *v)
     help_line(v, UI_STYLE_NORMAL, 2,
               "A bar is the error relative to the value's rms, from 1e-8 to 1 on a logarithmic "
               "scale; in it stand the noise of honest rounding and the tolerance.");
+    help_line(v, UI_STYLE_NORMAL, 2,
+              "A number before a key: 5j goes down by five, 3) to the third culprit from here, 42G "
+              "to #42, 10s runs ten nodes.");
     help_line(v, UI_STYLE_NORMAL, 0, "");
 }
 
