@@ -4,9 +4,10 @@
  * `where(t>0,h,zeros(2,1,64))`. They are of numbers, names, the operators + - * // % < <= > >= ==
  * !=, slices and a few functions. Nothing else: no loops, no files.
  *
- * A name is that of an input, as it was fed, or of an output, as it was given, one step before; in
- * quotes, 'a/b' or "a/b", it may have any characters. Without quotes t is the step, n how many
- * pieces of the feeds it takes, past how many those before took, and total both.
+ * A name is that of an input, as it was fed, or of an output, as it was given, one step before
+ * (feeds and held inputs: of this step); in quotes, 'a/b' or "a/b", it may have any characters.
+ * Without quotes t is the step, n how many pieces of the feeds it takes, past how many those before
+ * took, and total both.
  *
  *     concat(x,…,axis)    ones(dim,…)  zeros(dim,…)  full(number,dim,…)  arange([from,]to)
  *     gather(x,places[,axis])    put(x,place,y,axis): y stands in x from a place of the axis on
