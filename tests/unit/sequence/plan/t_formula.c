@@ -144,7 +144,7 @@ static void test_formula__numpy(void **state)
         skip();
     }
     snprintf(command, sizeof command, "%s tests/sequences/formulas.py 27 %d", python,
-             all ? 20000 : 800);
+             all ? 20000 : 500);
     FILE *list = popen(command, "r");
     assert_non_null(list);
     while (getline(&line, &size, list) > 0) {
@@ -167,7 +167,7 @@ static void test_formula__numpy(void **state)
         n++;
     }
     assert_int_equal(pclose(list), 0);
-    assert_true(n >= 800);
+    assert_true(n >= 500);
     free(line);
     names_dispose(&names);
 }
