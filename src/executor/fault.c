@@ -312,14 +312,14 @@ static enum odb_status fault_size(const struct odb_spec *spec, const char *optio
                                   struct fault_size *size, struct odb_error *err)
 {
     const char *text = odb_spec_option(spec, option);
-    char tail;
+    int one = 0, two = 0;
     if (!text)
         return ODB_OK;
     size->given = true;
-    int n = sscanf(text, "%ld:%ld-%ld%c", &size->axis, &size->lo, &size->hi, &tail);
+    int n = sscanf(text, "%ld:%ld%n-%ld%n", &size->axis, &size->lo, &one, &size->hi, &two);
     if (n == 2)
         size->hi = size->lo;
-    if ((n == 3 || (n == 2 && !strchr(strchr(text, ':'), '-'))) && size->lo <= size->hi)
+    if (n >= 2 && !text[n == 2 ? one : two] && size->lo >= 0 && size->lo <= size->hi)
         return ODB_OK;
     return odb_fail(err, ODB_E_USAGE, "%s=%s is neither AXIS:N nor AXIS:LO-HI", option, text);
 }
@@ -357,6 +357,8 @@ static enum odb_status fault_options(struct fault *fault, const struct odb_spec 
     ODB_TRY(odb_spec_whole(spec, "row", 0, 0x1p53, &fault->row, err));
     ODB_TRY(fault_size(spec, "dim", &fault->sizes[0], err));
     ODB_TRY(fault_size(spec, "and", &fault->sizes[1], err));
+    if (!fault->kind->spoil && (fault->sizes[0].given || fault->sizes[1].given || fault->row >= 0))
+        return odb_fail(err, ODB_E_USAGE, "dim=, and= and row= go with kinds that spoil numbers");
     fault->turn = (int64_t)turn;
     fault->node = odb_xstrdup(node);
     fault->inner = odb_xstrdup(spec->inner);
@@ -848,26 +850,28 @@ static bool fault_sized(const struct fault *fault, const struct odb_tensor *t)
     return fault->row < 0 || (t->rank && fault->row < (double)t->dims[0]);
 }
 
-/* Replaces *t, a tensor, by a spoiled copy; elements that the fault leaves alone keep their bits.
- */
+/* Replaces *t, a tensor, by a copy that is spoiled, or of which one row is; elements that the fault
+ * leaves alone keep their bits. */
 static enum odb_status fault_spoil_tensor(const struct fault *fault, const char *name,
                                           struct odb_tensor **t, struct odb_error *err)
 {
     const struct odb_tensor *was = *t;
     struct odb_tensor *now = NULL;
     struct odb_tensor *wide;
-    int64_t count = (int64_t)was->count;
+    size_t n = fault->row < 0 ? was->count : was->count / (size_t)was->dims[0];
+    size_t first = fault->row < 0 ? 0 : n * (size_t)fault->row;
+    int64_t count = (int64_t)n;
     ODB_TRY(odb_tensor_new_raw(&wide, ODB_F64, 1, &count, err));
     struct fault_work work = {.x = wide->data,
-                              .n = was->count,
+                              .n = n,
                               .shape = was,
                               .amount = fault->amount,
-                              .count = ODB_MIN(fault->count, was->count),
+                              .count = ODB_MIN(fault->count, n),
                               .seed = fault->seed};
     enum odb_status status = ODB_OK;
     bool nothing = fault->kind->neutral && fault->amount == 0, changed = false;
-    for (size_t i = 0; i < was->count; i++)
-        work.x[i] = odb_load_f64(was->dtype, was->data, i);
+    for (size_t i = 0; i < n; i++)
+        work.x[i] = odb_load_f64(was->dtype, was->data, first + i);
     if (!fault_measure(&work) && !fault_is_whole_numbers(fault)) {
         status = fault_refuse(fault, name, "it is all zero", err);
         goto out;
@@ -876,13 +880,10 @@ static enum odb_status fault_spoil_tensor(const struct fault *fault, const char 
         goto out;
     fault->kind->spoil(&work);
     ODB_TRY_OUT(odb_tensor_clone(&now, was, err));
-    size_t row = was->rank && fault->row >= 0 ? was->count / (size_t)was->dims[0] : 0;
-    for (size_t i = 0; i < was->count; i++) {
-        if (row && i / row != (size_t)fault->row)
-            continue;
-        double v = odb_load_f64(was->dtype, was->data, i);
+    for (size_t i = 0; i < n; i++) {
+        double v = odb_load_f64(was->dtype, was->data, first + i);
         if (memcmp(&v, &work.x[i], sizeof v) != 0)
-            odb_store_f64(now->dtype, now->data, i, work.x[i]);
+            odb_store_f64(now->dtype, now->data, first + i, work.x[i]);
     }
     changed = memcmp(now->data, was->data, was->bytes) != 0;
     if (!changed)

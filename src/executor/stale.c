@@ -46,20 +46,38 @@ static void stale_release(void *self)
     free(stale);
 }
 
-static enum odb_status stale_init(void **self, const struct odb_spec *spec, struct odb_error *err)
+/* *out on failure too. */
+static enum odb_status stale_read(struct stale **out, const struct odb_spec *spec,
+                                  struct odb_error *err)
 {
     double every = 1, after = 1;
+    const char *carry = odb_spec_option(spec, "carry");
+    *out = odb_new(struct stale);
     ODB_TRY(odb_spec_check(spec, stale_rows, err));
     ODB_TRY(odb_spec_whole(spec, "every", 1, 0x1p53, &every, err));
     ODB_TRY(odb_spec_whole(spec, "after", 0, 0x1p53, &after, err));
-    const char *carry = odb_spec_option(spec, "carry");
-    struct stale *stale = odb_new(struct stale);
-    *stale = (struct stale){.input = odb_xstrdup(spec->arg),
-                            .carry = carry ? odb_xstrdup(carry) : NULL,
-                            .first = odb_spec_option(spec, "first") != NULL,
-                            .every = (size_t)every,
-                            .after = (size_t)after};
-    enum odb_status status = odb_executor_open(&stale->inner, spec->inner, err);
+    **out = (struct stale){.input = odb_xstrdup(spec->arg),
+                           .carry = carry ? odb_xstrdup(carry) : NULL,
+                           .first = odb_spec_option(spec, "first") != NULL,
+                           .every = (size_t)every,
+                           .after = (size_t)after};
+    return ODB_OK;
+}
+
+static enum odb_status stale_look(const struct odb_spec *spec, struct odb_error *err)
+{
+    struct stale *stale;
+    enum odb_status status = stale_read(&stale, spec, err);
+    stale_release(stale);
+    return status;
+}
+
+static enum odb_status stale_init(void **self, const struct odb_spec *spec, struct odb_error *err)
+{
+    struct stale *stale;
+    enum odb_status status = stale_read(&stale, spec, err);
+    if (status == ODB_OK)
+        status = odb_executor_open(&stale->inner, spec->inner, err);
     if (status != ODB_OK) {
         stale_release(stale);
         return status;
@@ -106,10 +124,11 @@ static enum odb_status stale_execute(void *self, const struct odb_named *inputs,
                                      struct odb_tensor **outputs, struct odb_error *err)
 {
     struct stale *stale = self;
-    struct odb_named *fed = odb_xmemdup(inputs, n_inputs * sizeof *inputs + 1);
+    struct odb_named *fed = odb_new_n(struct odb_named, n_inputs + 1);
     struct odb_tensor *own = NULL;
-    for (size_t i = 0; i < n_inputs && !own; i++) {
-        if (strcmp(inputs[i].name, stale->input) != 0)
+    for (size_t i = 0; i < n_inputs; i++) {
+        fed[i] = inputs[i];
+        if (own || strcmp(inputs[i].name, stale->input) != 0)
             continue;
         own = odb_tensor_ref(inputs[i].tensor);
         if (stale_acts(stale, own))
@@ -134,6 +153,11 @@ static void stale_describe(void *self, char *text, size_t size)
              inner);
 }
 
+static enum odb_status stale_account(void *self, struct odb_account *account, struct odb_error *err)
+{
+    return odb_executor_account(((struct stale *)self)->inner, account, err);
+}
+
 static bool stale_cancel(void *self)
 {
     return odb_executor_cancel(((struct stale *)self)->inner);
@@ -151,11 +175,14 @@ const struct odb_executor_ops odb_executor_stale = {
     .options = stale_rows,
     .help = "another executor that gives an input what it was in an earlier run",
     .page = "onnxdbg-fault(7)",
+    .trusted = "*", /* what it wraps is looked at on its own */
+    .look = stale_look,
     .init = stale_init,
     .load_model = stale_load,
     .execute = stale_execute,
     .release = stale_release,
-    .cancel = stale_cancel,
     .describe = stale_describe,
     .capabilities = stale_capabilities,
+    .account = stale_account,
+    .cancel = stale_cancel,
 };

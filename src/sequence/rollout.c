@@ -101,8 +101,7 @@ static enum odb_status step_formula(struct odb_tensor **out, const struct step_n
         status = step_fit(out, value, err);
     odb_formula_free(formula);
     if (status != ODB_OK && err && !err->where[0])
-        odb_error_at(err, "step %lld, input %s, formula %s", (long long)scope->t, value->name,
-                     text);
+        odb_error_at(err, "step %lld, input %s", (long long)scope->t, value->name);
     return status;
 }
 

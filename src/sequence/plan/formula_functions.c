@@ -6,107 +6,114 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sequence/plan/formula_int.h"
 #include "sequence/plan/axis.h"
+#include "sequence/plan/formula_int.h"
 #include "tensor/dtype.h"
-
-#define FUNCTION_MOST ((int64_t)1 << 28)
 
 /* --- terms ------------------------------------------------------------------------------------ */
 
-static enum odb_status function_whole(int64_t *out, const struct odb_tensor *t,
-                                      struct odb_error *err)
+static enum odb_status function_whole(int64_t *out, struct formula_run *run,
+                                      const struct odb_tensor *t)
 {
-    if (t->count != 1 || odb_dtype_is_float(t->dtype))
-        return odb_fail(err, ODB_E_INPUT, "a term has to be one whole number");
+    if (t->count != 1 || !odb_dtype_is_integer(t->dtype))
+        return formula_fail(run, "a term has to be one whole number");
     *out = odb_tensor_i64(t, 0);
     return ODB_OK;
 }
 
-/* The axis that term number i says, or the usual one; negative ones count from the end. */
-static enum odb_status function_axis(int *axis, struct odb_tensor *const *in, size_t n, size_t i,
-                                     int usual, struct odb_error *err)
+/* A tensor as blocks: outer of them, each of n places of so many elements and bytes. */
+struct function_span {
+    int axis;
+    size_t outer, n, inner, bytes;
+};
+
+/* Of a tensor along the axis that term number i says, or the usual one; negative ones count from
+ * the end. */
+static enum odb_status function_span(struct function_span *out, struct formula_run *run,
+                                     struct odb_tensor *const *in, size_t n, size_t i, int usual)
 {
-    int64_t said = usual, rank = in[0]->rank;
+    const struct odb_tensor *t = in[0];
+    int64_t said = usual;
     if (i < n)
-        ODB_TRY(function_whole(&said, in[i], err));
-    said += said < 0 ? rank : 0;
-    if (said < 0 || said >= rank)
-        return odb_fail(err, ODB_E_INPUT, "a tensor of rank %lld has no such axis",
-                        (long long)rank);
-    *axis = (int)said;
+        ODB_TRY(function_whole(&said, run, in[i]));
+    int64_t axis = said < 0 ? said + t->rank : said;
+    if (axis < 0 || axis >= t->rank)
+        return formula_fail(run, "a tensor of rank %d has no axis %lld", t->rank, (long long)said);
+    *out = (struct function_span){(int)axis, 1, (size_t)t->dims[axis], 1, 0};
+    for (int k = 0; k < t->rank; k++)
+        *(k < axis ? &out->outer : &out->inner) *= k == axis ? 1 : (size_t)t->dims[k];
+    out->bytes = out->inner * (odb_dtype_info(t->dtype)->bits / 8);
     return ODB_OK;
 }
 
-/* What comes before the axis, along it, and behind it. */
-struct function_span {
-    size_t outer, n, inner;
-};
-
-static struct function_span function_span(const struct odb_tensor *t, int axis)
+/* What moves elements needs to know where one begins. */
+static enum odb_status function_bytes(struct formula_run *run, const struct odb_tensor *t)
 {
-    struct function_span span = {1, (size_t)t->dims[axis], 1};
-    for (int i = 0; i < t->rank; i++)
-        *(i < axis ? &span.outer : &span.inner) *= i == axis ? 1 : (size_t)t->dims[i];
-    return span;
+    if (odb_dtype_info(t->dtype)->bits >= 8)
+        return ODB_OK;
+    return formula_fail(run, "elements of %s do not stand in bytes of their own",
+                        odb_dtype_info(t->dtype)->name);
+}
+
+/* What counts or adds up needs numbers that have an order. */
+static enum odb_status function_real(struct formula_run *run, const struct odb_tensor *t)
+{
+    if (odb_dtype_info(t->dtype)->class_ != ODB_CLASS_COMPLEX)
+        return ODB_OK;
+    return formula_fail(run, "complex numbers have no order");
 }
 
 /* --- made of nothing -------------------------------------------------------------------------- */
 
-static enum odb_status function_fill(struct odb_tensor **out, struct odb_tensor *const *in,
-                                     size_t n, const struct odb_tensor *value, int64_t whole,
-                                     struct odb_error *err)
+static enum odb_status function_fill(struct odb_tensor **out, struct formula_run *run,
+                                     struct odb_tensor *const *in, size_t n, enum odb_dtype dtype,
+                                     double f, int64_t i)
 {
-    int64_t dims[ODB_MAX_RANK], count = 1;
-    enum odb_dtype dtype = value && odb_dtype_is_float(value->dtype) ? ODB_F64 : ODB_I64;
-    for (size_t i = 0; i < n; i++) {
-        ODB_TRY(function_whole(&dims[i], in[i], err));
-        if (dims[i] < 0 || (dims[i] && count > FUNCTION_MOST / dims[i]))
-            return odb_fail(err, ODB_E_INPUT, "a dimension of %lld is out of range",
-                            (long long)dims[i]);
-        count *= dims[i];
-    }
-    ODB_TRY(odb_tensor_new(out, dtype, (int)n, dims, err));
-    for (size_t i = 0; i < (*out)->count; i++)
+    int64_t dims[ODB_MAX_RANK];
+    for (size_t k = 0; k < n; k++)
+        ODB_TRY(function_whole(&dims[k], run, in[k]));
+    ODB_TRY(formula_new(out, run, dtype, (int)n, dims));
+    for (size_t k = 0; k < (*out)->count; k++)
         if (dtype == ODB_F64)
-            ((double *)(*out)->data)[i] = odb_tensor_f64(value, 0);
+            ((double *)(*out)->data)[k] = f;
         else
-            ((int64_t *)(*out)->data)[i] = value ? odb_tensor_i64(value, 0) : whole;
+            ((int64_t *)(*out)->data)[k] = i;
     return ODB_OK;
 }
 
-static enum odb_status function_ones(struct odb_tensor **out, struct odb_tensor *const *in,
-                                     size_t n, struct odb_error *err)
+static enum odb_status function_ones(struct odb_tensor **out, struct formula_run *run,
+                                     struct odb_tensor *const *in, size_t n)
 {
-    return function_fill(out, in, n, NULL, 1, err);
+    return function_fill(out, run, in, n, ODB_I64, 0, 1);
 }
 
-static enum odb_status function_zeros(struct odb_tensor **out, struct odb_tensor *const *in,
-                                      size_t n, struct odb_error *err)
+static enum odb_status function_zeros(struct odb_tensor **out, struct formula_run *run,
+                                      struct odb_tensor *const *in, size_t n)
 {
-    return function_fill(out, in, n, NULL, 0, err);
+    return function_fill(out, run, in, n, ODB_I64, 0, 0);
 }
 
-static enum odb_status function_full(struct odb_tensor **out, struct odb_tensor *const *in,
-                                     size_t n, struct odb_error *err)
+static enum odb_status function_full(struct odb_tensor **out, struct formula_run *run,
+                                     struct odb_tensor *const *in, size_t n)
 {
     if (in[0]->count != 1)
-        return odb_fail(err, ODB_E_INPUT, "what it is full of has to be one number");
-    return function_fill(out, in + 1, n - 1, in[0], 0, err);
+        return formula_fail(run, "what it is full of has to be one number");
+    ODB_TRY(function_real(run, in[0]));
+    return function_fill(out, run, in + 1, n - 1,
+                         odb_dtype_is_float(in[0]->dtype) ? ODB_F64 : ODB_I64,
+                         odb_tensor_f64(in[0], 0), odb_tensor_i64(in[0], 0));
 }
 
-static enum odb_status function_arange(struct odb_tensor **out, struct odb_tensor *const *in,
-                                       size_t n, struct odb_error *err)
+static enum odb_status function_arange(struct odb_tensor **out, struct formula_run *run,
+                                       struct odb_tensor *const *in, size_t n)
 {
-    int64_t from = 0, to = 0;
+    int64_t from = 0, to = 0, count = 0;
     if (n == 2)
-        ODB_TRY(function_whole(&from, in[0], err));
-    ODB_TRY(function_whole(&to, in[n - 1], err));
-    int64_t count = 0;
-    if (__builtin_sub_overflow(to, from, &count) || count > FUNCTION_MOST)
-        return odb_fail(err, ODB_E_INPUT, "it is too long");
-    count = ODB_MAX(count, (int64_t)0);
-    ODB_TRY(odb_tensor_new(out, ODB_I64, 1, &count, err));
+        ODB_TRY(function_whole(&from, run, in[0]));
+    ODB_TRY(function_whole(&to, run, in[n - 1]));
+    if (to > from && __builtin_sub_overflow(to, from, &count))
+        count = INT64_MAX;
+    ODB_TRY(formula_new(out, run, ODB_I64, 1, &count));
     for (int64_t i = 0; i < count; i++)
         ((int64_t *)(*out)->data)[i] = from + i;
     return ODB_OK;
@@ -114,33 +121,33 @@ static enum odb_status function_arange(struct odb_tensor **out, struct odb_tenso
 
 /* --- of one tensor ---------------------------------------------------------------------------- */
 
-static enum odb_status function_len(struct odb_tensor **out, struct odb_tensor *const *in, size_t n,
-                                    struct odb_error *err)
+static enum odb_status function_len(struct odb_tensor **out, struct formula_run *run,
+                                    struct odb_tensor *const *in, size_t n)
 {
-    int axis;
-    ODB_TRY(function_axis(&axis, in, n, 1, 0, err));
-    ODB_TRY(odb_tensor_new(out, ODB_I64, 0, NULL, err));
-    *(int64_t *)(*out)->data = in[0]->dims[axis];
+    struct function_span span;
+    ODB_TRY(function_span(&span, run, in, n, 1, 0));
+    ODB_TRY(formula_new(out, run, ODB_I64, 0, NULL));
+    *(int64_t *)(*out)->data = (int64_t)span.n;
     return ODB_OK;
 }
 
-static enum odb_status function_cumsum(struct odb_tensor **out, struct odb_tensor *const *in,
-                                       size_t n, struct odb_error *err)
+static enum odb_status function_cumsum(struct odb_tensor **out, struct formula_run *run,
+                                       struct odb_tensor *const *in, size_t n)
 {
-    int axis;
-    ODB_TRY(function_axis(&axis, in, n, 1, -1, err));
-    struct function_span span = function_span(in[0], axis);
+    struct function_span span;
     bool real = odb_dtype_is_float(in[0]->dtype);
-    ODB_TRY(odb_tensor_new(out, real ? ODB_F64 : ODB_I64, in[0]->rank, in[0]->dims, err));
-    for (size_t i = 0; i < in[0]->count; i++) {
+    ODB_TRY(function_real(run, in[0]));
+    ODB_TRY(function_span(&span, run, in, n, 1, -1));
+    ODB_TRY(formula_new(out, run, real ? ODB_F64 : ODB_I64, in[0]->rank, in[0]->dims));
+    double *sum = (*out)->data;
+    uint64_t *total = (*out)->data;
+    for (size_t i = 0; i < (*out)->count; i++) {
         bool first = i / span.inner % span.n == 0;
         if (real)
-            ((double *)(*out)->data)[i] =
-                odb_tensor_f64(in[0], i) + (first ? 0 : ((double *)(*out)->data)[i - span.inner]);
+            sum[i] =
+                first ? odb_tensor_f64(in[0], i) : sum[i - span.inner] + odb_tensor_f64(in[0], i);
         else
-            ((uint64_t *)(*out)->data)[i] =
-                (uint64_t)odb_tensor_i64(in[0], i) +
-                (first ? 0 : ((uint64_t *)(*out)->data)[i - span.inner]);
+            total[i] = (uint64_t)odb_tensor_i64(in[0], i) + (first ? 0 : total[i - span.inner]);
     }
     return ODB_OK;
 }
@@ -160,168 +167,183 @@ static size_t function_largest(const struct odb_tensor *t, size_t first, size_t 
     return best;
 }
 
-static enum odb_status function_argmax(struct odb_tensor **out, struct odb_tensor *const *in,
-                                       size_t n, struct odb_error *err)
+static enum odb_status function_argmax(struct odb_tensor **out, struct formula_run *run,
+                                       struct odb_tensor *const *in, size_t n)
 {
-    int axis;
+    struct function_span span;
     int64_t dims[ODB_MAX_RANK];
-    ODB_TRY(function_axis(&axis, in, n, 1, -1, err));
-    struct function_span span = function_span(in[0], axis);
+    ODB_TRY(function_real(run, in[0]));
+    ODB_TRY(function_span(&span, run, in, n, 1, -1));
     if (!span.n)
-        return odb_fail(err, ODB_E_INPUT, "the axis is empty");
+        return formula_fail(run, "there is no largest of nothing");
     for (int i = 0, k = 0; i < in[0]->rank; i++)
-        if (i != axis)
+        if (i != span.axis)
             dims[k++] = in[0]->dims[i];
-    ODB_TRY(odb_tensor_new(out, ODB_I64, in[0]->rank - 1, dims, err));
-    for (size_t o = 0; o < span.outer; o++)
-        for (size_t i = 0; i < span.inner; i++)
-            ((int64_t *)(*out)->data)[o * span.inner + i] =
-                (int64_t)function_largest(in[0], o * span.n * span.inner + i, span.n, span.inner);
+    ODB_TRY(formula_new(out, run, ODB_I64, in[0]->rank - 1, dims));
+    for (size_t i = 0; i < (*out)->count; i++)
+        ((int64_t *)(*out)->data)[i] = (int64_t)function_largest(
+            in[0], i / span.inner * span.n * span.inner + i % span.inner, span.n, span.inner);
     return ODB_OK;
 }
 
-static enum odb_status function_roll(struct odb_tensor **out, struct odb_tensor *const *in,
-                                     size_t n, struct odb_error *err)
+/* Along an axis the places that are listed, each in range; in the axis' place come rank others. */
+static enum odb_status function_pick(struct odb_tensor **out, struct formula_run *run,
+                                     const struct odb_tensor *t, const struct function_span *span,
+                                     const size_t *places, size_t n, int rank, const int64_t *in)
 {
-    int axis;
+    int64_t dims[2 * ODB_MAX_RANK];
+    int all = 0;
+    for (int i = 0; i < span->axis; i++)
+        dims[all++] = t->dims[i];
+    for (int i = 0; i < rank; i++)
+        dims[all++] = in[i];
+    for (int i = span->axis + 1; i < t->rank; i++)
+        dims[all++] = t->dims[i];
+    ODB_TRY(function_bytes(run, t));
+    if (all > ODB_MAX_RANK)
+        return formula_fail(run, "that makes %d axes, and %d are possible", all, ODB_MAX_RANK);
+    ODB_TRY(formula_new(out, run, t->dtype, all, dims));
+    char *to = (*out)->data;
+    for (size_t o = 0; o < span->outer && (*out)->count; o++)
+        for (size_t i = 0; i < n; i++, to += span->bytes)
+            memcpy(to, (const char *)t->data + (o * span->n + places[i]) * span->bytes,
+                   span->bytes);
+    return ODB_OK;
+}
+
+static enum odb_status function_roll(struct odb_tensor **out, struct formula_run *run,
+                                     struct odb_tensor *const *in, size_t n)
+{
+    struct function_span span;
     int64_t by = 0;
-    ODB_TRY(function_whole(&by, in[1], err));
-    ODB_TRY(function_axis(&axis, in, n, 2, -1, err));
-    int64_t all = in[0]->dims[axis];
-    int64_t at = all ? ((-by) % all + all) % all : 0;
-    struct odb_tensor *part[2] = {NULL, NULL};
-    enum odb_status status = odb_axis_part(&part[0], in[0], axis, at, all - at, err);
+    ODB_TRY(function_whole(&by, run, in[1]));
+    ODB_TRY(function_span(&span, run, in, n, 2, -1));
+    int64_t size = (int64_t)span.n;
+    size_t *places = odb_new_n(size_t, span.n + 1);
+    for (int64_t i = 0; i < size; i++)
+        places[i] = (size_t)((i - by % size + size) % size);
+    enum odb_status status = function_pick(out, run, in[0], &span, places, span.n, 1, &size);
+    free(places);
+    return status;
+}
+
+static enum odb_status function_gather(struct odb_tensor **out, struct formula_run *run,
+                                       struct odb_tensor *const *in, size_t n)
+{
+    struct function_span span;
+    const struct odb_tensor *from = in[1];
+    ODB_TRY(function_span(&span, run, in, n, 2, 0));
+    if (!odb_dtype_is_integer(from->dtype))
+        return formula_fail(run, "places have to be whole numbers");
+    size_t *places = odb_new_n(size_t, from->count + 1);
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < from->count && status == ODB_OK; i++) {
+        int64_t said = odb_tensor_i64(from, i), at = said < 0 ? said + (int64_t)span.n : said;
+        if (at < 0 || at >= (int64_t)span.n)
+            status = formula_fail(run, "there is no place %lld on an axis of %zu", (long long)said,
+                                  span.n);
+        places[i] = (size_t)at;
+    }
     if (status == ODB_OK)
-        status = odb_axis_part(&part[1], in[0], axis, 0, at, err);
-    if (status == ODB_OK)
-        status = odb_axis_join(out, part, 2, axis, err);
-    odb_tensor_unref(part[0]);
-    odb_tensor_unref(part[1]);
+        status = function_pick(out, run, in[0], &span, places, from->count, from->rank, from->dims);
+    free(places);
     return status;
 }
 
 /* --- of several ------------------------------------------------------------------------------- */
 
-/* Of several types: all become the widest of int64 and float64. */
-static enum odb_status function_alike(struct odb_tensor **out, struct odb_tensor *const *in,
-                                      size_t n, struct odb_error *err)
-{
-    bool alike = true, real = false;
-    for (size_t i = 0; i < n; i++) {
-        alike &= in[i]->dtype == in[0]->dtype;
-        real |= odb_dtype_is_float(in[i]->dtype);
-    }
-    for (size_t i = 0; i < n; i++)
-        if (alike)
-            out[i] = odb_tensor_ref(in[i]);
-        else
-            ODB_TRY(odb_tensor_cast(&out[i], in[i], real ? ODB_F64 : ODB_I64, err));
-    return ODB_OK;
-}
-
-/* Numbers in a float tensor's company take its type: concat(x[:,-64:],zeros(1,4),1). */
-static enum odb_status function_concat(struct odb_tensor **out, struct odb_tensor *const *in,
-                                       size_t n, struct odb_error *err)
+static enum odb_status function_concat(struct odb_tensor **out, struct formula_run *run,
+                                       struct odb_tensor *const *in, size_t n)
 {
     struct odb_tensor **alike = odb_new_n(struct odb_tensor *, n);
-    int axis;
-    enum odb_status status = function_axis(&axis, in, n, n - 1, 0, err);
+    struct odb_error why = ODB_ERROR_INIT;
+    struct function_span span;
+    enum odb_status status = function_span(&span, run, in, n, n - 1, 0);
+    for (size_t i = 0; i + 1 < n; i++)
+        run->left -= (int64_t)in[i]->count;
+    if (status == ODB_OK && run->left < 0)
+        status = formula_fail(run, "that makes too many elements");
     if (status == ODB_OK)
-        status = function_alike(alike, in, n - 1, err);
-    if (status == ODB_OK)
-        status = odb_axis_join(out, alike, n - 1, axis, err);
+        status = formula_alike(alike, run, in, n - 1);
+    if (status == ODB_OK && odb_axis_join(out, alike, n - 1, span.axis, &why) != ODB_OK)
+        status = formula_fail(run, "%s", why.what);
     for (size_t i = 0; i + 1 < n; i++)
         odb_tensor_unref(alike[i]);
     free(alike);
     return status;
 }
 
-/* By one condition: one or the other whole. By several: element by element, of one shape. */
-static enum odb_status function_where(struct odb_tensor **out, struct odb_tensor *const *in,
-                                      size_t n, struct odb_error *err)
+/* Element by element; of one condition it is chosen before anything comes here. */
+static enum odb_status function_where(struct odb_tensor **out, struct formula_run *run,
+                                      struct odb_tensor *const *in, size_t n)
 {
     struct odb_tensor *alike[2] = {NULL, NULL};
-    (void)n;
-    if (in[0]->count == 1) {
-        *out = odb_tensor_ref(odb_tensor_f64(in[0], 0) != 0 ? in[1] : in[2]);
-        return ODB_OK;
-    }
-    if (!odb_tensor_same_shape(in[0], in[1]) || !odb_tensor_same_shape(in[0], in[2]))
-        return odb_fail(err, ODB_E_INPUT, "condition and values differ in shape");
-    enum odb_status status = function_alike(alike, in + 1, 2, err);
+    int64_t dims[ODB_MAX_RANK];
+    int rank;
+    ODB_TRY(formula_shape(dims, &rank, run, in, n));
+    enum odb_status status = formula_alike(alike, run, in + 1, 2);
     if (status == ODB_OK)
-        status = odb_tensor_clone(out, alike[0], err);
-    size_t size = status == ODB_OK && (*out)->count ? (*out)->bytes / (*out)->count : 0;
-    for (size_t i = 0; status == ODB_OK && i < in[0]->count; i++)
-        if (odb_tensor_f64(in[0], i) == 0)
-            memcpy((char *)(*out)->data + i * size, (const char *)alike[1]->data + i * size, size);
+        status = function_bytes(run, alike[0]);
+    if (status == ODB_OK)
+        status = formula_new(out, run, alike[0]->dtype, rank, dims);
+    size_t size = status == ODB_OK ? odb_dtype_info(alike[0]->dtype)->bits / 8 : 0;
+    size_t count = status == ODB_OK ? (*out)->count : 0;
+    for (size_t i = 0; i < count; i++) {
+        bool first = odb_tensor_f64(in[0], formula_place(in[0], rank, dims, count, i)) != 0;
+        const struct odb_tensor *from = alike[!first];
+        memcpy((char *)(*out)->data + i * size,
+               (const char *)from->data + formula_place(from, rank, dims, count, i) * size, size);
+    }
     odb_tensor_unref(alike[0]);
     odb_tensor_unref(alike[1]);
     return status;
 }
 
-/* put(x, i, y, axis): y stands in places i, i + 1, … of x. */
-static enum odb_status function_put(struct odb_tensor **out, struct odb_tensor *const *in, size_t n,
-                                    struct odb_error *err)
+static enum odb_status function_put(struct odb_tensor **out, struct formula_run *run,
+                                    struct odb_tensor *const *in, size_t n)
 {
-    int axis;
-    int64_t at = 0;
-    struct odb_tensor *part[3] = {NULL, NULL, NULL};
-    ODB_TRY(function_whole(&at, in[1], err));
-    ODB_TRY(function_axis(&axis, in, n, 3, 0, err));
-    if (in[2]->rank != in[0]->rank)
-        return odb_fail(err, ODB_E_INPUT, "what is put in has another rank");
-    int64_t behind = at + in[2]->dims[axis];
-    enum odb_status status = odb_axis_part(&part[0], in[0], axis, 0, at, err);
-    if (status == ODB_OK)
-        status = odb_tensor_cast(&part[1], in[2], in[0]->dtype, err);
-    if (status == ODB_OK)
-        status = odb_axis_part(&part[2], in[0], axis, behind, in[0]->dims[axis] - behind, err);
-    if (status == ODB_OK)
-        status = odb_axis_join(out, part, 3, axis, err);
-    for (size_t i = 0; i < 3; i++)
-        odb_tensor_unref(part[i]);
-    return status;
-}
-
-static enum odb_status function_gather(struct odb_tensor **out, struct odb_tensor *const *in,
-                                       size_t n, struct odb_error *err)
-{
-    int axis;
-    ODB_TRY(function_axis(&axis, in, n, 2, 0, err));
-    size_t count = in[1]->count;
-    struct odb_tensor **parts = odb_new_n(struct odb_tensor *, count + 1);
-    enum odb_status status = odb_dtype_is_float(in[1]->dtype) || in[1]->rank > 1
-                                 ? odb_fail(err, ODB_E_INPUT, "places are a list of whole numbers")
-                                 : ODB_OK;
-    for (size_t i = 0; i < count && status == ODB_OK; i++) {
-        int64_t at = odb_tensor_i64(in[1], i);
-        status =
-            odb_axis_part(&parts[i], in[0], axis, at < 0 ? at + in[0]->dims[axis] : at, 1, err);
+    const struct odb_tensor *x = in[0];
+    struct odb_tensor *y = NULL;
+    struct function_span span;
+    int64_t said = 0;
+    ODB_TRY(function_whole(&said, run, in[1]));
+    ODB_TRY(function_span(&span, run, in, n, 3, 0));
+    ODB_TRY(function_bytes(run, x));
+    bool fits = x->rank == in[2]->rank;
+    for (int i = 0; i < x->rank && fits; i++)
+        fits = i == span.axis || x->dims[i] == in[2]->dims[i];
+    if (!fits)
+        return formula_fail(run, "shapes differ in more than axis %d", span.axis);
+    int64_t size = in[2]->dims[span.axis], at = said < 0 ? said + (int64_t)span.n : said;
+    if (at < 0 || size > (int64_t)span.n || at > (int64_t)span.n - size)
+        return formula_fail(run, "%lld from place %lld on are not on an axis of %zu",
+                            (long long)size, (long long)said, span.n);
+    ODB_TRY(odb_tensor_cast(&y, in[2], x->dtype, run->err));
+    enum odb_status status = formula_new(out, run, x->dtype, x->rank, x->dims);
+    if (status == ODB_OK && x->bytes) {
+        size_t bytes = (size_t)size * span.bytes;
+        memcpy((*out)->data, x->data, x->bytes);
+        for (size_t o = 0; o < span.outer && bytes; o++)
+            memcpy((char *)(*out)->data + (o * span.n + (size_t)at) * span.bytes,
+                   (const char *)y->data + o * bytes, bytes);
     }
-    if (status == ODB_OK && count)
-        status = odb_axis_join(out, parts, count, axis, err);
-    else if (status == ODB_OK)
-        status = odb_axis_part(out, in[0], axis, 0, 0, err);
-    for (size_t i = 0; i < count; i++)
-        odb_tensor_unref(parts[i]);
-    free(parts);
+    odb_tensor_unref(y);
     return status;
 }
 
 static const struct formula_row function_rows[] = {
-    {"concat", 2, 16, function_concat, "x,…,axis"},
-    {"ones", 0, 8, function_ones, "dim,…"},
-    {"zeros", 0, 8, function_zeros, "dim,…"},
-    {"full", 1, 9, function_full, "number,dim,…"},
-    {"arange", 1, 2, function_arange, "[from,]to"},
-    {"cumsum", 1, 2, function_cumsum, "x[,axis]"},
-    {"argmax", 1, 2, function_argmax, "x[,axis]"},
-    {"where", 3, 3, function_where, "condition,x,y"},
-    {"put", 4, 4, function_put, "x,place,y,axis"},
-    {"roll", 2, 3, function_roll, "x,by[,axis]"},
-    {"len", 1, 2, function_len, "x[,axis]"},
-    {"gather", 2, 3, function_gather, "x,places[,axis]"},
+    {"concat", 2, 16, function_concat, false, "x,…,axis"},
+    {"ones", 0, 8, function_ones, false, "dim,…"},
+    {"zeros", 0, 8, function_zeros, false, "dim,…"},
+    {"full", 1, 9, function_full, false, "number,dim,…"},
+    {"arange", 1, 2, function_arange, false, "[from,]to"},
+    {"cumsum", 1, 2, function_cumsum, false, "x[,axis]"},
+    {"argmax", 1, 2, function_argmax, false, "x[,axis]"},
+    {"where", 3, 3, function_where, true, "condition,x,y"},
+    {"put", 4, 4, function_put, false, "x,place,y,axis"},
+    {"roll", 2, 3, function_roll, false, "x,by[,axis]"},
+    {"len", 1, 2, function_len, false, "x[,axis]"},
+    {"gather", 2, 3, function_gather, false, "x,places[,axis]"},
 };
 
 size_t formula_function_find(const char *name, size_t len)

@@ -10,7 +10,7 @@
  *     entry    = "..." | formula | [formula] ":" [formula] [":" [formula]]
  *     atom     = number | name | name "(" [formula {"," formula}] ")" | "(" formula ")"
  *
- * A name is of letters, digits, "_" and "."; any other stands in single quotes.
+ * A name is of letters, digits, "_" and "."; any other stands in quotes.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -28,11 +28,15 @@ struct parser {
 
 static enum odb_status parse_formula(struct parser *p, struct formula_term **out);
 
+static enum odb_status parse_fail_at(struct parser *p, size_t at, const char *what)
+{
+    odb_fail(p->err, ODB_E_USAGE, "formula '%.200s', character %zu: %s", p->text, at + 1, what);
+    return odb_error_remedy(p->err, "write something like concat(attention_mask,ones(1,n),1)");
+}
+
 static enum odb_status parse_fail(struct parser *p, const char *what)
 {
-    odb_fail(p->err, ODB_E_USAGE, "formula '%.200s': %s at character %zu", p->text, what,
-             p->at + 1);
-    return odb_error_remedy(p->err, "write something like concat(attention_mask,ones(1,n),1)");
+    return parse_fail_at(p, p->at, what);
 }
 
 static void term_free(struct formula_term *term)
@@ -47,13 +51,13 @@ static void term_free(struct formula_term *term)
 }
 
 static enum odb_status parse_term(struct parser *p, struct formula_term **out,
-                                  enum formula_kind kind)
+                                  enum formula_kind kind, size_t at)
 {
     if (p->terms++ >= FORMULA_TERMS)
         return parse_fail(p, "it is too long");
     *out = odb_new(struct formula_term);
     (*out)->kind = kind;
-    (*out)->at = p->at;
+    (*out)->at = at;
     return ODB_OK;
 }
 
@@ -100,63 +104,95 @@ static enum odb_status parse_list(struct parser *p, struct formula_term *call)
 
 static void parse_note_name(struct parser *p, const char *name)
 {
-    static const char *const own[] = {"t", "n", "past", "total"};
-    for (size_t i = 0; i < ODB_COUNT(own); i++)
-        if (!strcmp(name, own[i]))
-            return;
     for (size_t i = 0; i < p->formula->names.n; i++)
         if (!strcmp(p->formula->names.items[i], name))
             return;
     odb_push(&p->formula->names, odb_xstrdup(name));
 }
 
+static enum odb_status parse_call(struct parser *p, struct formula_term **out, size_t from,
+                                  size_t n)
+{
+    size_t number = formula_function_find(p->text + from, n);
+    const struct formula_row *row = formula_function_row(number);
+    char *what = NULL;
+    if (row) {
+        ODB_TRY(parse_term(p, out, FORMULA_CALL, from));
+        (*out)->function = number;
+        ODB_TRY(parse_list(p, *out));
+        if ((*out)->terms.n >= row->least && (*out)->terms.n <= row->most)
+            return ODB_OK;
+        what = odb_xasprintf("it is %s(%s)", row->name, row->help);
+    } else {
+        what =
+            odb_xasprintf("there is no function %.*s", (int)ODB_MIN(n, (size_t)60), p->text + from);
+    }
+    enum odb_status status = parse_fail_at(p, from, what);
+    free(what);
+    return status;
+}
+
+static bool parse_in_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '.';
+}
+
 static enum odb_status parse_name(struct parser *p, struct formula_term **out)
 {
+    static const char *const counts[] = {"t", "n", "past", "total"}; /* FORMULA_COUNT */
     size_t from = p->at, n = 0;
-    bool quoted = p->text[from] == '\'';
-    from += quoted;
-    while (quoted ? p->text[from + n] && p->text[from + n] != '\''
-                  : isalnum((unsigned char)p->text[from + n]) || p->text[from + n] == '_' ||
-                        p->text[from + n] == '.')
+    while (parse_in_name(p->text[from + n]))
         n++;
-    if (quoted && !p->text[from + n])
-        return parse_fail(p, "a quote is not closed");
-    ODB_TRY(parse_term(p, out, FORMULA_NAME));
-    p->at = from + n + quoted;
-    if (!quoted && parse_peek(p) == '(') {
-        size_t row = formula_function_find(p->text + from, n);
-        if (!formula_function_row(row))
-            return parse_fail(p, "there is no such function before");
-        (*out)->kind = FORMULA_CALL;
-        (*out)->function = row;
-        p->at++;
-        ODB_TRY(parse_list(p, *out));
-        const struct formula_row *of = formula_function_row(row);
-        if ((*out)->terms.n >= of->least && (*out)->terms.n <= of->most)
-            return ODB_OK;
-        p->at = (*out)->at;
-        char *what = odb_xasprintf("it is %s(%s),", of->name, of->help);
-        parse_fail(p, what);
-        free(what);
-        return ODB_E_USAGE;
-    }
+    p->at = from + n;
+    if (parse_take(p, "("))
+        return parse_call(p, out, from, n);
+    ODB_TRY(parse_term(p, out, FORMULA_NAME, from));
     (*out)->text = odb_xstrndup(p->text + from, n);
+    for (size_t i = 0; i < ODB_COUNT(counts); i++)
+        if (!strcmp((*out)->text, counts[i])) {
+            (*out)->kind = FORMULA_COUNT;
+            (*out)->integer = (int64_t)i;
+            return ODB_OK;
+        }
     parse_note_name(p, (*out)->text);
     return ODB_OK;
 }
 
+static enum odb_status parse_quoted(struct parser *p, struct formula_term **out)
+{
+    const char *from = p->text + p->at + 1, *end = strchr(from, from[-1]);
+    if (!end)
+        return parse_fail(p, "a quote is not closed");
+    ODB_TRY(parse_term(p, out, FORMULA_NAME, p->at));
+    p->at = (size_t)(end + 1 - p->text);
+    (*out)->text = odb_xstrndup(from, (size_t)(end - from));
+    parse_note_name(p, (*out)->text);
+    return ODB_OK;
+}
+
+/* Decimal digits, with a point or a power of ten in them, or none. */
 static enum odb_status parse_number(struct parser *p, struct formula_term **out)
 {
     const char *from = p->text + p->at;
-    char *whole, *real;
+    size_t n = strspn(from, "0123456789");
+    bool real = from[n] == '.';
+    if (real)
+        n += 1 + strspn(from + n + 1, "0123456789");
+    if (from[n] == 'e' || from[n] == 'E') {
+        size_t sign = from[n + 1] == '+' || from[n + 1] == '-';
+        size_t digits = strspn(from + n + 1 + sign, "0123456789");
+        n += digits ? 1 + sign + digits : 0;
+        real |= digits > 0;
+    }
+    if (parse_in_name(from[n]))
+        return parse_fail(p, "that is neither a number nor a name");
+    ODB_TRY(parse_term(p, out, real ? FORMULA_REAL : FORMULA_INTEGER, p->at));
     errno = 0;
-    long long integer = strtoll(from, &whole, 10);
-    bool fits = !errno;
-    double number = strtod(from, &real);
-    ODB_TRY(parse_term(p, out, real > whole || !fits ? FORMULA_REAL : FORMULA_INTEGER));
-    (*out)->integer = integer;
-    (*out)->real = number;
-    p->at += (size_t)(ODB_MAX(real, whole) - from);
+    (*out)->integer = real ? 0 : strtoll(from, NULL, 10);
+    if (errno)
+        return parse_fail(p, "a whole number has 63 bits");
+    (*out)->real = strtod(from, NULL);
+    p->at += n;
     return ODB_OK;
 }
 
@@ -165,8 +201,10 @@ static enum odb_status parse_atom(struct parser *p, struct formula_term **out)
     char c = parse_peek(p);
     if (isdigit((unsigned char)c) || (c == '.' && isdigit((unsigned char)p->text[p->at + 1])))
         return parse_number(p, out);
-    if (isalpha((unsigned char)c) || c == '_' || c == '\'')
+    if (isalpha((unsigned char)c) || c == '_')
         return parse_name(p, out);
+    if (c == '\'' || c == '"')
+        return parse_quoted(p, out);
     if (!parse_take(p, "("))
         return parse_fail(p, "a number, a name or ( is missing");
     ODB_TRY(parse_formula(p, out));
@@ -177,24 +215,26 @@ static enum odb_status parse_atom(struct parser *p, struct formula_term **out)
 static enum odb_status parse_entry(struct parser *p, struct formula_term *slice,
                                    struct odb_buf *text)
 {
+    int colons = 0;
+    bool number = false;
     if (parse_take(p, "...")) {
         odb_buf_puts(text, "...");
         return ODB_OK;
     }
     for (;;) {
         char c = parse_peek(p);
-        if (c == ':') {
-            odb_buf_putc(text, ':');
+        if (c == ':' && colons < 2) {
+            odb_buf_putc(text, c);
             p->at++;
-            continue;
+            colons++;
+            number = false;
+        } else if (c == ':' || c == ',' || c == ']' || !c || number) {
+            return colons || number ? ODB_OK : parse_fail(p, "an index or a range is missing");
+        } else {
+            ODB_TRY(parse_below(p, slice, parse_formula));
+            odb_buf_putc(text, '#');
+            number = true;
         }
-        if (c == ',' || c == ']' || !c)
-            return ODB_OK;
-        ODB_TRY(parse_below(p, slice, parse_formula));
-        odb_buf_putc(text, '#');
-        c = parse_peek(p);
-        if (c != ':' && c != ',' && c != ']')
-            return parse_fail(p, "a comma or ] is missing");
     }
 }
 
@@ -210,7 +250,7 @@ static enum odb_status parse_slice(struct parser *p, struct formula_term *slice)
         odb_buf_puts(&text, more ? "," : "]");
     }
     if (status == ODB_OK && !parse_take(p, "]"))
-        status = parse_fail(p, "a ] is missing");
+        status = parse_fail(p, "a comma or ] is missing");
     slice->text = odb_buf_take(&text);
     return status;
 }
@@ -220,7 +260,7 @@ static enum odb_status parse_part(struct parser *p, struct formula_term **out)
     ODB_TRY(parse_atom(p, out));
     while (parse_take(p, "[")) {
         struct formula_term *slice = NULL;
-        ODB_TRY(parse_term(p, &slice, FORMULA_SLICE));
+        ODB_TRY(parse_term(p, &slice, FORMULA_SLICE, p->at - 1));
         odb_push(&slice->terms, *out);
         *out = slice;
         ODB_TRY(parse_slice(p, slice));
@@ -230,15 +270,16 @@ static enum odb_status parse_part(struct parser *p, struct formula_term **out)
 
 static enum odb_status parse_sign(struct parser *p, struct formula_term **out)
 {
-    struct formula_term *zero = NULL;
+    struct formula_term *minus = NULL;
     if (!parse_take(p, "-"))
         return parse_part(p, out);
     if (++p->depth > FORMULA_DEPTH)
         return parse_fail(p, "it is too deep");
-    ODB_TRY(parse_term(p, out, FORMULA_OPERATOR));
-    (*out)->operator= FORMULA_SUBTRACT;
-    ODB_TRY(parse_term(p, &zero, FORMULA_INTEGER));
-    odb_push(&(*out)->terms, zero);
+    ODB_TRY(parse_term(p, out, FORMULA_OPERATOR, p->at - 1));
+    (*out)->op = FORMULA_MULTIPLY; /* and not 0 - x, as there is a -0 */
+    ODB_TRY(parse_term(p, &minus, FORMULA_INTEGER, p->at - 1));
+    minus->integer = -1;
+    odb_push(&(*out)->terms, minus);
     enum odb_status status = parse_below(p, *out, parse_sign);
     p->depth--;
     return status;
@@ -247,7 +288,7 @@ static enum odb_status parse_sign(struct parser *p, struct formula_term **out)
 /* Operators of one rank, the longer words first. */
 struct parser_word {
     const char *word;
-    enum formula_operator operator;
+    enum formula_operator op;
 };
 static const struct parser_word parser_products[] = {
     {"*", FORMULA_MULTIPLY}, {"//", FORMULA_DIVIDE}, {"%", FORMULA_MODULO}, {NULL, 0}};
@@ -274,8 +315,8 @@ static enum odb_status parse_chain(struct parser *p, const struct parser_word *w
         if (!word->word)
             return ODB_OK;
         struct formula_term *operation = NULL;
-        ODB_TRY(parse_term(p, &operation, FORMULA_OPERATOR));
-        operation->operator= word->operator;
+        ODB_TRY(parse_term(p, &operation, FORMULA_OPERATOR, p->at - strlen(word->word)));
+        operation->op = word->op;
         odb_push(&operation->terms, *out);
         *out = operation;
         ODB_TRY(parse_below(p, operation, inner));

@@ -89,10 +89,10 @@ enum odb_status plan_words_read(struct plan_words *words, const struct odb_plan_
     if (options->chunks)
         words_add(words, "chunks", options->chunks, "--chunks");
     words_list(words, "carry", options->carries, options->n_carries);
-    words_list(words, "start", options->starts, options->n_starts);
     words_list(words, "hold", options->holds, options->n_holds);
     words_list(words, "feed", options->feeds, options->n_feeds);
     words_list(words, "next", options->nexts, options->n_nexts);
+    words_list(words, "start", options->starts, options->n_starts); /* behind what it begins */
     if (options->stop)
         words_add(words, "stop", options->stop, "--stop");
     return ODB_OK;
@@ -271,12 +271,44 @@ static enum odb_status words_stop(struct odb_plan *plan, const struct plan_word 
 typedef enum odb_status words_input_fn(struct odb_plan *plan, const struct plan_word *word,
                                        size_t i, const char *value, struct odb_error *err);
 
+/* A formula in which all names are those of inputs and outputs. *before: it reads the step before:
+ * input i, one that is not fed or held, or an output. */
+static enum odb_status words_formula(struct odb_plan *plan, const struct plan_word *word, size_t i,
+                                     const char *text, bool *before, struct odb_error *err)
+{
+    struct odb_formula *formula = NULL;
+    const char *name;
+    char what[200] = "";
+    *before = false;
+    ODB_TRY(odb_formula_parse(&formula, text, err));
+    for (size_t k = 0; (name = odb_formula_name(formula, k)); k++) {
+        int own = plan_find_input(plan, name);
+        bool output = plan_find_output(plan, name) != ODB_NO_VALUE;
+        enum odb_move move = own < 0 ? ODB_MOVE_HOLD : plan->inputs.items[own].move;
+        *before |= own == (int)i || output || move == ODB_MOVE_CARRY || move == ODB_MOVE_RULE;
+        if (own < 0 && !output)
+            snprintf(what, sizeof what, "%.100s is neither an input nor an output", name);
+    }
+    odb_formula_free(formula);
+    return what[0] ? words_fail(word, err, what) : ODB_OK;
+}
+
+/* Of an input that follows a formula another may be for step 0. */
 static enum odb_status words_start(struct odb_plan *plan, const struct plan_word *word, size_t i,
                                    const char *value, struct odb_error *err)
 {
-    (void)word;
-    (void)err;
-    plan_text(&plan->inputs.items[i].start, value);
+    struct odb_plan_input *input = &plan->inputs.items[i];
+    struct odb_error why = ODB_ERROR_INIT;
+    char *end;
+    bool before;
+    (void)!strtod(value, &end);
+    bool formula = input->next && (*end || input->move == ODB_MOVE_RULE) &&
+                   words_formula(plan, word, i, value, &before, &why) == ODB_OK;
+    if (input->move == ODB_MOVE_RULE && !formula)
+        return words_fail(word, err, "an input that follows a rule begins with a formula");
+    if (formula)
+        input->move = ODB_MOVE_RULE;
+    plan_text(&input->start, value);
     return ODB_OK;
 }
 
@@ -316,24 +348,19 @@ static enum odb_status words_feed(struct odb_plan *plan, const struct plan_word 
     return ODB_OK;
 }
 
+/* Where it reads the step before, step 0 has what was found out of the input, or what is made. */
 static enum odb_status words_next(struct odb_plan *plan, const struct plan_word *word, size_t i,
                                   const char *value, struct odb_error *err)
 {
     struct odb_plan_input *input = &plan->inputs.items[i];
-    struct odb_formula *formula = NULL;
-    (void)word;
-    ODB_TRY(odb_formula_parse(&formula, value, err));
-    bool of_before = false; /* it reads an output, so that the first step has nothing of it */
-    for (size_t k = 0; odb_formula_name(formula, k); k++) {
-        const char *name = odb_formula_name(formula, k);
-        int own = plan_find_input(plan, name);
-        of_before |= own == (int)i || plan_find_output(plan, name) != ODB_NO_VALUE;
-    }
-    odb_formula_free(formula);
-    if (input->move != ODB_MOVE_CARRY && of_before) {
+    bool before;
+    ODB_TRY(words_formula(plan, word, i, value, &before, err));
+    if (before && input->move == ODB_MOVE_RULE) {
+        plan_text(&input->start, input->start ? input->start : input->next);
+    } else if (before && input->move != ODB_MOVE_CARRY) {
         input->move = ODB_MOVE_CARRY;
         plan_text(&input->start, "made");
-    } else if (input->move != ODB_MOVE_CARRY) {
+    } else if (!before && input->move != ODB_MOVE_CARRY) {
         input->move = ODB_MOVE_RULE;
         plan_text(&input->start, NULL);
     }

@@ -150,6 +150,18 @@ static void test_fault__two_of_them(void **state)
     free_outputs(out, 3);
 }
 
+/* One row is as if it were alone: its own size, its own places. */
+static void test_fault__row(void **state)
+{
+    expect_b("fault:scale,node=b,amount=1,row=0@cpu", (double[]){2, 8, 18, 32, 25, 36, 49, 64}, 0);
+    expect_b("fault:scale,node=b,amount=1,row=1@cpu", (double[]){1, 4, 9, 16, 50, 72, 98, 128}, 0);
+    expect_b("fault:scale,node=b,row=2@cpu", (double[]){1, 4, 9, 16, 25, 36, 49, 64}, 0);
+    expect_b("fault:nan,node=b,row=0@cpu", (double[]){1, 4, NAN, 16, 25, 36, 49, 64}, 0);
+    expect_b("fault:saturate,node=b,row=0@cpu", (double[]){1, 4, 8, 8, 25, 36, 49, 64}, 0);
+    expect_b("fault:swap,node=b,row=1@cpu", (double[]){1, 4, 9, 16, 49, 64, 25, 36}, 0);
+    expect_b("fault:zero-channel,node=b,row=1@cpu", (double[]){1, 4, 9, 16, 0, 36, 49, 64}, 0);
+}
+
 static void test_fault__cannot_be_planted(void **state)
 {
     static const float zeros[8] = {0}, same[] = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -190,6 +202,17 @@ static void test_fault__wrong_spec(void **state)
                                       "fault:nan,node=b,fused=1.5@cpu",
                                       "fault:scale,node=b,amount=x@cpu",
                                       "fault:scale,node=b,size=3@cpu",
+                                      "fault:scale,node=b,dim=3@cpu",
+                                      "fault:scale,node=b,dim=3:@cpu",
+                                      "fault:scale,node=b,dim=3:9x@cpu",
+                                      "fault:scale,node=b,dim=3:9-@cpu",
+                                      "fault:scale,node=b,dim=3:9-10x@cpu",
+                                      "fault:scale,node=b,dim=3:9-8@cpu",
+                                      "fault:scale,node=b,dim=3:-1@cpu",
+                                      "fault:scale,node=b,and=x:1@cpu",
+                                      "fault:scale,node=b,row=-1@cpu",
+                                      "fault:crash,node=b,dim=0:1@cpu",
+                                      "fault:overwrite,node=b,from=a,row=1@cpu",
                                       "fault:scale,node=b@nonsense"};
     for (size_t i = 0; i < ODB_COUNT(bad); i++) {
         struct odb_executor *fault = NULL;
@@ -318,6 +341,52 @@ static void test_fault__shapes_change(void **state)
     odb_executor_close(fault);
 }
 
+/* y = -x of so many rows and columns; the first element tells whether the fault acts. */
+static void expect_sizes(const char *where, int64_t rows, int64_t columns, bool acts)
+{
+    char *spec = odb_xasprintf("fault:scale,node=n,amount=1,%s@cpu", where);
+    struct odb_executor *fault = open_fault(spec);
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_builder *b = odb_build_new("dynamic", 17);
+    struct odb_buf bytes = ODB_BUF_INIT;
+    struct odb_tensor *y, *x = help_floats(rows, columns, help_x);
+    struct odb_named in = {"x", x};
+    const char *name = "y";
+    odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){-1, -1});
+    odb_build_node(b, "Neg", "n", "x", "y");
+    odb_build_output(b, "y");
+    odb_build_bytes(b, &bytes);
+    odb_build_free(b);
+    struct odb_load load = {.bytes = bytes.data, .size = bytes.len, .dir = "."};
+    help_ok(odb_executor_load(fault, &load, &err), &err);
+    help_ok(odb_executor_run(fault, &in, 1, &name, 1, &y, &err), &err);
+    if (odb_tensor_f64(y, 0) != (acts ? -2 : -1))
+        fail_msg("%s, %d by %d: %g", spec, (int)rows, (int)columns, odb_tensor_f64(y, 0));
+    odb_tensor_unref(x);
+    odb_tensor_unref(y);
+    odb_buf_dispose(&bytes);
+    odb_executor_close(fault);
+    free(spec);
+}
+
+static void test_fault__sizes(void **state)
+{
+    expect_sizes("dim=1:4", 2, 4, true);
+    expect_sizes("dim=1:4", 2, 3, false);
+    expect_sizes("dim=0:4", 2, 4, false);
+    expect_sizes("dim=-1:3-4", 2, 2, false);
+    expect_sizes("dim=-1:3-4", 2, 3, true);
+    expect_sizes("dim=-1:3-4", 2, 4, true);
+    expect_sizes("dim=-2:1", 1, 4, true);
+    expect_sizes("dim=-1:3-4,and=0:1", 2, 4, false);
+    expect_sizes("dim=-1:3-4,and=0:1", 1, 4, true);
+    expect_sizes("dim=-1:3-4,and=0:1", 1, 2, false);
+    expect_sizes("dim=2:0-99", 2, 4, false); /* it has no such axis */
+    expect_sizes("dim=-3:0-99", 2, 4, false);
+    expect_sizes("dim=1:4,row=0", 2, 4, true);
+    expect_sizes("dim=1:4,row=1", 2, 4, false);
+}
+
 static void test_fault__on_ort(void **state)
 {
     if (!help_has_ort())
@@ -405,6 +474,8 @@ int main(void)
         cmocka_unit_test(test_fault__round_bf16),
         cmocka_unit_test(test_fault__ends),
         cmocka_unit_test(test_fault__two_of_them),
+        cmocka_unit_test(test_fault__row),
+        cmocka_unit_test(test_fault__sizes),
         cmocka_unit_test(test_fault__cannot_be_planted),
         cmocka_unit_test(test_fault__wrong_spec),
         cmocka_unit_test(test_fault__hidden),

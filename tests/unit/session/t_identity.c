@@ -218,6 +218,7 @@ static void test_identity__a_runtime_is_not_trusted(void **state)
     }
     assert_true(with >= 7);
     assert_true(odb_executor_trusted("fault:scale,node=n@ort,opt=basic"));
+    assert_true(odb_executor_trusted("stale:h,carry=hn@ort,opt=basic"));
 }
 
 int main(void)

@@ -38,6 +38,10 @@ static void sequence_put_source(const struct odb_plan *plan, const struct odb_pl
         odb_buf_put_shown(out, input->start);
     } else if (input->move == ODB_MOVE_RULE) {
         odb_buf_put_shown(out, input->next);
+        if (input->start) {
+            odb_buf_puts(out, "; begins ");
+            odb_buf_put_shown(out, input->start);
+        }
     } else {
         odb_buf_put_shown(out, input->start);
         if (input->move == ODB_MOVE_FEED && input->axis >= 0)

@@ -1143,6 +1143,7 @@ static const struct row rows[] = {
     {"onnx-mlir 2020", "onnx-mlir:--stand-in=2020,home=$B/mlir,cache=off", MLIR},
     {"plugin", "plugin:$B/tiny_executor.so", TYPES_ALL},
     {"fault", "fault:scale,amount=0,node=cut@cpu", TYPES_ALL},
+    {"stale", "stale:elsewhere@cpu", TYPES_ALL},
     {"dump", "dump:$DIR", TYPES_ALL, .prepare = prepare_dump},
     {"ssh", "ssh:loopback,cpu", TYPES_ALL, .missing = ssh_missing},
     {"ssh, python", "ssh:loopback,python:$TOP/tests/python/conform.py", TYPES_ALL,

@@ -161,13 +161,103 @@ static void test_plan__words(void **state)
     how = (struct odb_plan_options){.carries = wrong, .n_carries = 1};
     plan_refused(model, &how, "--carry result=nothing: the model has no such pair");
     how = (struct odb_plan_options){.nexts = bad, .n_nexts = 1};
-    plan_refused(model, &how, "is missing at character 7");
+    plan_refused(model, &how, "character 7: an index or a range is missing");
     how = (struct odb_plan_options){.chunks = "3,,1"};
     plan_refused(model, &how, "a number from 1 to 100000 is missing");
     how = (struct odb_plan_options){.file = "/nothing/here.seq"};
     struct odb_error err = ODB_ERROR_INIT;
     assert_int_equal(odb_plan_make(&plan, model, &how, &err), ODB_E_IO);
     assert_string_equal(err.where, "/nothing/here.seq");
+    odb_model_free(model);
+}
+
+/* The plan of a file with the text of another plan. */
+static struct odb_plan *plan_again(const struct odb_model *model, const struct odb_plan *plan)
+{
+    char *folder = models_folder(), *path = odb_xasprintf("%s/plan.seq", folder);
+    struct odb_plan_options how = {.file = path};
+    struct odb_buf text = ODB_BUF_INIT;
+    odb_plan_put(plan, &text);
+    MODELS_OK(odb_file_write(path, text.data, text.len, &why));
+    struct odb_plan *again = plan_of(model, &how);
+    odb_buf_dispose(&text);
+    free(path);
+    models_remove(folder);
+    return again;
+}
+
+static const struct {
+    const char *next, *start; /* as options, NULL: not said */
+    enum odb_move move;
+    const char *begins; /* with */
+} plan_formulas[] = {
+    {NULL, NULL, ODB_MOVE_RULE, NULL},
+    /* it goes on from what the plan would have had */
+    {"position_ids=position_ids[:,-1:]+1", NULL, ODB_MOVE_RULE,
+     "zeros(len('input_ids'),1)+arange(past,total)"},
+    {"position_ids=position_ids[:,-1:]+1", "position_ids=arange(n)", ODB_MOVE_RULE, "arange(n)"},
+    {"position_ids=position_ids[:,-1:]+1", "position_ids=7", ODB_MOVE_RULE, "7"},
+    {"position_ids=arange(n)", NULL, ODB_MOVE_RULE, NULL},
+    {"position_ids=arange(n)+len(input_ids)", NULL, ODB_MOVE_RULE, NULL},
+    {"position_ids=arange(n)+len(h)", NULL, ODB_MOVE_RULE,
+     "zeros(len('input_ids'),1)+arange(past,total)"},
+    {"input_ids=argmax(hn)", NULL, ODB_MOVE_CARRY, "made"},
+    {"input_ids=argmax(hn)", "input_ids=5", ODB_MOVE_CARRY, "5"},
+    {"input_ids=argmax(hn)", "input_ids=full(5,1,n)", ODB_MOVE_RULE, "full(5,1,n)"},
+    {"h=where(argmax(hn)==0,h,hn)", NULL, ODB_MOVE_CARRY, "zeros"},
+    {"h=hn*0.5", "h=h.npy", ODB_MOVE_CARRY, "h.npy"},
+    {"h=hn*0.5", "h=zeros", ODB_MOVE_CARRY, "zeros"},
+};
+
+static const struct {
+    const char *next, *start, *part;
+} plan_no_formulas[] = {
+    {"position_ids=nothing+h", NULL, "nothing is neither an input nor an output"},
+    {"h=hn*'past'", NULL, "past is neither an input nor an output"},
+    {"position_ids=position_ids+1", "position_ids=zeros",
+     "an input that follows a rule begins with a formula"},
+};
+
+static struct odb_model *plan_tokens(void)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    odb_build_input(b, "input_ids", ODB_I64, 2, (int64_t[]){1, -1});
+    odb_build_input(b, "position_ids", ODB_I64, 2, (int64_t[]){1, -1});
+    odb_build_input(b, "h", ODB_F32, 2, (int64_t[]){1, 4});
+    odb_build_node(b, "Add", "a", "input_ids position_ids", "result");
+    odb_build_node(b, "Neg", "b", "h", "hn");
+    odb_build_output(b, "result");
+    odb_build_output(b, "hn");
+    return models_take(b);
+}
+
+static void test_plan__formulas(void **state)
+{
+    struct odb_model *model = plan_tokens();
+    (void)state;
+    for (size_t k = 0; k < ODB_COUNT(plan_formulas) + ODB_COUNT(plan_no_formulas); k++) {
+        bool refused = k >= ODB_COUNT(plan_formulas);
+        size_t row = refused ? k - ODB_COUNT(plan_formulas) : k;
+        const char *next = refused ? plan_no_formulas[row].next : plan_formulas[row].next;
+        const char *start = refused ? plan_no_formulas[row].start : plan_formulas[row].start;
+        struct odb_plan_options how = {
+            .nexts = &next, .n_nexts = next != NULL, .starts = &start, .n_starts = start != NULL};
+        if (refused) {
+            plan_refused(model, &how, plan_no_formulas[row].part);
+            continue;
+        }
+        struct odb_plan *plan = plan_of(model, &how), *again = plan_again(model, plan);
+        int i = next && *next == 'i' ? 0 : next && *next == 'h' ? 2 : 1;
+        for (int read = 0; read < 2; read++) { /* from a file, too */
+            const struct odb_plan_input *input = &(read ? again : plan)->inputs.items[i];
+            const char *begins = plan_formulas[row].begins;
+            if (input->move != plan_formulas[row].move || !input->start != !begins ||
+                (begins && strcmp(begins, input->start) != 0))
+                fail_msg("%s: move %d, begins with %s", next, input->move, input->start);
+        }
+        odb_plan_free(plan);
+        odb_plan_free(again);
+    }
     odb_model_free(model);
 }
 
@@ -200,9 +290,9 @@ static void test_plan__file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plan__names), cmocka_unit_test(test_plan__data),
-        cmocka_unit_test(test_plan__slots), cmocka_unit_test(test_plan__words),
-        cmocka_unit_test(test_plan__file),
+        cmocka_unit_test(test_plan__names),    cmocka_unit_test(test_plan__data),
+        cmocka_unit_test(test_plan__slots),    cmocka_unit_test(test_plan__words),
+        cmocka_unit_test(test_plan__formulas), cmocka_unit_test(test_plan__file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
