@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "probe/reference_from.h"
 #include "base/clock.h"
@@ -17,7 +18,7 @@
 /* --- opening and closing ---------------------------------------------------------------------- */
 
 /* Thousands of nodes may be culprits, and a screen asks for each of them in every frame. */
-static void session_index_culprits(struct odb_session *session)
+void odb_session__index_culprits(struct odb_session *session)
 {
     const struct odb_report *report = session->report;
     memset(session->culprits, 0, session->model->graph->n_nodes * sizeof *session->culprits);
@@ -30,11 +31,12 @@ static enum odb_status session_restore(struct odb_session *session, const char *
 {
     size_t n = session->model->graph->n_values;
     ODB_TRY(odb_store_open(&session->store, path, session->model, err));
-    ODB_TRY(odb_store_read(session->store, &session->report, err));
+    ODB_TRY(odb_store_read(session->store, 0, &session->report, err));
     if (session->report && n)
         memcpy(session->values, session->report->values, n * sizeof *session->values);
     session->stored = session->report != NULL;
-    session_index_culprits(session);
+    odb_session__index_culprits(session);
+    ODB_TRY(odb_session__read_shelf(session, err));
     ODB_TRY(odb_session__read_bookmarks(session, err));
     ODB_TRY(odb_session_annotations_restore(session, err));
     ODB_TRY(odb_store_kernels(session->store, &session->missing_kernels, err));
@@ -88,15 +90,17 @@ static void session_drop_values(struct odb_session *session)
 }
 
 /* And what was made of it. */
-static void session_drop_verdicts(struct odb_session *session)
+void odb_session__drop_verdicts(struct odb_session *session)
 {
     session_drop_values(session);
     odb_report_free(session->report);
     session->report = NULL;
     session->stored = false;
+    odb_session__describe(session, 0);
+    odb_session__is_of(session, NULL);
     odb_groups_dispose(&session->groups);
     odb_account_dispose(&session->account);
-    session_index_culprits(session);
+    odb_session__index_culprits(session);
 }
 
 void odb_session_leave(struct odb_session *session)
@@ -105,7 +109,7 @@ void odb_session_leave(struct odb_session *session)
         session->inside = odb_inside_leave(session->inside);
 }
 
-static void session_close_walk(struct odb_session *session)
+void odb_session__close_walk(struct odb_session *session)
 {
     odb_session_leave(session);
     odb_walk_close(session->walk);
@@ -135,8 +139,8 @@ void odb_session_close(struct odb_session *session)
 {
     if (!session)
         return;
-    session_close_walk(session);
-    session_drop_verdicts(session);
+    odb_session__close_walk(session);
+    odb_session__drop_verdicts(session);
     session_drop_trace(session);
     session_drop_memory(session);
     for (size_t i = 0; i < session->encodings.n; i++)
@@ -151,6 +155,7 @@ void odb_session_close(struct odb_session *session)
     odb_store_close(session->store);
     odb_cpu_free(session->cpu);
     pthread_mutex_destroy(&session->lock);
+    odb_session__unshelve(session, NULL);
     free(session->missing_kernels);
     free(session->log.items);
     free(session->culprits);
@@ -253,23 +258,38 @@ void odb_session_event(struct odb_session *session, const struct odb_search_even
 
 void odb_session_forget(struct odb_session *session)
 {
-    session_close_walk(session);
+    odb_session__close_walk(session);
     odb_session_lock(session);
-    session_drop_verdicts(session);
+    odb_session__drop_verdicts(session);
+    odb_session__unshelve(session, NULL);
     odb_session_unlock(session);
     odb_session_wake(session);
 }
 
-void odb_session_feed_take(struct odb_session *session, struct odb_feeds *feeds)
+/* Caller holds the lock. */
+static void session_refeed(struct odb_session *session, struct odb_feeds *feeds)
 {
-    session_close_walk(session);
-    session_drop_memory(session);
-    odb_session_lock(session);
-    if (session->feeds || !feeds) /* what a file remembers was found with the first ones */
-        session_drop_verdicts(session);
     session_drop_trace(session);
     odb_feeds_free(session->feeds);
     session->feeds = feeds;
+}
+
+void odb_session__unfeed(struct odb_session *session)
+{
+    session_drop_memory(session);
+    session_refeed(session, NULL);
+}
+
+void odb_session_feed_take(struct odb_session *session, struct odb_feeds *feeds)
+{
+    odb_session__close_walk(session);
+    session_drop_memory(session);
+    odb_session_lock(session);
+    if (session->feeds || !feeds) { /* what a file remembers was found with the first ones */
+        odb_session__drop_verdicts(session);
+        odb_session__unshelve(session, NULL);
+    }
+    session_refeed(session, feeds);
     odb_session_unlock(session);
     odb_session_wake(session);
 }
@@ -280,7 +300,7 @@ static void session_move_walk(struct odb_session *session, struct odb_trace *tra
     if (session->walk && session->resume != ODB_NO_NODE)
         odb_walk_retrace(session->walk, trace, session->resume);
     else
-        session_close_walk(session);
+        odb_session__close_walk(session);
 }
 
 enum odb_status odb_session_encodings(struct odb_session *session, const char *path,
@@ -431,9 +451,11 @@ enum odb_status odb_session_begin(struct odb_session *session, const char *comma
 {
     char *settings = session_settings(session, options);
     enum odb_status status = ODB_OK;
-    session_close_walk(session);
+    odb_session__close_walk(session);
     odb_session_lock(session);
-    session_drop_verdicts(session);
+    odb_session__shelve(session);
+    odb_session__drop_verdicts(session);
+    odb_session__is_of(session, options->target);
     odb_session_unlock(session);
     odb_session_wake(session);
     odb_resumed_dispose(&session->resumed);
@@ -476,7 +498,9 @@ enum odb_status odb_session_end_take(struct odb_session *session, struct odb_rep
     odb_report_free(session->report);
     session->report = report;
     session->stored = false;
-    session_index_culprits(session);
+    odb_session__describe(session, (int64_t)time(NULL));
+    odb_session__unshelve(session, &session->shown); /* an earlier search of the same */
+    odb_session__index_culprits(session);
     for (size_t v = 0; v < n; v++) {
         if (report->values[v].verdict != ODB_VERDICT_UNTESTED)
             session->values[v] = report->values[v];
@@ -517,9 +541,14 @@ enum odb_status odb_session_walk(struct odb_session *session, struct odb_walk **
     enum odb_status status = ODB_OK;
     ODB_TRY(odb_session_trace(session, &trace, options, err));
     bool same = session_walks(session, options);
-    if (!same || restart) { /* the diagnosis of a search stays: it is of the same target */
+    if (!same || restart) { /* the diagnosis of a search stays where it is of the same target */
         odb_session_lock(session);
+        if (session->of && strcmp(session->of, options->target)) {
+            odb_session__shelve(session);
+            odb_session__drop_verdicts(session);
+        }
         session_drop_values(session);
+        odb_session__is_of(session, options->target);
         odb_session_unlock(session);
     }
     if (restart)
@@ -527,7 +556,7 @@ enum odb_status odb_session_walk(struct odb_session *session, struct odb_walk **
     if (same && restart)
         odb_walk_restart(session->walk);
     if (!same) {
-        session_close_walk(session);
+        odb_session__close_walk(session);
         session->walk_target = odb_xstrdup(options->target);
         status = odb_walk_open(&session->walk, session->model, session->feeds, trace, options, err);
     }
@@ -568,6 +597,7 @@ enum odb_status odb_session_rejudge(struct odb_session *session,
                                     const struct odb_search_hooks *hooks, struct odb_error *err)
 {
     struct odb_judge judge = {session->trace, tolerance};
+    char text[160];
     size_t size = session->model->graph->n_values * sizeof *session->values;
     if (!session->trace || !size)
         return ODB_OK;
@@ -578,8 +608,11 @@ enum odb_status odb_session_rejudge(struct odb_session *session,
     session->trace->hooks = (struct odb_search_hooks){0};
     free(values);
     odb_session_lock(session);
-    if (status == ODB_OK)
+    if (status == ODB_OK) {
         session_acquit(session);
+        free(session->shown.tolerance);
+        session->shown.tolerance = odb_xstrdup(odb_criterion_text(tolerance, text, sizeof text));
+    }
     session->generation++;
     odb_session_unlock(session);
     for (struct odb_inside *in = session->inside; in && status == ODB_OK; in = in->outer)

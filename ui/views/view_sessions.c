@@ -14,7 +14,7 @@
 #include "command/table/quoting.h"
 #include "model/model.h"
 #include "session/session.h"
-#include "session/stored.h"
+#include "session/files/stored.h"
 #include "ui/list/table_view.h"
 #include "ui/terminal/draw.h"
 #include "ui/view/app.h"

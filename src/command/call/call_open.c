@@ -21,7 +21,7 @@
 #include "command/table/table.h"
 #include "model/read/load.h"
 #include "session/session_state.h"
-#include "session/stored.h"
+#include "session/files/stored.h"
 
 enum odb_status odb_call__open_model(struct odb_command_call *call, const char *path,
                                      struct odb_error *err)

@@ -12,7 +12,18 @@
 #include "report/json.h"
 #include "session/session_state.h"
 #include "session/store.h"
-#include "session/stored.h"
+#include "session/files/stored.h"
+
+void odb_sessions_put_outcome(bool ended, enum odb_outcome outcome, size_t culprits, int first,
+                              const char *kind, struct odb_buf *out)
+{
+    odb_buf_puts(out, odb_outcome_name(outcome));
+    if (!ended)
+        odb_buf_puts(out, ", has not ended");
+    else if (outcome == ODB_OUTCOME_DIVERGES && culprits)
+        odb_buf_printf(out, ", #%d %s%s", first, kind ? kind : "",
+                       culprits > 1 ? ", and more" : "");
+}
 
 void odb_sessions_put_result(const struct odb_stored *stored, struct odb_buf *out)
 {
@@ -21,14 +32,8 @@ void odb_sessions_put_result(const struct odb_stored *stored, struct odb_buf *ou
     else if (!stored->searches)
         odb_buf_puts(out, "nothing searched yet");
     else
-        odb_buf_puts(out, odb_outcome_name(stored->outcome));
-    if (stored->schema > ODB_STORE_SCHEMA || !stored->searches)
-        return;
-    if (!stored->ended)
-        odb_buf_puts(out, ", has not ended");
-    else if (stored->outcome == ODB_OUTCOME_DIVERGES && stored->culprits)
-        odb_buf_printf(out, ", #%d %s%s", stored->first, stored->kind ? stored->kind : "",
-                       stored->culprits > 1 ? ", and more" : "");
+        odb_sessions_put_outcome(stored->ended != NULL, stored->outcome, stored->culprits,
+                                 stored->first, stored->kind, out);
 }
 
 bool odb_sessions_is_open(const struct odb_console *console, const char *path)

@@ -16,6 +16,7 @@
 #include "command/console/script.h"
 #include "command/table/command.h"
 #include "command/table/help.h"
+#include "command/table/quoting.h"
 #include "command/table/table.h"
 #include "command/table/verbs.h"
 #include "report/report.h"
@@ -131,6 +132,19 @@ static enum odb_status debug_screens(struct odb_command_call *call, struct odb_c
     return status;
 }
 
+/* The other model is searched first. */
+static void debug_push_against(const struct odb_command_call *call, struct odb_console *console)
+{
+    const char *model = odb_call_option(call, ODB_OPTION_AGAINST);
+    struct odb_buf line = ODB_BUF_INIT;
+    if (!model)
+        return;
+    odb_buf_puts(&line, "bisect --against ");
+    odb_words_quote(&line, model);
+    odb_console_push(console, odb_buf_text(&line));
+    odb_buf_dispose(&line);
+}
+
 enum odb_status odb_command__debug(struct odb_command_call *call, struct odb_error *err)
 {
     struct odb_console console;
@@ -146,6 +160,7 @@ enum odb_status odb_command__debug(struct odb_command_call *call, struct odb_err
     enum odb_status status = debug_restore(call, &console, err);
     odb_console_adopt(&console, call);
     console.linear = odb_call_has(call, ODB_OPTION_LINEAR);
+    debug_push_against(call, &console);
     const char **commands = odb_call_list(call, ODB_OPTION_EXECUTE, &n);
     for (size_t i = 0; i < n; i++)
         odb_console_push(&console, commands[i]);

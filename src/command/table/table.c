@@ -163,13 +163,14 @@ static const struct odb_command command_table[] = {
         .name = "debug",
         .group = "find the fault",
         .args = args_model,
-        .options = OPTIONS(OPTS_SEARCH, OPTS_STRATEGY, ODB_OPTION_SESSION, ODB_OPTION_EXECUTE,
-                           ODB_OPTION_LINEAR, ODB_OPTION_BATCH),
+        .options = OPTIONS(OPTS_SEARCH, OPTS_STRATEGY, ODB_OPTION_AGAINST, ODB_OPTION_SESSION,
+                           ODB_OPTION_EXECUTE, ODB_OPTION_LINEAR, ODB_OPTION_BATCH),
         .help = "open the model in a screen of nodes, values and errors; `onnxdbg MODEL` for short",
         .text = "Shows the nodes in topological order. There a search can be watched, values "
                 "looked into, the target walked from breakpoint to breakpoint, and a fault "
                 "exported. Keys are shown at the bottom; `?` lists them all, and `:` takes the "
-                "commands of this list without MODEL.",
+                "commands of this list without MODEL. With --against, `bisect --against` is given "
+                "first.",
         .example = "onnxdbg debug model.onnx --target ort -x bisect",
         .flags = ODB_COMMAND_SHELL | ODB_COMMAND_RECORDS | ODB_COMMAND_BEGINS,
         .exec = odb_command__debug,

@@ -14,7 +14,7 @@
 #include "command/value/names.h"
 #include "report/report.h"
 #include "session/session_state.h"
-#include "session/stored.h"
+#include "session/files/stored.h"
 
 /* --- what was put down ------------------------------------------------------------------------ */
 

@@ -5,7 +5,7 @@
  * process works in the session, or was killed there, and SQLite finds out what counts. That the
  * file did not change on the way is looked at behind it.
  */
-#include "session/stored.h"
+#include "session/files/stored.h"
 
 #include <dirent.h>
 #include <errno.h>
