@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "probe/reference_from.h"
 #include "base/clock.h"
@@ -56,6 +57,7 @@ enum odb_status odb_session_open_take(struct odb_session **out, struct odb_model
     session->tags = odb_new_n(unsigned char, model->graph->n_nodes + 1);
     session->culprits = odb_new_n(int, model->graph->n_nodes + 1);
     session->at = session->resume = ODB_NO_NODE;
+    session->claim = -1;
     session->generation = 1;
     session->account = (struct odb_account)ODB_ACCOUNT_INIT;
     pthread_mutex_init(&session->lock, NULL);
@@ -153,6 +155,10 @@ void odb_session_close(struct odb_session *session)
     odb_feeds_free(session->feeds);
     odb_resumed_dispose(&session->resumed);
     odb_store_close(session->store);
+    if (session->claim >= 0)
+        close(session->claim);
+    free(session->unsaved);
+    free(session->of);
     odb_cpu_free(session->cpu);
     pthread_mutex_destroy(&session->lock);
     odb_session__unshelve(session, NULL);
@@ -183,6 +189,46 @@ void odb_session_wake(struct odb_session *session)
 {
     if (session->wake)
         session->wake(session->wake_payload);
+}
+
+/* --- a file that was not asked for ------------------------------------------------------------ */
+
+void odb_session__tell_unsaved(struct odb_session *session, const struct odb_error *why)
+{
+    char text[600];
+    odb_session_lock(session);
+    if (!session->told)
+        session->unsaved = odb_xasprintf("the session is not saved by itself: %s",
+                                         odb_error_text(why, text, sizeof text));
+    session->told = true;
+    odb_session_unlock(session);
+    odb_session_wake(session);
+}
+
+enum odb_status odb_session__wrote(struct odb_session *session, enum odb_status status,
+                                   struct odb_error *err)
+{
+    if (status == ODB_OK || !session->by_itself)
+        return status;
+    struct odb_error none = ODB_ERROR_INIT;
+    odb_session__tell_unsaved(session, err);
+    *err = none;
+    return ODB_OK;
+}
+
+char *odb_session_take_unsaved(const struct odb_session *session)
+{
+    struct odb_session *s = (struct odb_session *)session;
+    odb_session_lock(s);
+    char *text = s->unsaved;
+    s->unsaved = NULL;
+    odb_session_unlock(s);
+    return text;
+}
+
+const char *odb_session_path(const struct odb_session *session)
+{
+    return session->store ? odb_store_path(session->store) : NULL;
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -451,6 +497,7 @@ enum odb_status odb_session_begin(struct odb_session *session, const char *comma
 {
     char *settings = session_settings(session, options);
     enum odb_status status = ODB_OK;
+    struct odb_error why = ODB_ERROR_INIT;
     odb_session__close_walk(session);
     odb_session_lock(session);
     odb_session__shelve(session);
@@ -459,12 +506,19 @@ enum odb_status odb_session_begin(struct odb_session *session, const char *comma
     odb_session_unlock(session);
     odb_session_wake(session);
     odb_resumed_dispose(&session->resumed);
-    if (session->store)
-        status = session_begin_stored(session, command, options, settings, retry, err);
-    else
+    session->begun = session->store != NULL;
+    if (session->begun) {
+        status = session_begin_stored(session, command, options, settings, retry, &why);
+        session->begun = status == ODB_OK;
+        status = odb_session__wrote(session, status, &why);
+    }
+    if (!session->begun)
         session_recall(session, settings);
     if (status == ODB_OK)
-        status = odb_session__recall_learnt(session, options, retry, err);
+        status = odb_session__wrote(
+            session, odb_session__recall_learnt(session, options, retry, &why), &why);
+    if (status != ODB_OK && err)
+        *err = why;
     options->answers = &session->answers;
     free(settings);
     return status;
@@ -490,6 +544,17 @@ void odb_session_account_take(struct odb_session *session, struct odb_account *a
     odb_session_wake(session);
 }
 
+static enum odb_status session_store_end(struct odb_session *session,
+                                         const struct odb_report *report, bool stopped,
+                                         struct odb_error *err)
+{
+    ODB_TRY(odb_session__learn(session, report, err));
+    if (!session->begun)
+        return ODB_OK;
+    ODB_TRY(odb_store_put(session->store, report, err));
+    return stopped ? odb_store_pause(session->store, err) : odb_store_finish(session->store, err);
+}
+
 enum odb_status odb_session_end_take(struct odb_session *session, struct odb_report *report,
                                      bool stopped, struct odb_error *err)
 {
@@ -512,13 +577,13 @@ enum odb_status odb_session_end_take(struct odb_session *session, struct odb_rep
     odb_session_wake(session);
     if (!stopped) /* a target that failed may be another one when it is asked again */
         session_drop_memory(session);
-    enum odb_status status = odb_session__learn(session, report, err);
-    if (session->store && status == ODB_OK)
-        status = odb_store_put(session->store, report, err);
+    struct odb_error why = ODB_ERROR_INIT;
+    enum odb_status status = session_store_end(session, report, stopped, &why);
     odb_session_account_take(session, &report->account); /* which the file has by now */
-    if (status != ODB_OK || !session->store)
-        return status;
-    return stopped ? odb_store_pause(session->store, err) : odb_store_finish(session->store, err);
+    status = odb_session__wrote(session, status, &why);
+    if (status != ODB_OK && err)
+        *err = why;
+    return status;
 }
 
 /* --- a walk ----------------------------------------------------------------------------------- */

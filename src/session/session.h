@@ -79,6 +79,11 @@ int odb_session_at(const struct odb_session *session);
 /* The innermost body that the walk is in, NULL: none. Caller holds the lock, and no command works.
  */
 const struct odb_inside *odb_session_inside(const struct odb_session *session);
+/* Why the session could not save itself, in a line: once, and owned by the caller; NULL: it could,
+ * or that was told. Takes the lock itself. */
+char *odb_session_take_unsaved(const struct odb_session *session);
+/* The session's file; NULL: it has none. Borrowed. */
+const char *odb_session_path(const struct odb_session *session);
 /* Grows with every change of values or report. */
 unsigned long odb_session_generation(const struct odb_session *session);
 /* wake is called after a change, without the lock, from any thread; NULL: nothing is. */

@@ -33,6 +33,11 @@ struct odb_session {
     const struct odb_model *model; /* owned */
     struct odb_cpu *cpu;           /* owned: which nodes the reference can run */
     struct odb_store *store;       /* owned; NULL: nothing is kept on disk */
+    int claim;                     /* owned: the lock of the file's folder; -1: none */
+    bool by_itself;                /* the file was not asked for: what it does not take is told */
+    bool begun;                    /* the search begun last has a row in the file */
+    bool told;                     /* [lock] what it did not take was told */
+    char *unsaved;                 /* owned [lock]: that, until it is; NULL: nothing */
     char *missing_kernels;         /* owned: the options that would load the kernels which the file
                                       was made with; NULL: they are loaded */
 
@@ -90,6 +95,16 @@ void odb_session__close_walk(struct odb_session *session);
 void odb_session__index_culprits(struct odb_session *session);
 /* Inputs, and what was computed from them, are made anew when they are needed. */
 void odb_session__unfeed(struct odb_session *session);
+
+/* What came of writing into the file, or reading it; err is not NULL. Where the file was not asked
+ * for, a failure is told once, and stops nothing: ODB_OK. */
+enum odb_status odb_session__wrote(struct odb_session *session, enum odb_status status,
+                                   struct odb_error *err) ODB_MUST_USE;
+/* Tells that the session cannot save itself, once. */
+void odb_session__tell_unsaved(struct odb_session *session, const struct odb_error *why);
+/* Takes what is put down into the file that the session has now. */
+enum odb_status odb_session__store_all(struct odb_session *session,
+                                       struct odb_error *err) ODB_MUST_USE;
 
 /* --- shelf.c: the caller holds the lock ------------------------------------------------------- */
 

@@ -20,8 +20,10 @@
 
 #define STORE_READ_ONLY                                                                            \
     "it and its folder are written to: open a copy, or `onnxdbg report` what it holds"
-#define STORE_LEAST 512        /* bytes: SQLite's smallest page */
-#define STORE_PATIENCE_MS 5000 /* for other writers */
+#define STORE_LEAST 512           /* bytes: SQLite's smallest page */
+#define STORE_PATIENCE_MS 5000    /* for other writers */
+#define STORE_BOUND_PAGES "32768" /* of 4 KiB: of a file that was not asked for */
+#define STORE_BOUND_ANSWERS ((size_t)64 << 20)
 
 /* --- SQLite ---------------------------------------------------------------------------------- */
 
@@ -302,6 +304,7 @@ enum odb_status odb_store_open(struct odb_store **out, const char *path,
     struct odb_store *store = odb_new(struct odb_store);
     store->model = model;
     store->path = odb_xstrdup(path);
+    store->room = SIZE_MAX;
     enum odb_status status = store_check_file(path, err);
     if (status == ODB_OK)
         status = odb_model_sha256(model, store->sha256, err);
@@ -316,15 +319,35 @@ enum odb_status odb_store_open(struct odb_store **out, const char *path,
     return status;
 }
 
+enum odb_status odb_store_bound(struct odb_store *store, struct odb_error *err)
+{
+    store->room = STORE_BOUND_ANSWERS;
+    return odb_store__exec(
+        store, "PRAGMA synchronous = NORMAL; PRAGMA max_page_count = " STORE_BOUND_PAGES, err);
+}
+
 const char *odb_store_path(const struct odb_store *store)
 {
     return store->path;
+}
+
+/* What answers took is given back; a file that cannot be made smaller stays as it is. */
+static void store_shrink(struct odb_store *store)
+{
+    int64_t pages = 0, empty = 0;
+    if (store_ask(store, "PRAGMA page_count", &pages, NULL) != ODB_OK ||
+        store_ask(store, "PRAGMA freelist_count", &empty, NULL) != ODB_OK || empty < pages / 2)
+        return;
+    sqlite3_limit(store->db, SQLITE_LIMIT_ATTACHED, 1); /* which it is written into meanwhile */
+    sqlite3_exec(store->db, "VACUUM", NULL, NULL, NULL);
 }
 
 void odb_store_close(struct odb_store *store)
 {
     if (!store)
         return;
+    if (store->room != SIZE_MAX)
+        store_shrink(store);
     sqlite3_close(store->db);
     free(store->path);
     free(store);

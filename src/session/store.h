@@ -19,6 +19,10 @@ enum odb_status odb_store_open(struct odb_store **out, const char *path,
                                const struct odb_model *model, struct odb_error *err) ODB_MUST_USE;
 void odb_store_close(struct odb_store *store);
 const char *odb_store_path(const struct odb_store *store); /* borrowed */
+/* The file was not asked for: it stays small, and the disk is not waited for after each probe, so
+ * that what a machine that goes down loses is the last of them. A program that is killed loses
+ * nothing. */
+enum odb_status odb_store_bound(struct odb_store *store, struct odb_error *err) ODB_MUST_USE;
 
 /* Begins a search: the row that its journal and its report hang on. */
 enum odb_status odb_store_begin(struct odb_store *store, const char *command,

@@ -43,6 +43,8 @@ struct odb_console {
     settings;
     const char *target; /* where none is set: looked for once */
     bool linear;        /* plain lines are wanted, and no screen */
+    bool unended;       /* the session's file has a search that did not end, and no other */
+    bool saves;         /* a session without a file saves itself, unless it is said otherwise */
     bool busy;          /* the line given last was given while another command worked */
     atomic_bool cancel; /* asks the command that runs to stop */
     /* Lines that are to be given next, in this order. */
