@@ -103,6 +103,15 @@ void odb_model__files_drop(const struct model_files *files)
         odb_model__file_drop(files->list.items[i]->storage);
 }
 
+void odb_model__files_put_times(const struct model_files *files, struct odb_buf *out)
+{
+    struct stat st;
+    for (size_t i = 0; i < files->locations.n; i++)
+        if (stat(files->real.items[i], &st) == 0)
+            odb_buf_printf(out, "%s %lld %lld.%09ld\n", files->locations.items[i],
+                           (long long)st.st_size, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+}
+
 struct model_files *odb_model__files_new(const char *dir, const char *path, enum odb_links links,
                                          bool missing_ok)
 {

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "model/model.h"
 #include "tensor/tensor.h"
@@ -48,6 +49,8 @@ char *odb_model__files_below_base(const struct model_files *files, const char *b
                                   const char *location);
 /* odb_model__file_drop() of all. */
 void odb_model__files_drop(const struct model_files *files);
+/* Appends a line "LOCATION BYTES TIME" for each of them, as it is on the disk now. */
+void odb_model__files_put_times(const struct model_files *files, struct odb_buf *out);
 /* What was said of the first file that was skipped; NULL: none was. Borrowed: files. */
 const struct odb_error *odb_model__files_missing(const struct model_files *files);
 

@@ -9,6 +9,8 @@
 #ifndef ODB_MODEL_MODEL_INT_H
 #define ODB_MODEL_MODEL_INT_H
 
+#include <pthread.h>
+
 #include "base/mem.h"
 #include "model/model.h"
 #include "onnx.pb-c.h"
@@ -26,6 +28,8 @@ struct model_int {
     ODB_VEC(struct odb_tensor *) tensors; /* refs: every tensor that the model shows */
     ODB_VEC(struct odb_graph *) graphs;   /* in the arena: the main one, bodies, functions */
     const Onnx__ModelProto *proto;        /* in the arena */
+    pthread_mutex_t sha256_lock;          /* of the next */
+    char sha256[65];                      /* of the file; "": not computed yet */
     /* The main graph's messages by our indices. */
     const Onnx__NodeProto **nodes;                /* [n_nodes], topological order */
     const Onnx__TensorProto **inits;              /* [n_values], NULL: no (dense) initializer */

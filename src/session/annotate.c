@@ -50,10 +50,15 @@ enum odb_status odb_session_annotate_end(struct odb_session *session,
                                          enum odb_status status, struct odb_error *err)
 {
     struct odb_annotation_list copy;
+    struct odb_error why = ODB_ERROR_INIT;
     odb_annotation_list_copy(&copy, &session->annotations, session->model->graph);
     odb_session_unlock(session);
-    if (status == ODB_OK && session->store)
-        status = odb_store_put_annotations(session->store, &copy, err);
+    if (status == ODB_OK && session->store) {
+        status = odb_store_put_annotations(session->store, &copy, &why);
+        status = odb_session__wrote(session, status, &why);
+        if (status != ODB_OK && err)
+            *err = why;
+    }
     odb_annotation_list_dispose(&copy);
     odb_session_lock(session);
     if (status != ODB_OK) {

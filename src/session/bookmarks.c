@@ -49,8 +49,13 @@ static void bookmarks_put(struct odb_session *session, char letter, int node)
 enum odb_status odb_session_bookmark(struct odb_session *session, char letter, int node,
                                      struct odb_error *err)
 {
-    if (session->store)
-        ODB_TRY(bookmarks_store(session->store, letter, node, err));
+    struct odb_error why = ODB_ERROR_INIT;
+    enum odb_status status =
+        session->store ? bookmarks_store(session->store, letter, node, &why) : ODB_OK;
+    status = odb_session__wrote(session, status, &why);
+    if (status != ODB_OK && err)
+        *err = why;
+    ODB_TRY(status);
     bookmarks_put(session, letter, node);
     return ODB_OK;
 }
@@ -69,4 +74,13 @@ enum odb_status odb_session__read_bookmarks(struct odb_session *session, struct 
     }
     sqlite3_finalize(stmt);
     return status;
+}
+
+enum odb_status odb_session__store_all(struct odb_session *session, struct odb_error *err)
+{
+    ODB_TRY(odb_store_put_annotations(session->store, &session->annotations, err));
+    for (size_t i = 0; i < session->bookmarks.n; i++)
+        ODB_TRY(bookmarks_store(session->store, session->bookmarks.items[i].letter,
+                                session->bookmarks.items[i].node, err));
+    return ODB_OK;
 }

@@ -125,6 +125,7 @@ void odb_session__repin(struct odb_session *session, int node)
     const struct odb_graph *graph = session->model->graph;
     odb_session_leave(session);
     odb_session_lock(session);
+    odb_session__unshelve(session, NULL); /* other targets were held to other values */
     session->resume = session->resume == ODB_NO_NODE ? node : ODB_MIN(session->resume, node);
     for (size_t n = (size_t)node; n < graph->n_nodes; n++)
         for (int o = 0; o < graph->nodes[n].n_out; o++) {

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "probe/reference_from.h"
 #include "base/clock.h"
@@ -17,7 +19,7 @@
 /* --- opening and closing ---------------------------------------------------------------------- */
 
 /* Thousands of nodes may be culprits, and a screen asks for each of them in every frame. */
-static void session_index_culprits(struct odb_session *session)
+void odb_session__index_culprits(struct odb_session *session)
 {
     const struct odb_report *report = session->report;
     memset(session->culprits, 0, session->model->graph->n_nodes * sizeof *session->culprits);
@@ -30,11 +32,12 @@ static enum odb_status session_restore(struct odb_session *session, const char *
 {
     size_t n = session->model->graph->n_values;
     ODB_TRY(odb_store_open(&session->store, path, session->model, err));
-    ODB_TRY(odb_store_read(session->store, &session->report, err));
+    ODB_TRY(odb_store_read(session->store, 0, &session->report, err));
     if (session->report && n)
         memcpy(session->values, session->report->values, n * sizeof *session->values);
     session->stored = session->report != NULL;
-    session_index_culprits(session);
+    odb_session__index_culprits(session);
+    ODB_TRY(odb_session__read_shelf(session, err));
     ODB_TRY(odb_session__read_bookmarks(session, err));
     ODB_TRY(odb_session_annotations_restore(session, err));
     ODB_TRY(odb_store_kernels(session->store, &session->missing_kernels, err));
@@ -54,6 +57,7 @@ enum odb_status odb_session_open_take(struct odb_session **out, struct odb_model
     session->tags = odb_new_n(unsigned char, model->graph->n_nodes + 1);
     session->culprits = odb_new_n(int, model->graph->n_nodes + 1);
     session->at = session->resume = ODB_NO_NODE;
+    session->claim = -1;
     session->generation = 1;
     session->account = (struct odb_account)ODB_ACCOUNT_INIT;
     pthread_mutex_init(&session->lock, NULL);
@@ -88,15 +92,17 @@ static void session_drop_values(struct odb_session *session)
 }
 
 /* And what was made of it. */
-static void session_drop_verdicts(struct odb_session *session)
+void odb_session__drop_verdicts(struct odb_session *session)
 {
     session_drop_values(session);
     odb_report_free(session->report);
     session->report = NULL;
     session->stored = false;
+    odb_session__describe(session, 0);
+    odb_session__is_of(session, NULL);
     odb_groups_dispose(&session->groups);
     odb_account_dispose(&session->account);
-    session_index_culprits(session);
+    odb_session__index_culprits(session);
 }
 
 void odb_session_leave(struct odb_session *session)
@@ -105,7 +111,7 @@ void odb_session_leave(struct odb_session *session)
         session->inside = odb_inside_leave(session->inside);
 }
 
-static void session_close_walk(struct odb_session *session)
+void odb_session__close_walk(struct odb_session *session)
 {
     odb_session_leave(session);
     odb_walk_close(session->walk);
@@ -135,8 +141,8 @@ void odb_session_close(struct odb_session *session)
 {
     if (!session)
         return;
-    session_close_walk(session);
-    session_drop_verdicts(session);
+    odb_session__close_walk(session);
+    odb_session__drop_verdicts(session);
     session_drop_trace(session);
     session_drop_memory(session);
     for (size_t i = 0; i < session->encodings.n; i++)
@@ -149,8 +155,13 @@ void odb_session_close(struct odb_session *session)
     odb_feeds_free(session->feeds);
     odb_resumed_dispose(&session->resumed);
     odb_store_close(session->store);
+    if (session->claim >= 0)
+        close(session->claim);
+    free(session->unsaved);
+    free(session->of);
     odb_cpu_free(session->cpu);
     pthread_mutex_destroy(&session->lock);
+    odb_session__unshelve(session, NULL);
     free(session->missing_kernels);
     free(session->log.items);
     free(session->culprits);
@@ -178,6 +189,46 @@ void odb_session_wake(struct odb_session *session)
 {
     if (session->wake)
         session->wake(session->wake_payload);
+}
+
+/* --- a file that was not asked for ------------------------------------------------------------ */
+
+void odb_session__tell_unsaved(struct odb_session *session, const struct odb_error *why)
+{
+    char text[600];
+    odb_session_lock(session);
+    if (!session->told)
+        session->unsaved = odb_xasprintf("the session is not saved by itself: %s",
+                                         odb_error_text(why, text, sizeof text));
+    session->told = true;
+    odb_session_unlock(session);
+    odb_session_wake(session);
+}
+
+enum odb_status odb_session__wrote(struct odb_session *session, enum odb_status status,
+                                   struct odb_error *err)
+{
+    if (status == ODB_OK || !session->by_itself)
+        return status;
+    struct odb_error none = ODB_ERROR_INIT;
+    odb_session__tell_unsaved(session, err);
+    *err = none;
+    return ODB_OK;
+}
+
+char *odb_session_take_unsaved(const struct odb_session *session)
+{
+    struct odb_session *s = (struct odb_session *)session;
+    odb_session_lock(s);
+    char *text = s->unsaved;
+    s->unsaved = NULL;
+    odb_session_unlock(s);
+    return text;
+}
+
+const char *odb_session_path(const struct odb_session *session)
+{
+    return session->store ? odb_store_path(session->store) : NULL;
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -253,23 +304,38 @@ void odb_session_event(struct odb_session *session, const struct odb_search_even
 
 void odb_session_forget(struct odb_session *session)
 {
-    session_close_walk(session);
+    odb_session__close_walk(session);
     odb_session_lock(session);
-    session_drop_verdicts(session);
+    odb_session__drop_verdicts(session);
+    odb_session__unshelve(session, NULL);
     odb_session_unlock(session);
     odb_session_wake(session);
 }
 
-void odb_session_feed_take(struct odb_session *session, struct odb_feeds *feeds)
+/* Caller holds the lock. */
+static void session_refeed(struct odb_session *session, struct odb_feeds *feeds)
 {
-    session_close_walk(session);
-    session_drop_memory(session);
-    odb_session_lock(session);
-    if (session->feeds || !feeds) /* what a file remembers was found with the first ones */
-        session_drop_verdicts(session);
     session_drop_trace(session);
     odb_feeds_free(session->feeds);
     session->feeds = feeds;
+}
+
+void odb_session__unfeed(struct odb_session *session)
+{
+    session_drop_memory(session);
+    session_refeed(session, NULL);
+}
+
+void odb_session_feed_take(struct odb_session *session, struct odb_feeds *feeds)
+{
+    odb_session__close_walk(session);
+    session_drop_memory(session);
+    odb_session_lock(session);
+    if (session->feeds || !feeds) { /* what a file remembers was found with the first ones */
+        odb_session__drop_verdicts(session);
+        odb_session__unshelve(session, NULL);
+    }
+    session_refeed(session, feeds);
     odb_session_unlock(session);
     odb_session_wake(session);
 }
@@ -280,7 +346,7 @@ static void session_move_walk(struct odb_session *session, struct odb_trace *tra
     if (session->walk && session->resume != ODB_NO_NODE)
         odb_walk_retrace(session->walk, trace, session->resume);
     else
-        session_close_walk(session);
+        odb_session__close_walk(session);
 }
 
 enum odb_status odb_session_encodings(struct odb_session *session, const char *path,
@@ -431,18 +497,28 @@ enum odb_status odb_session_begin(struct odb_session *session, const char *comma
 {
     char *settings = session_settings(session, options);
     enum odb_status status = ODB_OK;
-    session_close_walk(session);
+    struct odb_error why = ODB_ERROR_INIT;
+    odb_session__close_walk(session);
     odb_session_lock(session);
-    session_drop_verdicts(session);
+    odb_session__shelve(session);
+    odb_session__drop_verdicts(session);
+    odb_session__is_of(session, options->target);
     odb_session_unlock(session);
     odb_session_wake(session);
     odb_resumed_dispose(&session->resumed);
-    if (session->store)
-        status = session_begin_stored(session, command, options, settings, retry, err);
-    else
+    session->begun = session->store != NULL;
+    if (session->begun) {
+        status = session_begin_stored(session, command, options, settings, retry, &why);
+        session->begun = status == ODB_OK;
+        status = odb_session__wrote(session, status, &why);
+    }
+    if (!session->begun)
         session_recall(session, settings);
     if (status == ODB_OK)
-        status = odb_session__recall_learnt(session, options, retry, err);
+        status = odb_session__wrote(
+            session, odb_session__recall_learnt(session, options, retry, &why), &why);
+    if (status != ODB_OK && err)
+        *err = why;
     options->answers = &session->answers;
     free(settings);
     return status;
@@ -468,6 +544,17 @@ void odb_session_account_take(struct odb_session *session, struct odb_account *a
     odb_session_wake(session);
 }
 
+static enum odb_status session_store_end(struct odb_session *session,
+                                         const struct odb_report *report, bool stopped,
+                                         struct odb_error *err)
+{
+    ODB_TRY(odb_session__learn(session, report, err));
+    if (!session->begun)
+        return ODB_OK;
+    ODB_TRY(odb_store_put(session->store, report, err));
+    return stopped ? odb_store_pause(session->store, err) : odb_store_finish(session->store, err);
+}
+
 enum odb_status odb_session_end_take(struct odb_session *session, struct odb_report *report,
                                      bool stopped, struct odb_error *err)
 {
@@ -476,7 +563,9 @@ enum odb_status odb_session_end_take(struct odb_session *session, struct odb_rep
     odb_report_free(session->report);
     session->report = report;
     session->stored = false;
-    session_index_culprits(session);
+    odb_session__describe(session, (int64_t)time(NULL));
+    odb_session__unshelve(session, &session->shown); /* an earlier search of the same */
+    odb_session__index_culprits(session);
     for (size_t v = 0; v < n; v++) {
         if (report->values[v].verdict != ODB_VERDICT_UNTESTED)
             session->values[v] = report->values[v];
@@ -488,13 +577,13 @@ enum odb_status odb_session_end_take(struct odb_session *session, struct odb_rep
     odb_session_wake(session);
     if (!stopped) /* a target that failed may be another one when it is asked again */
         session_drop_memory(session);
-    enum odb_status status = odb_session__learn(session, report, err);
-    if (session->store && status == ODB_OK)
-        status = odb_store_put(session->store, report, err);
+    struct odb_error why = ODB_ERROR_INIT;
+    enum odb_status status = session_store_end(session, report, stopped, &why);
     odb_session_account_take(session, &report->account); /* which the file has by now */
-    if (status != ODB_OK || !session->store)
-        return status;
-    return stopped ? odb_store_pause(session->store, err) : odb_store_finish(session->store, err);
+    status = odb_session__wrote(session, status, &why);
+    if (status != ODB_OK && err)
+        *err = why;
+    return status;
 }
 
 /* --- a walk ----------------------------------------------------------------------------------- */
@@ -517,9 +606,14 @@ enum odb_status odb_session_walk(struct odb_session *session, struct odb_walk **
     enum odb_status status = ODB_OK;
     ODB_TRY(odb_session_trace(session, &trace, options, err));
     bool same = session_walks(session, options);
-    if (!same || restart) { /* the diagnosis of a search stays: it is of the same target */
+    if (!same || restart) { /* the diagnosis of a search stays where it is of the same target */
         odb_session_lock(session);
+        if (session->of && strcmp(session->of, options->target)) {
+            odb_session__shelve(session);
+            odb_session__drop_verdicts(session);
+        }
         session_drop_values(session);
+        odb_session__is_of(session, options->target);
         odb_session_unlock(session);
     }
     if (restart)
@@ -527,7 +621,7 @@ enum odb_status odb_session_walk(struct odb_session *session, struct odb_walk **
     if (same && restart)
         odb_walk_restart(session->walk);
     if (!same) {
-        session_close_walk(session);
+        odb_session__close_walk(session);
         session->walk_target = odb_xstrdup(options->target);
         status = odb_walk_open(&session->walk, session->model, session->feeds, trace, options, err);
     }
@@ -568,6 +662,7 @@ enum odb_status odb_session_rejudge(struct odb_session *session,
                                     const struct odb_search_hooks *hooks, struct odb_error *err)
 {
     struct odb_judge judge = {session->trace, tolerance};
+    char text[160];
     size_t size = session->model->graph->n_values * sizeof *session->values;
     if (!session->trace || !size)
         return ODB_OK;
@@ -578,8 +673,11 @@ enum odb_status odb_session_rejudge(struct odb_session *session,
     session->trace->hooks = (struct odb_search_hooks){0};
     free(values);
     odb_session_lock(session);
-    if (status == ODB_OK)
+    if (status == ODB_OK) {
         session_acquit(session);
+        free(session->shown.tolerance);
+        session->shown.tolerance = odb_xstrdup(odb_criterion_text(tolerance, text, sizeof text));
+    }
     session->generation++;
     odb_session_unlock(session);
     for (struct odb_inside *in = session->inside; in && status == ODB_OK; in = in->outer)

@@ -79,6 +79,11 @@ int odb_session_at(const struct odb_session *session);
 /* The innermost body that the walk is in, NULL: none. Caller holds the lock, and no command works.
  */
 const struct odb_inside *odb_session_inside(const struct odb_session *session);
+/* Why the session could not save itself, in a line: once, and owned by the caller; NULL: it could,
+ * or that was told. Takes the lock itself. */
+char *odb_session_take_unsaved(const struct odb_session *session);
+/* The session's file; NULL: it has none. Borrowed. */
+const char *odb_session_path(const struct odb_session *session);
 /* Grows with every change of values or report. */
 unsigned long odb_session_generation(const struct odb_session *session);
 /* wake is called after a change, without the lock, from any thread; NULL: nothing is. */
@@ -149,8 +154,26 @@ enum odb_status odb_session_annotate_end(struct odb_session *session,
 enum odb_status odb_session_annotations_restore(struct odb_session *session,
                                                 struct odb_error *err) ODB_MUST_USE;
 
-/* What was found is of no use any more: another target. */
+/* What was found, of all targets, is of no use any more. */
 void odb_session_forget(struct odb_session *session);
+
+/* shelf.c: another target, reference, tolerance or expected type. What was found is put aside, and
+ * what an earlier search found of these is shown again, if there was one; a walk ends. feeds: the
+ * inputs are made anew as well, which a recording brings. to: its first four members. Errors: the
+ * session's file cannot be read. */
+enum odb_status odb_session_turn(struct odb_session *session, const struct odb_store_search *to,
+                                 bool feeds, struct odb_error *err) ODB_MUST_USE;
+/* What is known: of what is shown (i 0, where there is a report), then of what was put aside, the
+ * newest first. Caller holds the lock. Borrowed. */
+size_t odb_session_n_known(const struct odb_session *session);
+const struct odb_store_search *odb_session_known(const struct odb_session *session, size_t i);
+/* Shows the i-th again. Takes the lock itself. */
+enum odb_status odb_session_show_known(struct odb_session *session, size_t i,
+                                       struct odb_error *err) ODB_MUST_USE;
+/* The target that verdicts and report are of, as the report says it: with --against that is the
+ * other model. NULL: nothing was asked yet. Caller holds the lock. Borrowed. */
+const char *odb_session_of(const struct odb_session *session);
+
 /* Other inputs (NULL: to be made when needed): whatever was computed from the old ones goes as
  * well. */
 void odb_session_feed_take(struct odb_session *session, struct odb_feeds *feeds);

@@ -16,24 +16,46 @@ struct odb_learnt {
     enum odb_cuts cuts; /* the parts of the model that it takes; ANY: not known */
 };
 
+/* What a search found, put aside. */
+struct odb_shelved {
+    struct odb_store_search about;   /* owned */
+    struct odb_report *report;       /* owned; NULL: the file has it, and the rest is not there */
+    bool stored;                     /* this and the rest: as in struct odb_session */
+    struct odb_value_report *values; /* owned */
+    struct odb_tensor **given;       /* owned refs */
+    int *culprits;                   /* owned */
+    struct odb_groups groups;
+    struct odb_account account;
+    ODB_VEC(struct odb_probe_log) log;
+};
+
 struct odb_session {
     const struct odb_model *model; /* owned */
     struct odb_cpu *cpu;           /* owned: which nodes the reference can run */
     struct odb_store *store;       /* owned; NULL: nothing is kept on disk */
+    int claim;                     /* owned: the lock of the file's folder; -1: none */
+    bool by_itself;                /* the file was not asked for: what it does not take is told */
+    bool begun;                    /* the search begun last has a row in the file */
+    bool told;                     /* [lock] what it did not take was told */
+    char *unsaved;                 /* owned [lock]: that, until it is; NULL: nothing */
     char *missing_kernels;         /* owned: the options that would load the kernels which the file
                                       was made with; NULL: they are loaded */
 
     pthread_mutex_t lock;
-    struct odb_feeds *feeds;         /* owned [lock]; NULL: not made yet */
-    struct odb_trace *trace;         /* owned [lock]; NULL: the reference has not run */
-    char *trace_key;                 /* owned: the options that trace was made with */
-    struct odb_value_report *values; /* owned [lock]; [n_values] */
-    struct odb_tensor **given;       /* owned refs [lock]; [n_values]: the target's */
-    struct odb_report *report;       /* owned [lock]; of the newest search; NULL: none */
-    bool stored;                     /* the report is what the file says */
-    struct odb_groups groups;        /* [lock] what it said of its kernels, read */
-    struct odb_account account;      /* [lock] what the target said of the model as it loaded it;
-                                        empty: nothing */
+    struct odb_feeds *feeds;           /* owned [lock]; NULL: not made yet */
+    struct odb_trace *trace;           /* owned [lock]; NULL: the reference has not run */
+    char *trace_key;                   /* owned: the options that trace was made with */
+    struct odb_value_report *values;   /* owned [lock]; [n_values] */
+    struct odb_tensor **given;         /* owned refs [lock]; [n_values]: the target's */
+    struct odb_report *report;         /* owned [lock]; of the newest search; NULL: none */
+    bool stored;                       /* the report is what the file says */
+    struct odb_store_search shown;     /* owned [lock]: what the report came to, if there is one */
+    char *of;                          /* owned [lock]: the target that all of these are of, as a
+                                          report says it; NULL: nothing was asked */
+    ODB_VEC(struct odb_shelved) shelf; /* [lock] of other targets, the oldest first */
+    struct odb_groups groups;          /* [lock] what it said of its kernels, read */
+    struct odb_account account;        /* [lock] what the target said of the model as it loaded it;
+                                          empty: nothing */
     int *culprits; /* owned [lock]; [n_nodes] 1 + which culprit of the report a node is; 0: none */
     ODB_VEC(struct odb_probe_log) log;      /* [lock] of the search or walk begun last, in order */
     struct odb_search_progress progress;    /* [lock] */
@@ -65,6 +87,39 @@ struct odb_session {
     void (*wake)(void *payload); /* called after a change, without the lock, from any thread */
     void *wake_payload;
 };
+
+/* --- session.c: the caller holds the lock, but to close the walk ------------------------------ */
+
+void odb_session__drop_verdicts(struct odb_session *session);
+void odb_session__close_walk(struct odb_session *session);
+void odb_session__index_culprits(struct odb_session *session);
+/* Inputs, and what was computed from them, are made anew when they are needed. */
+void odb_session__unfeed(struct odb_session *session);
+
+/* What came of writing into the file, or reading it; err is not NULL. Where the file was not asked
+ * for, a failure is told once, and stops nothing: ODB_OK. */
+enum odb_status odb_session__wrote(struct odb_session *session, enum odb_status status,
+                                   struct odb_error *err) ODB_MUST_USE;
+/* Tells that the session cannot save itself, once. */
+void odb_session__tell_unsaved(struct odb_session *session, const struct odb_error *why);
+/* Takes what is put down into the file that the session has now. */
+enum odb_status odb_session__store_all(struct odb_session *session,
+                                       struct odb_error *err) ODB_MUST_USE;
+
+/* --- shelf.c: the caller holds the lock ------------------------------------------------------- */
+
+/* Puts what is shown aside, in the place of an earlier search of the same. The values, verdicts and
+ * the log are empty then; what else there is stays. */
+void odb_session__shelve(struct odb_session *session);
+/* What was put aside of the same is forgotten. NULL: all. */
+void odb_session__unshelve(struct odb_session *session, const struct odb_store_search *of);
+/* Fills session->shown with what the report says; when: it ended. */
+void odb_session__describe(struct odb_session *session, int64_t when);
+/* Sets session->of; the text is copied. */
+void odb_session__is_of(struct odb_session *session, const char *target);
+/* What the session's file knows of other targets, and when what is shown was found. */
+enum odb_status odb_session__read_shelf(struct odb_session *session,
+                                        struct odb_error *err) ODB_MUST_USE;
 
 /* --- learnt.c --------------------------------------------------------------------------------- */
 

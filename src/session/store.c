@@ -20,8 +20,10 @@
 
 #define STORE_READ_ONLY                                                                            \
     "it and its folder are written to: open a copy, or `onnxdbg report` what it holds"
-#define STORE_LEAST 512        /* bytes: SQLite's smallest page */
-#define STORE_PATIENCE_MS 5000 /* for other writers */
+#define STORE_LEAST 512           /* bytes: SQLite's smallest page */
+#define STORE_PATIENCE_MS 5000    /* for other writers */
+#define STORE_BOUND_PAGES "32768" /* of 4 KiB: of a file that was not asked for */
+#define STORE_BOUND_ANSWERS ((size_t)64 << 20)
 
 /* --- SQLite ---------------------------------------------------------------------------------- */
 
@@ -302,6 +304,7 @@ enum odb_status odb_store_open(struct odb_store **out, const char *path,
     struct odb_store *store = odb_new(struct odb_store);
     store->model = model;
     store->path = odb_xstrdup(path);
+    store->room = SIZE_MAX;
     enum odb_status status = store_check_file(path, err);
     if (status == ODB_OK)
         status = odb_model_sha256(model, store->sha256, err);
@@ -316,15 +319,35 @@ enum odb_status odb_store_open(struct odb_store **out, const char *path,
     return status;
 }
 
+enum odb_status odb_store_bound(struct odb_store *store, struct odb_error *err)
+{
+    store->room = STORE_BOUND_ANSWERS;
+    return odb_store__exec(
+        store, "PRAGMA synchronous = NORMAL; PRAGMA max_page_count = " STORE_BOUND_PAGES, err);
+}
+
 const char *odb_store_path(const struct odb_store *store)
 {
     return store->path;
+}
+
+/* What answers took is given back; a file that cannot be made smaller stays as it is. */
+static void store_shrink(struct odb_store *store)
+{
+    int64_t pages = 0, empty = 0;
+    if (store_ask(store, "PRAGMA page_count", &pages, NULL) != ODB_OK ||
+        store_ask(store, "PRAGMA freelist_count", &empty, NULL) != ODB_OK || empty < pages / 2)
+        return;
+    sqlite3_limit(store->db, SQLITE_LIMIT_ATTACHED, 1); /* which it is written into meanwhile */
+    sqlite3_exec(store->db, "VACUUM", NULL, NULL, NULL);
 }
 
 void odb_store_close(struct odb_store *store)
 {
     if (!store)
         return;
+    if (store->room != SIZE_MAX)
+        store_shrink(store);
     sqlite3_close(store->db);
     free(store->path);
     free(store);
@@ -594,14 +617,13 @@ enum odb_status odb_store_last_report(struct odb_store *store, char **out, struc
         err);
 }
 
-/* A statement about the newest search that has a report. */
-static enum odb_status store_newest(struct odb_store *store, sqlite3_stmt **out,
-                                    const char *columns, const char *table, const char *order,
-                                    struct odb_error *err)
+/* A statement about one search. */
+static enum odb_status store_of(struct odb_store *store, int64_t search, sqlite3_stmt **out,
+                                const char *columns, const char *table, const char *order,
+                                struct odb_error *err)
 {
-    char *sql = odb_xasprintf("SELECT %s FROM %s WHERE %s ="
-                              " (SELECT max(id) FROM search WHERE report IS NOT NULL) ORDER BY %s",
-                              columns, table, strcmp(table, "search") ? "search" : "id", order);
+    char *sql = odb_xasprintf("SELECT %s FROM %s WHERE %s = %lld ORDER BY %s", columns, table,
+                              strcmp(table, "search") ? "search" : "id", (long long)search, order);
     enum odb_status status = odb_store__prepare(store, out, sql, err);
     free(sql);
     return status;
@@ -619,13 +641,14 @@ enum odb_outcome odb_store__outcome(sqlite3_stmt *row, int at)
     return odb_outcome_told(word, sqlite3_column_int(row, at + 1), sqlite3_column_int(row, at + 2));
 }
 
-static enum odb_status store_read_search(struct odb_store *store, struct odb_report **out,
-                                         struct odb_error *err)
+static enum odb_status store_read_search(struct odb_store *store, int64_t search,
+                                         struct odb_report **out, struct odb_error *err)
 {
     sqlite3_stmt *stmt;
     enum odb_status status = ODB_OK;
-    ODB_TRY(store_newest(store, &stmt, "reference, target, tolerance, expect, " ODB_STORE_OUTCOME,
-                         "search", "id", err));
+    ODB_TRY(store_of(store, search, &stmt,
+                     "reference, target, tolerance, expect, " ODB_STORE_OUTCOME, "search", "id",
+                     err));
     *out = NULL;
     if (odb_store__row(store, stmt, &status, err)) {
         struct odb_report *report = odb_report_new(store->model);
@@ -663,15 +686,15 @@ static void store_read_value(sqlite3_stmt *stmt, struct odb_value_report *out)
     snprintf(out->reason, sizeof out->reason, "%s", reason ? reason : "");
 }
 
-static enum odb_status store_read_values(struct odb_store *store, struct odb_report *report,
-                                         struct odb_error *err)
+static enum odb_status store_read_values(struct odb_store *store, int64_t search,
+                                         struct odb_report *report, struct odb_error *err)
 {
     sqlite3_stmt *stmt;
     enum odb_status status = ODB_OK;
-    ODB_TRY(store_newest(store, &stmt,
-                         "value, verdict, error, error_mean, noise, local_error, inherited_error,"
-                         " gain, local_noise, boundary, culprit, reason",
-                         "value", "value", err));
+    ODB_TRY(store_of(store, search, &stmt,
+                     "value, verdict, error, error_mean, noise, local_error, inherited_error,"
+                     " gain, local_noise, boundary, culprit, reason",
+                     "value", "value", err));
     while (odb_store__row(store, stmt, &status, err)) {
         sqlite3_int64 value = sqlite3_column_int64(stmt, 0);
         if (value >= 0 && (size_t)value < store->model->graph->n_values)
@@ -704,15 +727,15 @@ static bool store_read_culprit(sqlite3_stmt *stmt, const struct odb_report *repo
     return true;
 }
 
-static enum odb_status store_read_culprits(struct odb_store *store, struct odb_report *report,
-                                           struct odb_error *err)
+static enum odb_status store_read_culprits(struct odb_store *store, int64_t search,
+                                           struct odb_report *report, struct odb_error *err)
 {
     struct odb_culprit culprit;
     sqlite3_stmt *stmt;
     enum odb_status status = ODB_OK;
-    ODB_TRY(store_newest(store, &stmt,
-                         "node, value, kind, verified, reaches_output, first, last, text",
-                         "culprit", "rank", err));
+    ODB_TRY(store_of(store, search, &stmt,
+                     "node, value, kind, verified, reaches_output, first, last, text", "culprit",
+                     "rank", err));
     while (odb_store__row(store, stmt, &status, err))
         if (store_read_culprit(stmt, report, &culprit))
             odb_push(&report->culprits, culprit);
@@ -721,16 +744,15 @@ static enum odb_status store_read_culprits(struct odb_store *store, struct odb_r
 }
 
 /* Sessions of before lack the table. */
-static enum odb_status store_read_paths(struct odb_store *store, struct odb_report *report,
-                                        struct odb_error *err)
+static enum odb_status store_read_paths(struct odb_store *store, int64_t search,
+                                        struct odb_report *report, struct odb_error *err)
 {
     sqlite3_stmt *stmt;
     enum odb_status status = ODB_OK;
     ODB_TRY(odb_store__prepare_if_there(
-        store, &stmt,
-        "SELECT rank, path FROM culprit_path WHERE search ="
-        " (SELECT max(id) FROM search WHERE report IS NOT NULL) ORDER BY rank",
-        err));
+        store, &stmt, "SELECT rank, path FROM culprit_path WHERE search = ? ORDER BY rank", err));
+    if (stmt)
+        sqlite3_bind_int64(stmt, 1, search);
     while (stmt && odb_store__row(store, stmt, &status, err)) {
         sqlite3_int64 rank = sqlite3_column_int64(stmt, 0);
         if (rank >= 0 && (size_t)rank < report->culprits.n && !report->culprits.items[rank].path)
@@ -741,30 +763,35 @@ static enum odb_status store_read_paths(struct odb_store *store, struct odb_repo
 }
 
 /* All that tables do not hold. */
-static enum odb_status store_read_json(struct odb_store *store, struct odb_report *report,
-                                       struct odb_error *err)
+static enum odb_status store_read_json(struct odb_store *store, int64_t search,
+                                       struct odb_report *report, struct odb_error *err)
 {
     char *text = NULL;
-    ODB_TRY(odb_store_last_report(store, &text, err));
+    char *sql = odb_xasprintf("SELECT report FROM search WHERE id = %lld", (long long)search);
+    enum odb_status status = odb_store__text(store, sql, &text, err);
+    free(sql);
     if (text)
         odb_report_read(report, text);
     free(text);
-    return ODB_OK;
+    return status;
 }
 
-enum odb_status odb_store_read(struct odb_store *store, struct odb_report **out,
+enum odb_status odb_store_read(struct odb_store *store, int64_t search, struct odb_report **out,
                                struct odb_error *err)
 {
-    ODB_TRY(store_read_search(store, out, err));
+    if (!search)
+        ODB_TRY(
+            store_ask(store, "SELECT max(id) FROM search WHERE report IS NOT NULL", &search, err));
+    ODB_TRY(store_read_search(store, search, out, err));
     if (!*out)
         return ODB_OK;
-    enum odb_status status = store_read_values(store, *out, err);
+    enum odb_status status = store_read_values(store, search, *out, err);
     if (status == ODB_OK)
-        status = store_read_culprits(store, *out, err);
+        status = store_read_culprits(store, search, *out, err);
     if (status == ODB_OK)
-        status = store_read_paths(store, *out, err);
+        status = store_read_paths(store, search, *out, err);
     if (status == ODB_OK)
-        status = store_read_json(store, *out, err);
+        status = store_read_json(store, search, *out, err);
     if (status != ODB_OK) {
         odb_report_free(*out);
         *out = NULL;

@@ -19,6 +19,10 @@ enum odb_status odb_store_open(struct odb_store **out, const char *path,
                                const struct odb_model *model, struct odb_error *err) ODB_MUST_USE;
 void odb_store_close(struct odb_store *store);
 const char *odb_store_path(const struct odb_store *store); /* borrowed */
+/* The file was not asked for: it stays small, and the disk is not waited for after each probe, so
+ * that what a machine that goes down loses is the last of them. A program that is killed loses
+ * nothing. */
+enum odb_status odb_store_bound(struct odb_store *store, struct odb_error *err) ODB_MUST_USE;
 
 /* Begins a search: the row that its journal and its report hang on. */
 enum odb_status odb_store_begin(struct odb_store *store, const char *command,
@@ -35,10 +39,29 @@ enum odb_status odb_store_put(struct odb_store *store, const struct odb_report *
  * caller's. */
 enum odb_status odb_store_last_report(struct odb_store *store, char **out,
                                       struct odb_error *err) ODB_MUST_USE;
-/* The newest search that ended, as it was reported then; *out is NULL when there is none, else the
- * caller's. */
-enum odb_status odb_store_read(struct odb_store *store, struct odb_report **out,
+/* A search that has a report, as it was reported then, by its row (0: the newest); *out is NULL
+ * when there is none, else the caller's. */
+enum odb_status odb_store_read(struct odb_store *store, int64_t search, struct odb_report **out,
                                struct odb_error *err) ODB_MUST_USE;
+/* A search that has a report, as a list tells it. */
+struct odb_store_search {
+    int64_t search;                                /* its row */
+    char *target, *reference, *tolerance, *expect; /* owned; NULL: not known, expect: none */
+    char *others; /* owned: what else it depended on, inputs among it; "": not known */
+    enum odb_outcome outcome;
+    bool ended;
+    int64_t when; /* it ended, or began: seconds since 1970 */
+    size_t culprits;
+    int first;        /* node of the first culprit; ODB_NO_NODE: none */
+    const char *kind; /* static: its diagnosis; NULL: none */
+};
+struct odb_store_searches {
+    ODB_VEC(struct odb_store_search) list;
+};
+/* The newest searches, newest first; out is the caller's to dispose of, on failure too. */
+enum odb_status odb_store_searches(struct odb_store *store, struct odb_store_searches *out,
+                                   struct odb_error *err) ODB_MUST_USE;
+void odb_store_searches_dispose(struct odb_store_searches *searches); /* idempotent */
 /* The options that load the kernels which the newest search was made with and which are not loaded
  * now: "--kernels /a.so --kernels /b.so"; NULL: none. *out is the caller's. */
 enum odb_status odb_store_kernels(struct odb_store *store, char **out,

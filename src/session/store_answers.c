@@ -244,6 +244,7 @@ enum odb_status odb_store_start(struct odb_store *store, const char *command,
 {
     answers_await_free(store);
     ODB_STORE_HOLD(store);
+    store->search = 0; /* nothing is put under an older one's number */
     ODB_TRY(odb_store__exec(store, "BEGIN IMMEDIATE", err)); /* of two, one is first */
     enum odb_status status = odb_store_resume(store, settings, retry, out, err);
     if (status == ODB_OK && !out->resumed)
@@ -392,8 +393,11 @@ static enum odb_status answers_update(struct odb_store *store, const char *key,
 {
     struct odb_buf values = ODB_BUF_INIT;
     sqlite3_stmt *stmt;
-    bool had = known->outputs && odb_answers_bytes(known->outputs, known->n) <= ODB_ANSWERS_BYTES &&
+    size_t most = ODB_MIN(ODB_ANSWERS_BYTES, store->room);
+    bool had = known->outputs && odb_answers_bytes(known->outputs, known->n) <= most &&
                answers_encode(known, &values);
+    if (store->room != SIZE_MAX) /* else there is no bound */
+        store->room -= ODB_MIN(values.len, store->room);
     enum odb_status status =
         odb_store__prepare(store, &stmt,
                            "UPDATE answer SET status = ?, what = ?, remedy = ?, n = ?, outputs = ?"

@@ -20,6 +20,7 @@ struct odb_store {
     char *path;             /* owned */
     sqlite3_int64 search;   /* row of the search begun last; 0: none */
     sqlite3_int64 probe;    /* row of the journal whose probe runs; 0: none */
+    size_t room;            /* bytes of answers that the search may still keep */
     enum odb_status failed; /* first failure of odb_store_event() in this search */
     struct odb_error failure;
 };

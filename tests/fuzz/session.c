@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "session/session_state.h"
-#include "session/stored.h"
+#include "session/files/stored.h"
 
 static void session_open(const char *path)
 {

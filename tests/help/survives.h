@@ -79,7 +79,7 @@ static inline void survives(const struct odb_report *report)
     MODELS_OK(odb_store_begin(store, "bisect", &options, &why));
     MODELS_OK(odb_store_put(store, report, &why));
     MODELS_OK(odb_store_finish(store, &why));
-    MODELS_OK(odb_store_read(store, &again, &why));
+    MODELS_OK(odb_store_read(store, 0, &again, &why));
     survives_same(report, again);
     odb_report_free(again);
     odb_store_close(store);

@@ -37,6 +37,7 @@
 #include "ui/view/view.h"
 #include "ui/views/view_bookmark.h"
 #include "ui/views/view_choose.h"
+#include "ui/views/view_sessions.h"
 
 static size_t action_count(const struct odb_command_call *call)
 {
@@ -430,6 +431,13 @@ static enum odb_status action_quit(struct ui_app *app, const struct odb_command_
                                    struct odb_error *err)
 {
     ODB_TRY(action_spares(app, err));
+    if (ui_app_busy(app) && !app->linear && !odb_call_arg(call, 0)) {
+        char *question = odb_xasprintf("%s runs; leave? :", app->running.call.command->name);
+        app->asking = UI_ASK_COMMAND;
+        enum odb_status status = ui_app_ask(app, UI_PROMPT_COMMAND, question, "quit over", err);
+        free(question);
+        return status;
+    }
     app->quit = true;
     return ODB_OK;
 }
@@ -444,7 +452,7 @@ static enum odb_status action_close(struct ui_app *app, const struct odb_command
 static enum odb_status action_session(struct ui_app *app, const struct odb_command_call *call,
                                       struct odb_error *err)
 {
-    const char *path = odb_call_arg(call, 0);
+    const char *path = odb_call_arg(call, 0) ? odb_call_arg(call, 0) : ui_offer_path(app);
     if (!path) {
         odb_fail(err, ODB_E_USAGE, "session needs the name of a session file");
         return odb_error_remedy(err, "`view sessions` lists those that are here");

@@ -244,6 +244,17 @@ static void layout_count(struct ui_app *app)
  * level what the one before does, and more. */
 enum layout_less { LESS_NOTHING, LESS_FOLDER, LESS_NODES, LESS_TOLERANCE, LESS_REFERENCE };
 
+/* The target that the marks are of; where there are none, the one that is set. */
+static const char *layout_target(const struct ui_app *app)
+{
+    const char *of = odb_session_of(app->session);
+    bool marks = of && (ui_app_busy(app) || odb_session_report(app->session));
+    char *set = odb_console_target_spec(app->console);
+    const char *target = marks && strcmp(of, set) != 0 ? of : odb_console_target(app->console);
+    free(set);
+    return target;
+}
+
 static void layout_put_title(const struct ui_app *app, enum layout_less less, int model, int target,
                              struct odb_buf *out)
 {
@@ -261,7 +272,7 @@ static void layout_put_title(const struct ui_app *app, enum layout_less less, in
         odb_buf_printf(out, "'%s' in %zu of ", filter, nodes->ops->rows(nodes));
     if (less < LESS_NODES)
         odb_buf_printf(out, "%zu node%s  ", n, odb_plural(n));
-    ui_text_put_cut(app->terminal, odb_console_target(app->console), target, out);
+    ui_text_put_cut(app->terminal, layout_target(app), target, out);
     if (less < LESS_REFERENCE)
         odb_buf_printf(out, " vs %s", odb_console_reference(app->console));
     if (filter && less >= LESS_NODES) {
@@ -288,7 +299,7 @@ static int layout_cut_title(const struct ui_app *app, enum layout_less less, int
     odb_buf_clear(out);
     layout_put_title(app, less, INT_MAX, INT_MAX, out);
     int over = ui_text_width(app->terminal, odb_buf_text(out)) - room;
-    int whole = ui_text_width(app->terminal, odb_console_target(app->console));
+    int whole = ui_text_width(app->terminal, layout_target(app));
     int target = ODB_MAX(whole - over, ODB_MIN(whole, LAYOUT_TARGET));
     over -= whole - target;
     layout_put_model(app, false, &file);

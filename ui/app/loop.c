@@ -27,6 +27,7 @@
 #include "ui/view/app.h"
 #include "ui/view/keymap.h"
 #include "ui/view/prompt.h"
+#include "ui/views/view_sessions.h"
 
 static void loop_search_live(struct ui_app *app)
 {
@@ -182,7 +183,13 @@ static void loop_key(struct ui_app *app, int key)
 {
     const char *view = ui_app_view(app)->name;
     char name[16];
+    bool offered = ui_offer_stands(app);
     loop_unsay(app);
+    ui_offer_withdraw(app);
+    if (offered && key == UI_KEY_ENTER) {
+        ui_app_command(app, "session");
+        return;
+    }
     if (app->wanting) {
         loop_wanted(app, key);
         return;
@@ -237,6 +244,7 @@ static void loop_click(struct ui_app *app, const struct ui_event *event)
     int row, col, node = ui_layout_strip_at(app, event->row, event->col);
     struct ui_view *view = ui_layout_at(app, event->row, event->col, &row, &col);
     loop_unsay(app);
+    ui_offer_withdraw(app);
     app->prefix = 0;
     app->dragging = ui_layout_divider_at(app, event->row, event->col) ? UI_DRAG_DIVIDER
                     : ui_layout_strip_end_at(app, event->row)         ? UI_DRAG_STRIP

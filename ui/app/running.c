@@ -23,6 +23,7 @@
 #include "command/table/quoting.h"
 #include "model/model.h"
 #include "report/report.h"
+#include "session/files/autosave.h"
 #include "session/session.h"
 #include "system/job.h"
 #include "ui/app/outside.h"
@@ -34,6 +35,7 @@
 #include "ui/view/keymap.h"
 #include "ui/view/saving.h"
 #include "ui/view/view.h"
+#include "ui/views/view_sessions.h"
 
 /* A word for {node} or {value}; false when there is nothing under the cursor. */
 static bool running_put_subject(struct ui_app *app, const char *name, size_t n, struct odb_buf *out)
@@ -232,6 +234,27 @@ static void running_work(void *arg)
     running->status = odb_call_run(&running->call, &running->err);
 }
 
+/* A session that has something to lose gets a file, unless it has one. searches: it is going to. */
+static void running_autosave(struct ui_app *app, bool searches)
+{
+    const struct odb_session *session = app->session;
+    bool wanted =
+        searches || odb_session_annotations(session)->items.n || odb_session_n_bookmarks(session);
+    if (wanted && !odb_session_path(session) &&
+        odb_autosave_is_on(odb_console_get(app->console, ODB_OPTION_AUTOSAVE), app->console->saves))
+        odb_autosave_begin(app->console->session);
+}
+
+static void running_tell_unsaved(struct ui_app *app)
+{
+    char *unsaved = odb_session_take_unsaved(app->session);
+    if (unsaved && app->linear)
+        fprintf(stderr, "onnxdbg: %s\n", unsaved);
+    else if (unsaved)
+        ui_app_say(app, UI_STYLE_WARN, "%s", unsaved);
+    free(unsaved);
+}
+
 /* running stays where it is until the command has ended. */
 static void running_start(struct ui_app *app, struct ui_running *running)
 {
@@ -251,6 +274,8 @@ static void running_start(struct ui_app *app, struct ui_running *running)
     } else if (command->flags & ODB_COMMAND_LONG) {
         atomic_store(&app->console->cancel, false);
         running->began = odb_clock();
+        if (command->flags & ODB_COMMAND_RECORDS)
+            running_autosave(app, true);
         ui_app_say(app, UI_STYLE_MESSAGE, "%s …  %s stops it", running->line,
                    app->linear ? "Ctrl-C" : "Esc");
         if (!odb_job_start(app->job, running_work, running)) {
@@ -356,6 +381,10 @@ void ui_running_collect(struct ui_app *app)
     if (odb_job_collect(app->job))
         running_finish(app, &app->running);
     ui_saving_collect(app->saving);
+    if (!ui_app_busy(app))
+        running_autosave(app, false);
+    running_tell_unsaved(app);
+    ui_offer_collect(app);
     while (!ui_app_busy(app) && !app->quit && (line = odb_console_next(app->console, &from))) {
         running_give(app, line, from);
         free(line);

@@ -28,6 +28,7 @@
 #include "ui/view/outline.h"
 #include "ui/view/prompt.h"
 #include "ui/view/saving.h"
+#include "ui/views/view_sessions.h"
 #include "ui/view/strip.h"
 
 static const struct ui_known_view {
@@ -68,6 +69,7 @@ static void ui_close(struct ui_app *app)
     ui_terminal_close(app->terminal);
     odb_job_free(app->job); /* waits until what runs has stopped */
     ui_saving_free(app->saving);
+    ui_offer_close(app);
     if (app->running.call.command)
         ui_running_discard(&app->running);
     for (int id = 0; id < UI_VIEW_COUNT; id++) {
@@ -132,6 +134,10 @@ static void ui_greet(struct ui_app *app)
         ui_app_say(app, UI_STYLE_MESSAGE,
                    "the last search of this session is shown; F searches "
                    "again");
+    else if (app->console->unended)
+        ui_app_say(app, UI_STYLE_MESSAGE,
+                   "the search of this session did not end; %s goes on with it",
+                   app->linear ? "bisect" : "F");
     else if (unsupported)
         ui_app_say(
             app, UI_STYLE_WARN, "the reference has no kernel for %zu of %zu nodes (U); %s",
@@ -190,6 +196,7 @@ enum odb_status ui_main(struct odb_console *console, struct odb_error *err)
         ui_running_start(&app, &app.keymap->starts.items[i]);
     if (read != ODB_OK)
         ui_app_say_error(&app, &keys);
+    ui_offer_look(&app);
     if (app.linear)
         ui_linear_run(&app);
     else

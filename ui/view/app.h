@@ -21,6 +21,7 @@ struct odb_buf;
 struct odb_console;
 struct odb_session;
 struct ui_keymap;
+struct ui_offer;
 struct ui_start;
 struct ui_terminal;
 
@@ -64,6 +65,7 @@ struct ui_app {
     struct odb_job *job;                                /* owned */
     struct ui_running running;                          /* what the job does */
     struct ui_saving *saving;      /* owned: numbers that are written meanwhile */
+    struct ui_offer *offer;        /* owned: a session of this model, or NULL */
     int wake[2];                   /* pipe: other threads write, the loop reads */
     atomic_bool woken;             /* a byte is in the pipe */
     struct ui_constants constants; /* of the model */

@@ -10,10 +10,12 @@
 #include <unistd.h>
 
 #include "command/call/console.h"
+#include "command/console/findings.h"
 #include "command/verbs/look/verb_executors.h"
 #include "executor/executor.h"
 #include "executor/spec.h"
 #include "model/model.h"
+#include "session/session.h"
 #include "system/thread.h"
 #include "ui/list/table_view.h"
 #include "ui/terminal/draw.h"
@@ -113,6 +115,32 @@ static void executors_add(struct executors_view *v, const struct odb_executor_op
                        .value = ODB_NO_VALUE});
 }
 
+/* What was found of a target: Enter goes back to it. */
+static void executors_add_known(struct executors_view *v, size_t i)
+{
+    static const enum ui_glyph marks[] = {[ODB_OUTCOME_NONE] = UI_GLYPH_UNTESTED,
+                                          [ODB_OUTCOME_PASS] = UI_GLYPH_PASS,
+                                          [ODB_OUTCOME_DIVERGES] = UI_GLYPH_FAIL};
+    static const enum ui_style styles[] = {[ODB_OUTCOME_NONE] = UI_STYLE_DIM,
+                                           [ODB_OUTCOME_PASS] = UI_STYLE_GOOD,
+                                           [ODB_OUTCOME_DIVERGES] = UI_STYLE_BAD};
+    const struct odb_session *session = v->cells.view.app->session;
+    const struct odb_store_search *known = odb_session_known(session, i);
+    bool shown = !i && odb_session_report(session);
+    struct odb_buf text = ODB_BUF_INIT, of = ODB_BUF_INIT;
+    odb_findings_put(known, &text);
+    odb_buf_printf(&of, "%s vs %s, %s%s%s", known->target, known->reference, known->tolerance,
+                   known->expect ? " expecting " : "", known->expect ? known->expect : "");
+    ui_cells_add_take(&v->cells,
+                      (struct ui_cells_row){.cells = {odb_xstrdup(known->target),
+                                                      odb_xstrdup(shown ? "shown" : "searched"),
+                                                      odb_buf_take(&text), odb_buf_take(&of)},
+                                            .mark = marks[known->outcome],
+                                            .style = styles[known->outcome],
+                                            .enter = odb_xasprintf("findings %zu", i + 1),
+                                            .value = ODB_NO_VALUE});
+}
+
 static void executors_prepare(struct ui_view *view, int cols)
 {
     struct executors_view *v = (struct executors_view *)view;
@@ -122,6 +150,8 @@ static void executors_prepare(struct ui_view *view, int cols)
         executors_search(v, n);
     bool done = atomic_load(&v->search->done);
     ui_cells_begin(&v->cells);
+    for (size_t i = 0; i < odb_session_n_known(view->app->session); i++)
+        executors_add_known(v, i);
     for (size_t i = 0; i < n; i++)
         executors_add(v, list[i], done ? &v->search->states[i] : NULL);
     ui_cells_end(&v->cells, cols);

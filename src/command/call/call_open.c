@@ -21,7 +21,8 @@
 #include "command/table/table.h"
 #include "model/read/load.h"
 #include "session/session_state.h"
-#include "session/stored.h"
+#include "session/files/autosave.h"
+#include "session/files/stored.h"
 
 enum odb_status odb_call__open_model(struct odb_command_call *call, const char *path,
                                      struct odb_error *err)
@@ -48,6 +49,7 @@ enum odb_status odb_call__open_model(struct odb_command_call *call, const char *
     free(of);
     ODB_TRY(status);
     ODB_TRY(odb_session_open_take(&call->session, model, session, err));
+    ODB_TRY(odb_autosave_claim(call->session, err));
     call->model = call->session->model;
     if (stored || !(call->command->flags & ODB_COMMAND_RECORDS))
         return odb_call__input_settings_restore(call, err);

@@ -5,6 +5,7 @@
  */
 #include "command/call/console.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +13,11 @@
 #include "command/table/command.h"
 #include "command/table/default_target.h"
 #include "command/table/table.h"
+#include "compare/criterion.h"
 #include "executor/executor.h"
 #include "session/annotations.h"
 #include "session/session.h"
+#include "system/file.h"
 
 void odb_console_init(struct odb_console *console, struct odb_session *session)
 {
@@ -119,18 +122,137 @@ static bool console_feeds(enum odb_option_id id, const char *old, const char *va
            ((old && odb_executor_recorded(old)) || (value && odb_executor_recorded(value)));
 }
 
-void odb_console_set(struct odb_console *console, enum odb_option_id id, const char *value)
+void odb_console__put(struct odb_console *console, enum odb_option_id id, const char *value)
 {
-    if (console_has(console, id, value))
-        return;
     char *copy = value ? odb_xstrdup(value) : NULL;
-    const struct odb_option *row = odb_option_row(id);
-    bool feeds =
-        row->setting == ODB_SETTING_FEEDS || console_feeds(id, odb_console_get(console, id), value);
     console_remove(console, id, value);
     if (copy)
         odb_push(&console->settings, (struct odb_setting){id, copy});
-    if (feeds)
+}
+
+/* --- aliases of executors ------------------------------------------------------------------------
+ */
+
+/* "alias NAME = SPEC": the spec, where the name is this one. */
+static char *named_line(char *line, const char *name)
+{
+    static const char blanks[] = " \t\n";
+    char *rest = NULL, *word = strtok_r(line, blanks, &rest);
+    if (!word || strcmp(word, "alias"))
+        return NULL;
+    word = strtok_r(NULL, blanks, &rest);
+    if (!word || strcmp(word, name) || !(word = strtok_r(NULL, blanks, &rest)))
+        return NULL;
+    if (!strcmp(word, "="))
+        word = strtok_r(NULL, blanks, &rest);
+    return word ? odb_xstrdup(word) : NULL;
+}
+
+static char *named_in_file(const char *name)
+{
+    char *path = odb_file_home("XDG_CONFIG_HOME", ".config", "onnxdbgrc"), *line = NULL;
+    char *found = NULL;
+    size_t size = 0;
+    FILE *file = NULL;
+    struct odb_error ignored = ODB_ERROR_INIT;
+    if (path && odb_file_open(&file, path, &ignored) != ODB_OK)
+        file = NULL;
+    while (file && getline(&line, &size, file) > 0) {
+        char *spec = named_line(line, name);
+        if (!spec)
+            continue;
+        free(found); /* the last one counts */
+        found = spec;
+    }
+    if (file)
+        fclose(file);
+    free(line);
+    free(path);
+    return found;
+}
+
+char *odb_executor_named(const struct odb_console *console, const char *word)
+{
+    if (strpbrk(word, ":,@") || odb_executor_find(word))
+        return NULL;
+    for (size_t i = 0; console && i < console->aliases.n; i++)
+        if (!strcmp(console->aliases.items[i].name, word))
+            return odb_xstrdup(console->aliases.items[i].line);
+    return named_in_file(word);
+}
+
+/* --- what is found of what
+ * ------------------------------------------------------------------------- */
+
+/* Settings that findings are kept by: with the others they are forgotten. */
+static bool console_keeps(enum odb_option_id id)
+{
+    return id == ODB_OPTION_TARGET || id == ODB_OPTION_REFERENCE || id == ODB_OPTION_EXPECT;
+}
+
+/* A spec as a search takes it: what an alias stands for. Owned by the caller. */
+static char *console_spec(const struct odb_console *console, const char *spec)
+{
+    char *named = odb_executor_named(console, spec);
+    return named ? named : odb_xstrdup(spec);
+}
+
+char *odb_console_target_spec(const struct odb_console *console)
+{
+    char *spec = console_spec(console, odb_console_target(console));
+    const char *types = odb_console_get(console, ODB_OPTION_TYPES);
+    if (!types || strstr(spec, "types="))
+        return spec;
+    char *typed = odb_xasprintf("%s,types=%s", spec, types);
+    free(spec);
+    return typed;
+}
+
+/* Whether what is shown is of another target than the one that is set: with --against, a model. */
+static bool console_shows_another(const struct odb_console *console)
+{
+    char *set = odb_console_target_spec(console);
+    odb_session_lock(console->session);
+    const char *of = odb_session_of(console->session);
+    bool another = of && strcmp(of, set) != 0;
+    odb_session_unlock(console->session);
+    free(set);
+    return another;
+}
+
+const char *odb_console__tolerance_text(const struct odb_console *console, char *text, size_t size)
+{
+    struct odb_criterion tolerance;
+    if (odb_criterion_parse(&tolerance, odb_console_tolerance(console), NULL) != ODB_OK)
+        return odb_console_tolerance(console);
+    return odb_criterion_text(&tolerance, text, size);
+}
+
+/* What was found of the settings before is put aside, and what was found of those now is shown. */
+static void console_turn(struct odb_console *console, bool feeds)
+{
+    char text[160];
+    struct odb_store_search to = {
+        .target = odb_console_target_spec(console),
+        .reference = console_spec(console, odb_console_reference(console)),
+        .expect = (char *)odb_console_get(console, ODB_OPTION_EXPECT),
+        .tolerance = (char *)odb_console__tolerance_text(console, text, sizeof text)};
+    (void)!odb_session_turn(console->session, &to, feeds, NULL); /* what a file does not give is not
+                                                                    shown */
+    free(to.target);
+    free(to.reference);
+}
+
+void odb_console_set(struct odb_console *console, enum odb_option_id id, const char *value)
+{
+    if (console_has(console, id, value) && !(console_keeps(id) && console_shows_another(console)))
+        return;
+    const struct odb_option *row = odb_option_row(id);
+    bool recorded = console_feeds(id, odb_console_get(console, id), value);
+    odb_console__put(console, id, value);
+    if (console_keeps(id))
+        console_turn(console, recorded);
+    else if (row->setting == ODB_SETTING_FEEDS)
         odb_session_feed_take(console->session, NULL);
     else if (row->setting == ODB_SETTING_VERDICTS)
         odb_session_forget(console->session);

@@ -43,6 +43,8 @@ struct odb_console {
     settings;
     const char *target; /* where none is set: looked for once */
     bool linear;        /* plain lines are wanted, and no screen */
+    bool unended;       /* the session's file has a search that did not end, and no other */
+    bool saves;         /* a session without a file saves itself, unless it is said otherwise */
     bool busy;          /* the line given last was given while another command worked */
     atomic_bool cancel; /* asks the command that runs to stop */
     /* Lines that are to be given next, in this order. */
@@ -74,12 +76,15 @@ void odb_pending_dispose(struct odb_pending *pending);
 void odb_before_dispose(struct odb_before *before);
 /* What was set last, NULL: nothing. Borrowed until the next change. */
 const char *odb_console_get(const struct odb_console *console, enum odb_option_id id);
-/* value NULL takes the setting back. What was found with another value is forgotten, but for the
- * tolerance. Inputs and dimensions are kept by name, so that several can be set. */
+/* value NULL takes the setting back. What was found with another target, reference or expected type
+ * is put aside (odb_session_turn()); with another value of what else verdicts depend on it is
+ * forgotten. Inputs and dimensions are kept by name, so that several can be set. */
 void odb_console_set(struct odb_console *console, enum odb_option_id id, const char *value);
 /* Whether a value of the option takes the place of another: of inputs and dimensions, only of that
  * for the same name. */
 bool odb_console_replaces(enum odb_option_id id, const char *now, const char *value);
+/* The same where what is shown is of that value already: nothing is put aside or forgotten. */
+void odb_console__put(struct odb_console *console, enum odb_option_id id, const char *value);
 /* Sets what the options of the call say, and an argument that is a tolerance. Settings change while
  * a command is parsed, or by one that is not ODB_COMMAND_LONG: the screen reads them meanwhile. */
 void odb_console_adopt(struct odb_console *console, const struct odb_command_call *call);
@@ -88,5 +93,12 @@ void odb_console_adopt(struct odb_console *console, const struct odb_command_cal
 const char *odb_console_reference(const struct odb_console *console);
 const char *odb_console_target(const struct odb_console *console);
 const char *odb_console_tolerance(const struct odb_console *console);
+/* The spec that a word stands for which is none itself: an alias of the console (may be NULL) or of
+ * the user's onnxdbgrc. The caller's; NULL: it stands for none. */
+char *odb_executor_named(const struct odb_console *console, const char *word);
+/* The target as a report of a search says it: what an alias stands for. Owned by the caller. */
+char *odb_console_target_spec(const struct odb_console *console);
+/* The tolerance as a report says it. Returns buf, or what is set. */
+const char *odb_console__tolerance_text(const struct odb_console *console, char *buf, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * An executor by a name of the user's own.
+ * Settings are checked before they are kept.
  */
 #ifndef ODB_COMMAND_CALL_EXECUTOR_ALIAS_H
 #define ODB_COMMAND_CALL_EXECUTOR_ALIAS_H
@@ -10,9 +10,6 @@
 struct odb_console;
 struct odb_option;
 
-/* The spec that a word stands for which is none itself: an alias of the console (may be NULL) or of
- * the user's onnxdbgrc. The caller's; NULL: it stands for none. */
-char *odb_executor_named(const struct odb_console *console, const char *word);
 /* Checks a value that a session is going to use later: a spec must name an executor that there is,
  * or be an alias of one; console may be NULL. */
 enum odb_status odb_call__check_setting(const struct odb_console *console,

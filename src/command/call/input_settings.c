@@ -70,8 +70,12 @@ enum odb_status odb_call__input_settings_keep(const struct odb_command_call *cal
     if (one && call->chosen && *call->chosen)
         odb_push(&settings.list, (struct odb_store_setting){odb_xstrdup(SETTING_CHOSEN),
                                                             odb_xstrdup(call->chosen)});
-    enum odb_status status = odb_store_put_settings(call->session->store, search, &settings, err);
+    struct odb_error why = ODB_ERROR_INIT;
+    enum odb_status status = odb_store_put_settings(call->session->store, search, &settings, &why);
     odb_store_settings_dispose(&settings);
+    status = odb_session__wrote(call->session, status, &why);
+    if (status != ODB_OK && err)
+        *err = why;
     return status;
 }
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "session/stored.h"
+#include "session/files/stored.h"
 
 /* The path from the folder where we are, if it is below that: it is shown. */
 static char *session_model_shorten_take(char *path)

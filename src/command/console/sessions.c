@@ -12,7 +12,19 @@
 #include "report/json.h"
 #include "session/session_state.h"
 #include "session/store.h"
-#include "session/stored.h"
+#include "session/files/autosave.h"
+#include "session/files/stored.h"
+
+void odb_sessions_put_outcome(bool ended, enum odb_outcome outcome, size_t culprits, int first,
+                              const char *kind, struct odb_buf *out)
+{
+    odb_buf_puts(out, odb_outcome_name(outcome));
+    if (!ended)
+        odb_buf_puts(out, ", has not ended");
+    else if (outcome == ODB_OUTCOME_DIVERGES && culprits)
+        odb_buf_printf(out, ", #%d %s%s", first, kind ? kind : "",
+                       culprits > 1 ? ", and more" : "");
+}
 
 void odb_sessions_put_result(const struct odb_stored *stored, struct odb_buf *out)
 {
@@ -21,14 +33,8 @@ void odb_sessions_put_result(const struct odb_stored *stored, struct odb_buf *ou
     else if (!stored->searches)
         odb_buf_puts(out, "nothing searched yet");
     else
-        odb_buf_puts(out, odb_outcome_name(stored->outcome));
-    if (stored->schema > ODB_STORE_SCHEMA || !stored->searches)
-        return;
-    if (!stored->ended)
-        odb_buf_puts(out, ", has not ended");
-    else if (stored->outcome == ODB_OUTCOME_DIVERGES && stored->culprits)
-        odb_buf_printf(out, ", #%d %s%s", stored->first, stored->kind ? stored->kind : "",
-                       stored->culprits > 1 ? ", and more" : "");
+        odb_sessions_put_outcome(stored->ended != NULL, stored->outcome, stored->culprits,
+                                 stored->first, stored->kind, out);
 }
 
 bool odb_sessions_is_open(const struct odb_console *console, const char *path)
@@ -98,6 +104,29 @@ static enum odb_status sessions_all(struct odb_command_call *call, char **paths,
     return ODB_OK;
 }
 
+/* Those that were saved by themselves, below the user's state folder; what cannot be read of them
+ * is left out. Returns how many there are. */
+static size_t sessions_own(struct odb_command_call *call, json_t *json, struct odb_buf *out)
+{
+    char **paths;
+    size_t n, listed = 0;
+    odb_autosave_list(&paths, &n);
+    for (size_t i = 0; i < n; i++) {
+        struct odb_stored stored;
+        if (odb_stored_read(&stored, paths[i], NULL) == ODB_OK) {
+            if (!listed++ && !json)
+                odb_buf_puts(out, "saved by itself\n");
+            if (json)
+                json_array_append_new(json, sessions_json(&stored));
+            else
+                sessions_put(call, &stored, 0, out);
+        }
+        odb_stored_dispose(&stored);
+    }
+    odb_stored_list_free(paths, n);
+    return listed;
+}
+
 static enum odb_status sessions_delete(struct odb_command_call *call, struct odb_error *err)
 {
     struct odb_buf out = ODB_BUF_INIT;
@@ -106,7 +135,7 @@ static enum odb_status sessions_delete(struct odb_command_call *call, struct odb
         odb_fail(err, ODB_E_USAGE, "%s is the session that is open here", path);
         return odb_error_remedy(err, "open another one first, or delete it after leaving");
     }
-    ODB_TRY(odb_stored_delete(path, err));
+    ODB_TRY(odb_autosave_delete(path, err));
     odb_buf_puts(&out, "deleted ");
     odb_buf_put_shown(&out, path);
     odb_buf_putc(&out, '\n');
@@ -126,8 +155,11 @@ enum odb_status odb_command__sessions(struct odb_command_call *call, struct odb_
         return sessions_delete(call, err);
     }
     enum odb_status status = odb_stored_list(&paths, &n, folder ? folder : ".", err);
+    size_t here = n;
     if (status == ODB_OK)
         status = sessions_all(call, paths, n, json, &out, err);
+    if (status == ODB_OK && !folder)
+        n += sessions_own(call, json, &out);
     if (status == ODB_OK && json)
         odb_json_put(json_pack("{sO}", "sessions", json), &out);
     else if (status == ODB_OK && !n)
@@ -137,6 +169,6 @@ enum odb_status odb_command__sessions(struct odb_command_call *call, struct odb_
         odb_call__print(call, &out);
     odb_buf_dispose(&out);
     json_decref(json);
-    odb_stored_list_free(paths, n);
+    odb_stored_list_free(paths, here);
     return status;
 }

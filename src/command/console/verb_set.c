@@ -75,22 +75,39 @@ static enum odb_status set_check_feeds(const struct odb_session *session, enum o
     return odb_feeds_check(session->model, &options, err);
 }
 
-static bool set_has_found(const struct odb_session *session)
+/* What a setting did to what was found, in the same line. */
+static void set_put_cost(const struct odb_session *session, bool had, size_t known,
+                         struct odb_buf *out)
 {
-    return session->report || session->at != ODB_NO_NODE;
+    const char *text = NULL;
+    odb_session_lock(session);
+    if (session->report && session->report->target)
+        text = "an earlier search of it is shown; F searches again";
+    else if (odb_session_n_known(session) >= known && known)
+        text = "what was found before is kept: `findings` lists it";
+    else if (had)
+        text = "what was found before is forgotten";
+    odb_session_unlock(session);
+    if (!text)
+        return;
+    out->data[--out->len] = '\0';
+    odb_buf_printf(out, "  (%s)\n", text);
 }
 
 /* Takes a value, and says what that costs. */
 static void set_take(struct odb_console *console, enum odb_option_id id, const char *value,
                      struct odb_buf *out)
 {
-    bool had = set_has_found(console->session);
+    const struct odb_session *session = console->session;
+    bool had = session->report || session->at != ODB_NO_NODE;
+    unsigned long before = session->generation;
+    odb_session_lock(session);
+    size_t known = odb_session_n_known(session);
+    odb_session_unlock(session);
     odb_console_set(console, id, *value ? value : NULL);
     set_put(console, id, out);
-    if (had && !set_has_found(console->session)) {
-        out->data[--out->len] = '\0'; /* in the same line */
-        odb_buf_puts(out, "  (what was found before is forgotten)\n");
-    }
+    if (session->generation != before)
+        set_put_cost(session, had, known, out);
 }
 
 enum odb_status odb_command__show(struct odb_command_call *call, struct odb_error *err)

@@ -24,7 +24,7 @@
 #include "command/table/command.h"
 #include "command/table/command_find.h"
 #include "command/table/help.h"
-#include "session/stored.h"
+#include "session/files/stored.h"
 
 int odb_exit_status(enum odb_status status, bool found)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -16,9 +17,11 @@
 #include "command/console/script.h"
 #include "command/table/command.h"
 #include "command/table/help.h"
+#include "command/table/quoting.h"
 #include "command/table/table.h"
 #include "command/table/verbs.h"
 #include "report/report.h"
+#include "session/files/stored.h"
 #include "session/session_state.h"
 
 /* A spec of a file that the user did not give himself, and that is not followed for the file's sake
@@ -26,37 +29,70 @@
 static bool debug_follows(struct odb_command_call *call, struct odb_report *report,
                           enum odb_option_id id, const char *value)
 {
+    if (odb_call__check_setting(NULL, odb_option_row(id), value, NULL) != ODB_OK)
+        return false; /* it is no spec: the other model of --against */
     if (odb_trust_follows(id, value))
         return true;
-    if (!strcmp(value, "?") || odb_call_option(call, id))
+    if (odb_call_option(call, id))
         return false;
     char *text = odb_call__untrusted(id, value);
-    odb_report_warn(report, "%s", text);
+    if (report)
+        odb_report_warn(report, "%s", text);
     odb_call__warn(call, text);
     free(text);
     return false;
 }
 
-/* A stored search is shown again, with what it was made with. */
+/* What a file says that a search was made with. Owned. */
+struct debug_made {
+    char *reference, *target, *tolerance, *expect;
+};
+
+/* Of the search that is shown, else of one that did not end. */
+static struct debug_made debug_made(const struct odb_session *session, bool *unended)
+{
+    const struct odb_report *report = session->report;
+    struct debug_made made = {0};
+    struct odb_stored stored;
+    *unended = false;
+    if (report)
+        return (struct debug_made){odb_xstrdup(report->reference), odb_xstrdup(report->target),
+                                   odb_xstrdup(report->tolerance),
+                                   report->expect ? odb_xstrdup(report->expect) : NULL};
+    if (!session->store)
+        return made;
+    if (odb_stored_read(&stored, odb_store_path(session->store), NULL) == ODB_OK &&
+        stored.searches && stored.reference && stored.target && stored.tolerance) {
+        *unended = true;
+        made = (struct debug_made){stored.reference, stored.target, stored.tolerance, NULL};
+        stored.reference = stored.target = stored.tolerance = NULL;
+    }
+    odb_stored_dispose(&stored);
+    return made;
+}
+
+/* A stored search is shown again, with what it was made with; one that did not end can be gone on
+ * with. */
 static enum odb_status debug_restore(struct odb_command_call *call, struct odb_console *console,
                                      struct odb_error *err)
 {
-    struct odb_report *report = console->session->report;
     odb_trust_drop_pins(call, console->session);
     ODB_TRY(odb_console_input_settings_restore(console, call, err));
-    if (!report)
-        return ODB_OK;
+    struct debug_made made = debug_made(console->session, &console->unended);
     const struct {
         enum odb_option_id id;
-        const char *value;
-    } stored[] = {{ODB_OPTION_REFERENCE, report->reference},
-                  {ODB_OPTION_TARGET, report->target},
-                  {ODB_OPTION_TOL, report->tolerance},
-                  {ODB_OPTION_EXPECT, report->expect}};
-    for (size_t i = 0; i < ODB_COUNT(stored); i++)
-        if (stored[i].value && debug_follows(call, report, stored[i].id, stored[i].value))
+        char *value;
+    } stored[] = {{ODB_OPTION_REFERENCE, made.reference},
+                  {ODB_OPTION_TARGET, made.target},
+                  {ODB_OPTION_TOL, made.tolerance},
+                  {ODB_OPTION_EXPECT, made.expect}};
+    for (size_t i = 0; i < ODB_COUNT(stored); i++) {
+        if (stored[i].value &&
+            debug_follows(call, console->session->report, stored[i].id, stored[i].value))
             odb_push(&console->settings,
                      (struct odb_setting){stored[i].id, odb_xstrdup(stored[i].value)});
+        free(stored[i].value);
+    }
     return ODB_OK;
 }
 
@@ -120,15 +156,29 @@ static enum odb_status debug_screens(struct odb_command_call *call, struct odb_c
     enum odb_status status = call->open_screen(console, err);
     while (status == ODB_OK && console->next) {
         struct odb_session *next = console->next;
-        bool linear = console->linear;
+        bool linear = console->linear, saves = console->saves;
         console->next = NULL;
         odb_console_dispose(console);
         odb_console_init(console, next);
         console->linear = linear;
+        console->saves = saves;
         ODB_TRY(debug_restore(call, console, err));
         status = call->open_screen(console, err);
     }
     return status;
+}
+
+/* The other model is searched first. */
+static void debug_push_against(const struct odb_command_call *call, struct odb_console *console)
+{
+    const char *model = odb_call_option(call, ODB_OPTION_AGAINST);
+    struct odb_buf line = ODB_BUF_INIT;
+    if (!model)
+        return;
+    odb_buf_puts(&line, "bisect --against ");
+    odb_words_quote(&line, model);
+    odb_console_push(console, odb_buf_text(&line));
+    odb_buf_dispose(&line);
 }
 
 enum odb_status odb_command__debug(struct odb_command_call *call, struct odb_error *err)
@@ -146,6 +196,8 @@ enum odb_status odb_command__debug(struct odb_command_call *call, struct odb_err
     enum odb_status status = debug_restore(call, &console, err);
     odb_console_adopt(&console, call);
     console.linear = odb_call_has(call, ODB_OPTION_LINEAR);
+    console.saves = !batch && (!console.linear || isatty(STDIN_FILENO)); /* else it is a script */
+    debug_push_against(call, &console);
     const char **commands = odb_call_list(call, ODB_OPTION_EXECUTE, &n);
     for (size_t i = 0; i < n; i++)
         odb_console_push(&console, commands[i]);

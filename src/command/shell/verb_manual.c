@@ -26,6 +26,8 @@ static const struct {
     {"COLORFGBG", "light or dark, as some terminals tell it; `theme` overrules it."},
     {"NO_COLOR", "no colours, if it is set and not empty."},
     {"ONNXDBG_ASCII", "draw with ASCII alone, also where the locale says UTF-8."},
+    {"ONNXDBG_AUTOSAVE", "on or off: whether sessions save themselves, where --autosave and "
+                         "`set autosave` do not say."},
     {"ONNXDBG_CACHE", "the folder of files that other machines sent, with compiled models below "
                       "it; empty for files and compiled in ~/.cache/onnxdbg."},
     {"ONNXDBG_CACHE_SIZE", "how large each of the two may grow, as 10G."},
@@ -59,6 +61,10 @@ static const struct {
                                     "those that are built in. $XDG_CONFIG_HOME moves it."},
     {"~/.local/state/onnxdbg/", "what was typed at the prompt, and hashes of the targets and files "
                                 "that sessions of one's own name. $XDG_STATE_HOME moves it."},
+    {"~/.local/state/onnxdbg/sessions/",
+     "sessions that saved themselves: what a screen without --session found, with marks, notes and "
+     "breakpoints; `sessions` and `view sessions` list them. The 50 newest are kept, and no more "
+     "than 512 MiB. May be deleted."},
     {"~/.cache/onnxdbg/", "compiled models and files that were sent. May be deleted. "
                           "$XDG_CACHE_HOME moves it."},
 };

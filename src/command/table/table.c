@@ -100,6 +100,7 @@ static const struct odb_arg args_columns[] = {
     TAKES("COLUMN", ENUM, .range = ODB_COLUMNS, .repeated = true), {0}};
 static const struct odb_arg args_file[] = {
     TAKES("FILE", PATH), TAKES("HOW", ENUM, .range = "over"), {0}};
+static const struct odb_arg args_over[] = {TAKES("HOW", ENUM, .range = "over"), {0}};
 static const struct odb_arg args_copied[] = {
     TAKES("WHAT", ENUM, .range = "node|value|number|error|row|view|command"), {0}};
 static const struct odb_arg args_fold[] = {TAKES("HOW", TEXT), {0}};
@@ -163,13 +164,15 @@ static const struct odb_command command_table[] = {
         .name = "debug",
         .group = "find the fault",
         .args = args_model,
-        .options = OPTIONS(OPTS_SEARCH, OPTS_STRATEGY, ODB_OPTION_SESSION, ODB_OPTION_EXECUTE,
-                           ODB_OPTION_LINEAR, ODB_OPTION_BATCH),
+        .options =
+            OPTIONS(OPTS_SEARCH, OPTS_STRATEGY, ODB_OPTION_AGAINST, ODB_OPTION_SESSION,
+                    ODB_OPTION_AUTOSAVE, ODB_OPTION_EXECUTE, ODB_OPTION_LINEAR, ODB_OPTION_BATCH),
         .help = "open the model in a screen of nodes, values and errors; `onnxdbg MODEL` for short",
         .text = "Shows the nodes in topological order. There a search can be watched, values "
                 "looked into, the target walked from breakpoint to breakpoint, and a fault "
                 "exported. Keys are shown at the bottom; `?` lists them all, and `:` takes the "
-                "commands of this list without MODEL.",
+                "commands of this list without MODEL. With --against, `bisect --against` is given "
+                "first.",
         .example = "onnxdbg debug model.onnx --target ort -x bisect",
         .flags = ODB_COMMAND_SHELL | ODB_COMMAND_RECORDS | ODB_COMMAND_BEGINS,
         .exec = odb_command__debug,
@@ -534,8 +537,9 @@ static const struct odb_command command_table[] = {
         .options = OPTIONS(ODB_OPTION_JSON, ODB_OPTION_DELETE),
         .help = "list the sessions in a folder: model, target, when, and what was found",
         .text = "Looks for session files (`--session FILE`) in DIR, or in the current folder, and "
-                "prints of each when its newest search began (UTC), the model, what came of it, "
-                "and the target. `onnxdbg FILE` opens one, with its model and what that was fed "
+                "without DIR also for those that screens have saved by themselves, and prints of "
+                "each when its newest search began (UTC), the model, what came of it, and the "
+                "target. `onnxdbg FILE` opens one, with its model and what that was fed "
                 "with; so does a command that has --session, with FILE as its MODEL. With "
                 "--delete, deletes one.",
         .example = "onnxdbg sessions",

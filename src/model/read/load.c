@@ -395,6 +395,7 @@ static enum odb_status load_open(struct odb_model **out, const struct model_byte
     priv->file_size = bytes->size;
     priv->arena = odb_model__arena_new();
     priv->files = odb_model__files_new(dir, path, links, *path != '\0');
+    pthread_mutex_init(&priv->sha256_lock, NULL);
     enum odb_status status = load_model(model, bytes, err);
     model->links = links;
     model->base = odb_model__files_base(priv->files);
@@ -473,6 +474,7 @@ void odb_model_free(struct odb_model *model)
     odb_model__files_free(priv->files);
     odb_model__arena_free(priv->arena);
     odb_storage_unref(priv->file);
+    pthread_mutex_destroy(&priv->sha256_lock);
     free(priv);
     free((char *)model->path);
     free((char *)model->dir);
@@ -511,14 +513,36 @@ enum odb_status odb_model_require_data(const struct odb_model *model, struct odb
     return missing->code;
 }
 
-enum odb_status odb_model_sha256(const struct odb_model *model, char hex[65], struct odb_error *err)
+static void model_digest(const void *data, size_t size, char hex[65])
 {
     SHA2_CTX sha;
     uint8_t digest[SHA256_DIGEST_LENGTH];
     SHA256Init(&sha);
-    odb_sha256_update(&sha, model->priv->file_data, model->priv->file_size);
+    odb_sha256_update(&sha, data, size);
     SHA256Final(digest, &sha);
     odb_hex(digest, sizeof digest, hex);
+}
+
+enum odb_status odb_model_sha256(const struct odb_model *model, char hex[65], struct odb_error *err)
+{
+    struct model_int *priv = model->priv;
+    pthread_mutex_lock(&priv->sha256_lock);
+    if (!priv->sha256[0])
+        model_digest(priv->file_data, priv->file_size, priv->sha256);
+    memcpy(hex, priv->sha256, sizeof priv->sha256);
+    pthread_mutex_unlock(&priv->sha256_lock);
+    return ODB_OK;
+}
+
+enum odb_status odb_model_identity(const struct odb_model *model, char hex[65],
+                                   struct odb_error *err)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    ODB_TRY(odb_model_sha256(model, hex, err));
+    odb_buf_printf(&text, "%s\n", hex);
+    odb_model__files_put_times(model->priv->files, &text);
+    model_digest(text.data, text.len, hex);
+    odb_buf_dispose(&text);
     return ODB_OK;
 }
 

@@ -32,9 +32,12 @@ enum odb_status odb_model_require_data(const struct odb_model *model,
 /* The bytes that the model was read from, as they are; borrowed. */
 const void *odb_model_bytes(const struct odb_model *model, size_t *size);
 
-/* SHA-256 of the model file, as 64 hex digits. */
+/* SHA-256 of the model file, as 64 hex digits. It is computed once; any thread may ask. */
 enum odb_status odb_model_sha256(const struct odb_model *model, char hex[65],
                                  struct odb_error *err) ODB_MUST_USE;
+/* The same with the files of its external data, which are known by their names, sizes and times. */
+enum odb_status odb_model_identity(const struct odb_model *model, char hex[65],
+                                   struct odb_error *err) ODB_MUST_USE;
 
 /* Version of a domain ("" is ai.onnx) that the model imports; 0: none. */
 int odb_model_opset(const struct odb_model *model, const char *domain);

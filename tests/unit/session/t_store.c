@@ -83,7 +83,7 @@ static void store_put(struct store_fixture *f)
 static bool store_value(struct store_fixture *f, int value, struct odb_value_report *out)
 {
     struct odb_report *report;
-    MODELS_OK(odb_store_read(f->store, &report, &why));
+    MODELS_OK(odb_store_read(f->store, 0, &report, &why));
     if (report)
         *out = report->values[value];
     odb_report_free(report);
@@ -138,7 +138,7 @@ static void test_store__stored_and_read_after_reopening(void **state)
     assert_string_equal(r.reason, "NaN at 3");
     assert_false(store_value(f, models_value(f->model, "h"), &r)); /* untested */
     struct odb_report *read;
-    MODELS_OK(odb_store_read(f->store, &read, &why));
+    MODELS_OK(odb_store_read(f->store, 0, &read, &why));
     assert_int_equal(read->culprits.n, 1);
     assert_string_equal(read->culprits.items[0].text, "why");
     assert_string_equal(read->culprits.items[0].path, "loop[3]/conv");

@@ -13,7 +13,7 @@
 #include "command/verbs/file/publish.h"
 #include "model/read/load.h"
 #include "report/json.h"
-#include "session/stored.h"
+#include "session/files/stored.h"
 #include "system/file.h"
 
 static void report_json(const json_t *report, struct odb_buf *out)

@@ -14,7 +14,8 @@
 #include "command/value/names.h"
 #include "report/report.h"
 #include "session/session_state.h"
-#include "session/stored.h"
+#include "session/files/autosave.h"
+#include "session/files/stored.h"
 
 /* --- what was put down ------------------------------------------------------------------------ */
 
@@ -207,10 +208,15 @@ static enum odb_status topic_session(struct odb_command_call *call, struct odb_b
 {
     struct odb_session *session = call->session;
     const char *path = session->store ? odb_store_path(session->store) : NULL;
+    bool saves = call->console && call->console->saves;
     size_t counts[ODB_ANNOTATION_COUNT] = {0}, made = 0;
     struct odb_stored stored;
     topic_put_row(out, "model", call->model->path);
-    topic_put_row(out, "file", path ? path : "none: what is found is kept until the program ends");
+    topic_put_row(out, "file",
+                  path ? path
+                  : saves && odb_autosave_is_on(odb_call_option(call, ODB_OPTION_AUTOSAVE), true)
+                      ? "none yet: one is begun by itself when there is something to keep"
+                      : "none: what is found is kept until the program ends");
     if (path && odb_stored_read(&stored, path, NULL) == ODB_OK)
         topic_put_stored(&stored, out);
     if (path)

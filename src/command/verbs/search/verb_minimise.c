@@ -165,7 +165,7 @@ enum odb_status odb_command__minimise(struct odb_command_call *call, struct odb_
     ODB_TRY(odb_call__adopt(call, &options.search, err));
     ODB_TRY(odb_call__feeds(call, &feeds, err));
     ODB_TRY(minimise_choose(call, feeds, &options, &body, err));
-    if (session->store) {
+    if (session->store && !session->by_itself) { /* which keeps what it can show again */
         ODB_TRY(odb_store_begin(session->store, "minimise", &options.search, err));
         odb_trust_keep_specs(call);
     }

@@ -585,6 +585,96 @@ static void test_console__undo_goes_by_time_over_the_list_too(void **state)
     scene_close(&s);
 }
 
+#define SCENE_FAULT "fault:scale,node=n1,amount=0.01@cpu"
+
+static void scene_shows(const struct scene *s, const char *target, int culprit)
+{
+    const struct odb_report *report = odb_session_report(s->console.session);
+    assert_non_null(report);
+    assert_string_equal(report->target, target);
+    assert_string_equal(odb_session_of(s->console.session), target);
+    for (int node = 0; node < 3; node++)
+        assert_int_equal(odb_session_culprit(s->console.session, node) != NULL, node == culprit);
+}
+
+/* Marks, culprits and values of a target come back with it, and no search is needed. */
+static void test_console__findings_are_kept_per_target(void **state)
+{
+    struct scene s;
+    scene_open(&s);
+    setenv("ONNXDBG_FROZEN_CLOCK", "1", 1);
+    scene_says(&s, "findings", "nothing was searched yet\n");
+    scene_says(&s, "bisect", "#1 n1 (Mul) is where ");
+    scene_says(&s, "set target cpu",
+               "target        cpu  (what was found before is kept: `findings` lists it)\n");
+    assert_null(odb_session_report(s.console.session));
+    assert_null(odb_session_culprit(s.console.session, 1));
+    scene_says(&s, "findings",
+               "  1  " SCENE_FAULT " vs cpu, noise: diverges, #1 introduced, just now\n");
+    scene_says(&s, "bisect", "");
+    scene_shows(&s, "cpu", ODB_NO_NODE);
+    scene_says(&s, "set target " SCENE_FAULT,
+               "target        " SCENE_FAULT "  (an earlier search of it is shown; F searches "
+               "again)\n");
+    scene_shows(&s, SCENE_FAULT, 1);
+    assert_non_null(s.console.session->given[1]);
+    assert_int_equal(odb_session_n_log(s.console.session) > 0, true);
+    scene_says(&s, "findings 2", "* 1  cpu vs cpu, noise: pass, just now\n");
+    scene_shows(&s, "cpu", ODB_NO_NODE);
+    assert_string_equal(odb_console_target(&s.console), "cpu");
+    scene_says(&s, "findings 3", "there are findings of 2 searches");
+    scene_says(&s, "undo", "");
+    scene_shows(&s, SCENE_FAULT, 1);
+    scene_close(&s);
+}
+
+/* What was judged by another tolerance is no answer to what is asked now, but it is not lost. */
+static void test_console__findings_keep_their_tolerance(void **state)
+{
+    struct scene s;
+    scene_open(&s);
+    scene_says(&s, "bisect", "#1 n1 (Mul) is where ");
+    scene_says(&s, "set target cpu", "");
+    scene_says(&s, "tol allclose:0.5", "tolerance allclose:0.5");
+    scene_says(&s, "set target " SCENE_FAULT, "");
+    assert_null(odb_session_report(s.console.session));
+    scene_says(&s, "findings 1", "* 1  " SCENE_FAULT " vs cpu, noise: diverges");
+    scene_shows(&s, SCENE_FAULT, 1);
+    assert_string_equal(odb_console_tolerance(&s.console), "noise");
+    scene_says(&s, "set seed 5", "seed          5  (what was found before is forgotten)\n");
+    scene_says(&s, "findings", "nothing was searched yet\n");
+    scene_close(&s);
+}
+
+/* The search that was stopped, or that comes again, stands in the place of the one before. */
+static void test_console__findings_of_a_target_are_its_newest(void **state)
+{
+    struct scene s;
+    scene_open(&s);
+    scene_says(&s, "bisect", "#1 n1 (Mul) is where ");
+    scene_says(&s, "bisect --strategy blame", "#1 n1 (Mul) is where ");
+    assert_int_equal(odb_session_n_known(s.console.session), 1);
+    scene_says(&s, "bisect --target cpu", "");
+    scene_says(&s, "bisect --target " SCENE_FAULT, "#1 n1 (Mul) is where ");
+    assert_int_equal(odb_session_n_known(s.console.session), 2);
+    scene_says(&s, "pin h reference", "h is held to the reference's value");
+    assert_int_equal(odb_session_n_known(s.console.session), 1); /* what is shown was pinned anew */
+    scene_close(&s);
+}
+
+/* A walk on another target than the one that was searched takes no verdict of that for its own. */
+static void test_console__a_walk_is_of_the_target_that_is_set(void **state)
+{
+    struct scene s;
+    scene_open(&s);
+    scene_says(&s, "bisect", "#1 n1 (Mul) is where ");
+    scene_says(&s, "run --target cpu", "the model has run to its end; 3 of 3");
+    assert_null(odb_session_report(s.console.session));
+    assert_string_equal(odb_session_of(s.console.session), "cpu");
+    assert_int_equal(odb_session_n_known(s.console.session), 1);
+    scene_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -607,6 +697,10 @@ int main(void)
         cmocka_unit_test(test_console__print_asks_the_reference),
         cmocka_unit_test(test_console__undo_and_redo),
         cmocka_unit_test(test_console__undo_goes_by_time_over_the_list_too),
+        cmocka_unit_test(test_console__findings_are_kept_per_target),
+        cmocka_unit_test(test_console__findings_keep_their_tolerance),
+        cmocka_unit_test(test_console__findings_of_a_target_are_its_newest),
+        cmocka_unit_test(test_console__a_walk_is_of_the_target_that_is_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

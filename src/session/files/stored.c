@@ -5,7 +5,7 @@
  * process works in the session, or was killed there, and SQLite finds out what counts. That the
  * file did not change on the way is looked at behind it.
  */
-#include "session/stored.h"
+#include "session/files/stored.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -115,7 +115,9 @@ static void stored_read_search(struct odb_stored *out, sqlite3 *db)
                        " (SELECT count(*) FROM culprit WHERE culprit.search = search.id),"
                        " (SELECT node FROM culprit WHERE culprit.search = search.id ORDER BY rank),"
                        " (SELECT kind FROM culprit WHERE culprit.search = search.id ORDER BY rank),"
-                       " " ODB_STORE_OUTCOME ", report FROM search ORDER BY id DESC LIMIT 1");
+                       " " ODB_STORE_OUTCOME ", report,"
+                       " CAST(strftime('%s', coalesce(ended, began)) AS INTEGER) FROM search ORDER "
+                       "BY id DESC LIMIT 1");
     out->first = -1;
     if (!row)
         return;
@@ -130,6 +132,7 @@ static void stored_read_search(struct odb_stored *out, sqlite3 *db)
     if (out->culprits)
         out->first = sqlite3_column_int(row, 8);
     out->kind = stored_column(row, 9);
+    out->when = sqlite3_column_int64(row, 14);
     if (sqlite3_column_type(row, 13) != SQLITE_NULL) /* else not known yet */
         out->outcome = odb_store__outcome(row, 10);
     sqlite3_finalize(row);

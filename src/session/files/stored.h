@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "report/outcome.h"
@@ -18,7 +19,8 @@ struct odb_stored {
     int schema; /* over ODB_STORE_SCHEMA: of a newer program, and nothing is said of searches */
     char *command, *target, *reference, *tolerance; /* owned; of the newest search, or NULL */
     char *began,
-        *ended; /* owned; UTC, "2026-01-31 12:00:00"; ended NULL: stopped, or it still runs */
+        *ended;   /* owned; UTC, "2026-01-31 12:00:00"; ended NULL: stopped, or it still runs */
+    int64_t when; /* it ended, or began: seconds since 1970 */
     enum odb_outcome outcome; /* also of one that was stopped, as far as it is known */
     size_t culprits;
     int first;  /* node of the first culprit; -1: none */

@@ -2,7 +2,7 @@
  *
  * What session files say of themselves, whole, damaged and of another time.
  */
-#include "session/stored.h"
+#include "session/files/stored.h"
 
 #include <dirent.h>
 #include <sqlite3.h>
