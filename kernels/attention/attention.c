@@ -18,6 +18,7 @@
 #include "system/parallel.h"
 #include "kernels/core/floatmath.h"
 #include "kernels/linear/matmul.h"
+#include "kernels/linear/product.h"
 #include "kernels/core/real.h"
 #include "kernels/reduce/softmax.h"
 #include "kernels/core/workspace.h"

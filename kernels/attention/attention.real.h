@@ -184,6 +184,7 @@ static void FN(attention_blocks)(void *arg, size_t begin, size_t end)
         size_t rows = ODB_MIN(job->rows, a->queries - i);
         if (!atomic_load(&job->whole))
             attention_bounds(a, b, i, rows, &at.lo, &at.hi);
+        at.lo -= at.lo % ODB_PRODUCT_DEPTH; /* sums are cut at the same keys for every block */
         size_t n = at.hi - at.lo;
         ACC *e =
             odb_workspace(ODB_WORKSPACE_ROWS, n * sizeof(ACC) + (rows + 1) * n * sizeof(T) + 1);

@@ -7,7 +7,8 @@ ODB_INLINE ACC FN(softmax_power)(ACC x)
     return sizeof(T) == sizeof(float) ? (ACC)softmax_exp(x) : (ACC)exp((double)x);
 }
 
-/* e = exp(x - top); their sum. */
+/* e = exp(x - top); their sum. Powers of 0 at the end change no bit of it: a row has the same
+ * weights whether keys that it may not see follow or are not there yet. */
 ODB_SIMD static ACC FN(softmax_powers)(const T *x, size_t n, ACC top, ACC *e)
 {
     for (size_t i = 0; i < n; i++)
@@ -17,10 +18,10 @@ ODB_SIMD static ACC FN(softmax_powers)(const T *x, size_t n, ACC top, ACC *e)
     for (; i + LANES <= n; i += LANES)
         for (size_t l = 0; l < LANES; l++)
             part[l] += e[i + l];
+    for (size_t l = 0; i + l < n; l++)
+        part[l] += e[i + l];
     for (size_t l = 0; l < LANES; l++)
         sum += part[l];
-    for (; i < n; i++)
-        sum += e[i];
     return sum;
 }
 
