@@ -75,6 +75,8 @@ struct odb_sequence {
     struct odb_buf evidence; /* lines: what was looked at, and what it said */
     enum odb_verdict whole;  /* of the same pieces in one step; UNTESTED: it was not asked */
     bool ran_free, reordered;
+    bool unknown;       /* the target failed where it was asked, so that nothing is known there */
+    bool alternates;    /* every second step is wrong */
     size_t runs, loads; /* of the target, forced runs aside */
 };
 

@@ -208,36 +208,66 @@ static void sequence_free(struct odb_sequence *s)
     }
 }
 
+/* What the target did when it was asked once more, or for its own state, where it failed there:
+ * that is no verdict on the steps, and none is given in its place. */
+static enum odb_status sequence_excuse(struct odb_sequence *s, const char *what,
+                                       enum odb_status status, const struct odb_error *why,
+                                       struct odb_error *err)
+{
+    bool of_target = status == ODB_E_CRASH || status == ODB_E_TIMEOUT || status == ODB_E_EXECUTOR ||
+                     status == ODB_UNSUPPORTED || status == ODB_E_INPUT;
+    if (status != ODB_OK && !of_target) {
+        *err = *why;
+        return status;
+    }
+    if (status != ODB_OK) {
+        s->unknown = true;
+        odb_buf_printf(&s->evidence, "%s: %s\n", what, why->what);
+    }
+    return ODB_OK;
+}
+
+/* In another order, and with the target's own state. *moved: the order matters. */
+static enum odb_status sequence_ask_more(struct odb_sequence *s,
+                                         const struct odb_bisect_options *options, bool *moved,
+                                         struct odb_error *err)
+{
+    struct odb_error why = ODB_ERROR_INIT;
+    bool unsteady = false;
+    enum odb_status status = odb_forced_reorder(s, options, moved, &unsteady, &why);
+    s->reordered = status == ODB_OK;
+    ODB_TRY(sequence_excuse(s, "in another order the target fails", status, &why, err));
+    if (unsteady)
+        odb_buf_puts(&s->evidence, "equal steps give other bits from run to run\n");
+    if (*moved || !odb_plan_has_carries(s->plan))
+        return ODB_OK;
+    status = odb_free_run(s, options, &why);
+    s->ran_free = status == ODB_OK;
+    return sequence_excuse(s, "with its own state the target fails", status, &why, err);
+}
+
 enum odb_status odb_sequence_judge(struct odb_sequence *s, const struct odb_bisect_options *options,
                                    struct odb_error *err)
 {
-    bool moved = false, unsteady = false;
+    bool moved = false;
     ODB_TRY(odb_forced_judge(s, options, err));
     struct sequence_pattern pattern = sequence_pattern(s);
-    bool dead = false;
+    s->alternates = pattern.alternates;
     for (size_t k = 0; k < s->plan->steps; k++)
-        dead |= s->seen[k].judged && s->forced.items.items[k].failed != ODB_OK;
-    if (!dead && s->plan->steps > 1) {
-        ODB_TRY(odb_forced_reorder(s, options, &moved, &unsteady, err));
-        s->reordered = true;
-    }
+        s->unknown |= s->seen[k].judged && (s->forced.items.items[k].failed != ODB_OK ||
+                                            odb_sample_unknown(&s->forced.items.items[k]));
+    if (!s->unknown && s->plan->steps > 1)
+        ODB_TRY(sequence_ask_more(s, options, &moved, err));
     if (moved) {
         s->verdict = ODB_SEQUENCE_MEMORY;
         for (size_t k = s->plan->steps; k-- > 1;) /* step 0 has nothing before it, in order */
             s->step = s->seen[k].moved ? k : s->step;
         return ODB_OK;
     }
-    if (unsteady)
-        odb_buf_puts(&s->evidence, "equal steps give other bits from run to run\n");
-    s->verdict = ODB_SEQUENCE_PASS;
-    if (!dead && odb_plan_has_carries(s->plan) && s->plan->steps > 1) {
-        ODB_TRY(odb_free_run(s, options, err));
-        s->ran_free = true;
-    }
     if (pattern.bad)
         return sequence_forced(s, &pattern, options, err);
-    if (pattern.judged < s->plan->steps && !odb_executor_fixed(options->target))
-        s->verdict = ODB_SEQUENCE_NONE;
+    bool few = pattern.judged < s->plan->steps && !odb_executor_fixed(options->target);
+    s->verdict = s->unknown || few ? ODB_SEQUENCE_NONE : ODB_SEQUENCE_PASS;
     if (s->ran_free)
         sequence_free(s);
     return s->verdict == ODB_SEQUENCE_CARRY ? odb_free_blame(s, options, &s->carry, err) : ODB_OK;

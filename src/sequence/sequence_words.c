@@ -106,10 +106,23 @@ static void words_forced(const struct odb_sequence *s, struct odb_buf *out)
         odb_buf_printf(out, "wrong from %s on", step);
         break;
     default:
-        odb_buf_printf(out, "some steps are wrong, first %s", step);
+        odb_buf_printf(out, "%s, first %s",
+                       s->alternates ? "every second step is wrong" : "some steps are wrong", step);
         break;
     }
     words_output(s, out);
+}
+
+/* Of a target that is made anew for each length, some steps are judged. */
+static void words_pass(const struct odb_sequence *s, struct odb_buf *out)
+{
+    size_t judged = 0;
+    for (size_t k = 0; k < s->plan->steps; k++)
+        judged += s->seen[k].judged;
+    if (judged == s->plan->steps)
+        odb_buf_printf(out, "all %zu steps agree", judged);
+    else
+        odb_buf_printf(out, "%zu of %zu steps were judged, and agree", judged, s->plan->steps);
 }
 
 void odb_sequence_headline(const struct odb_sequence *s, struct odb_buf *out)
@@ -137,7 +150,7 @@ void odb_sequence_headline(const struct odb_sequence *s, struct odb_buf *out)
                        "rounding alone would take it",
                        words_step(s, step, sizeof step));
     } else if (s->verdict == ODB_SEQUENCE_PASS) {
-        odb_buf_printf(out, "all %zu steps agree", s->plan->steps);
+        words_pass(s, out);
     } else {
         odb_buf_puts(out, "not all steps were judged");
     }

@@ -112,7 +112,9 @@ static void sequence_undecide(const struct odb_sequence *found, struct odb_repor
         unknown++;
     }
     if (!first && found->verdict == ODB_SEQUENCE_NONE) {
-        odb_fail(&why, ODB_E_EXECUTOR, "the steps were not all judged");
+        const char *more = odb_buf_text(&found->evidence);
+        odb_fail(&why, ODB_E_EXECUTOR, "%.*s", (int)strcspn(more, "\n"),
+                 *more ? more : "the steps were not all judged");
         odb_report_undecide(report, ODB_UNDECIDED_SAMPLES, &why);
     }
     if (!first)
