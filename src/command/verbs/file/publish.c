@@ -269,7 +269,8 @@ static void publish_model_case(const struct publish *p, struct odb_buf *out)
 {
     publish_case(out, "model", "outputs", p->report);
     if (p->outcome == ODB_OUTCOME_DIVERGES)
-        publish_failure(out, "failure", "diverges", publish_text(p->report, "signature"), "");
+        publish_failure(out, "failure", "diverges", publish_text(p->report, "signature"),
+                        publish_text(json_object_get(p->report, "sequence"), "text"));
     else if (p->outcome == ODB_OUTCOME_NONE)
         publish_failure(out, "error", "none", publish_text(p->report, "failure"), "");
     else if (p->little_shown)
@@ -377,6 +378,7 @@ void odb_publish_markdown(const json_t *report, struct odb_buf *out)
     publish_line(out, "verdict", odb_outcome_name(p->outcome));
     publish_line(out, p->outcome == ODB_OUTCOME_NONE ? "for" : "the search did not end",
                  publish_text(report, "failure"));
+    publish_line(out, "steps", publish_text(json_object_get(report, "sequence"), "text"));
     publish_line(out, "target", publish_text(report, "target"));
     publish_line(out, "which is", publish_text(report, "target_description"));
     publish_line(out, "not given the file itself",
