@@ -964,9 +964,41 @@ static void test_elementwise__masks(void **state)
                     assert_row_keeps_its_word(op, (enum odb_dtype)t);
 }
 
+/* Honest sigmoids are off by some units of 1, however small they are: a noisy run moves one of
+ * 0.0003 by more than its own rounding, and by no more than that of 1. */
+static void test_elementwise__sigmoid_noise(void **state)
+{
+    const int64_t one = 1;
+    const float x = -8, exact = 0.00033535013f;
+    double most = 0;
+    struct odb_tensor *in = NULL;
+    bool wanted = true;
+    (void)state;
+    assert_int_equal(odb_tensor_copy_of(&in, ODB_F32, 1, &one, &x, NULL), ODB_OK);
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        const struct odb_tensor *operands[] = {in};
+        struct odb_tensor *out = NULL;
+        struct odb_error err = ODB_ERROR_INIT;
+        struct odb_call call = {.op = odb_op_find("", "Sigmoid", 13),
+                                .opset = 13,
+                                .n_in = 1,
+                                .n_out = 1,
+                                .precision = ODB_PREC_NOISY,
+                                .seed = seed,
+                                .in = operands,
+                                .wanted = &wanted};
+        assert_int_equal(odb_op_run(&call, &out, &err), ODB_OK);
+        most = fmax(most, fabs(odb_tensor_f64(out, 0) - (double)exact));
+        odb_tensor_unref(out);
+    }
+    assert_true(most > 1e-8 && most < 0x1p-23);
+    odb_tensor_unref(in);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_elementwise__sigmoid_noise),
         cmocka_unit_test(test_elementwise__broadcast),
         cmocka_unit_test(test_elementwise__blocks),
         cmocka_unit_test(test_elementwise__edges),
