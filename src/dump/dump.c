@@ -112,7 +112,7 @@ static enum odb_status dump_write(const struct odb_tensor *t, const char *name, 
 /* That of an input. */
 static char *dump_input_path(const struct dump_run *run, size_t i)
 {
-    char *name = odb_feed_file(run->graph, i);
+    char *name = odb_feed_file(run->graph, run->dump->feeds->items[i].value);
     char *path = odb_xasprintf("%s/%s", run->dump->options.inputs, name);
     free(name);
     return path;

@@ -412,7 +412,7 @@ static enum odb_status inputs_from_folder(struct inputs_work *work, const char *
     free(first);
     for (size_t i = 0; i < work->n && status == ODB_OK; i++) {
         struct inputs_port *port = &work->ports[i];
-        char *name = odb_feed_file(work->model->graph, i);
+        char *name = odb_feed_file(work->model->graph, work->ports[i].value->index);
         char *path = is_set ? odb_xasprintf("%s/input_%zu.pb", dir, i)
                             : odb_xasprintf("%s/%s.npy", dir, name);
         bool there = inputs_exists(path);

@@ -275,7 +275,7 @@ static enum odb_status probe_cut_inputs(const struct odb_prober *prober,
 {
     const struct odb_graph *graph = prober->model->graph;
     int *list = odb_new_n(int, graph->n_values);
-    cut->n_in = odb_graph_segment_inputs(graph, cut->nodes, list);
+    cut->n_in = odb_feeds_border(prober->feeds, graph, cut->nodes, list);
     cut->in = odb_new_n(struct odb_port, cut->n_in);
     cut->feeds = odb_new_n(struct odb_named, cut->n_in);
     enum odb_status status = ODB_OK;
@@ -400,6 +400,8 @@ static void probe_cut_whole(const struct odb_prober *prober, struct odb_probe_cu
     why[ODB_INSTEAD_NO_FILE] = !prober->model->path[0];
     why[ODB_INSTEAD_LINKS] = !probe_finds_data(prober->model);
     why[ODB_INSTEAD_STATIC] = cut->fixed;
+    for (size_t i = 0; i < cut->n_in; i++)
+        why[ODB_INSTEAD_BEGUN] |= prober->model->graph->values[cut->in[i].value].init != NULL;
     probe_look_at_border(prober, cut);
     why[ODB_INSTEAD_CHECKPOINTS] = odb_model_has_debug(prober->model);
     if (!odb_instead_any(&cut->instead))

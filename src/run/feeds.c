@@ -37,6 +37,21 @@ void odb_feeds_free(struct odb_feeds *feeds)
     free(feeds);
 }
 
+size_t odb_feeds_border(const struct odb_feeds *feeds, const struct odb_graph *graph,
+                        const bool *nodes, int *list)
+{
+    size_t n = odb_graph_segment_inputs(graph, nodes, list);
+    for (size_t f = 0; f < feeds->n; f++) {
+        const struct odb_value *value = &graph->values[feeds->items[f].value];
+        bool read = false;
+        for (size_t c = 0; c < value->n_consumers && value->init; c++)
+            read |= nodes[value->consumers[c]];
+        if (read)
+            list[n++] = value->index;
+    }
+    return n;
+}
+
 /* The name, or the first with a number behind it, that is not taken yet. */
 static char *feeds_take_free(struct odb_map *taken, char *file)
 {
@@ -49,11 +64,15 @@ static char *feeds_take_free(struct odb_map *taken, char *file)
     return free_one;
 }
 
-char *odb_feed_file(const struct odb_graph *graph, size_t at)
+char *odb_feed_file(const struct odb_graph *graph, int value)
 {
     int *feeds = odb_new_n(int, graph->n_inputs + 1);
-    size_t n = odb_graph_feeds(graph, feeds);
-    const char *own = graph->values[feeds[at]].name;
+    size_t n = odb_graph_feeds(graph, feeds), at = 0;
+    const char *own = graph->values[value].name;
+    while (at < n && feeds[at] != value)
+        at++;
+    if (at == n) /* the model has a value for it */
+        feeds[n++] = value;
     char *file = odb_file_name(own);
     struct odb_map *taken = odb_map_new();
     bool as_it_is = strcmp(own, file) == 0;

@@ -18,7 +18,8 @@ struct odb_feed {
 };
 
 struct odb_feeds {
-    struct odb_feed *items; /* owned; in the order of odb_graph_feeds() */
+    struct odb_feed *items; /* owned; in the order of odb_graph_feeds(), then inputs that are fed
+                               though the model has a value for them */
     size_t n;
     char *warnings; /* owned; lines, "" when none (an input generated although others were given) */
     char *chosen;   /* owned; the options that were chosen where the user left something open, in a
@@ -31,8 +32,13 @@ struct odb_feeds *odb_feeds_new(const struct odb_model *model);
 void odb_feeds_add(struct odb_feeds *feeds, int value, const struct odb_tensor *t,
                    const char *source);
 void odb_feeds_free(struct odb_feeds *feeds);
-/* The name of a file for feed number at (of odb_graph_feeds()), without its ending. Where two names
- * are one as files, that which is no file's name as it stands gets a number. The caller's. */
-char *odb_feed_file(const struct odb_graph *graph, size_t at);
+/* What a cut is fed, in a run that is fed so: its border, as odb_graph_segment_inputs() has it, and
+ * inputs that are fed though the model has a value for them. Returns how many; list has room for
+ * all values. */
+size_t odb_feeds_border(const struct odb_feeds *feeds, const struct odb_graph *graph,
+                        const bool *nodes, int *list);
+/* The name of a file for an input that is fed, without its ending. Where two names are one as
+ * files, that which is no file's name as it stands gets a number. The caller's. */
+char *odb_feed_file(const struct odb_graph *graph, int value);
 
 #endif

@@ -43,6 +43,7 @@ void odb_instead_put(const struct odb_instead *instead, const struct odb_graph *
         [ODB_INSTEAD_CHECKPOINTS] = "its checkpoints (Debug nodes), which no runtime knows, are "
                                     "Identity",
         [ODB_INSTEAD_PINNED] = "what was pinned is an input",
+        [ODB_INSTEAD_BEGUN] = "a state that begins with a value of the model is an input",
         [ODB_INSTEAD_STATIC] = "its dimensions are fixed, as the target asks for: those of this "
                                "run's inputs",
         [ODB_INSTEAD_PART] = "some of its outputs are not computed",

@@ -14,6 +14,7 @@
     X(CHECKPOINTS, "checkpoints") /* Debug nodes, which no other tool knows */                     \
     X(DRAWN, "drawn")             /* draws are fed, so that both sides have the same */            \
     X(PINNED, "pinned")           /* the user has replaced values */                               \
+    X(BEGUN, "begun")             /* what it has a value for is fed */                             \
     X(STATIC, "static")           /* the target is for fixed dimensions */                         \
     X(PIECES, "pieces")           /* it is more than the target may hold at once */                \
     X(PART, "part")               /* something of it is not computed */

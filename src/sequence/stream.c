@@ -131,7 +131,7 @@ static enum odb_status stream_start(struct stream *s, const struct odb_plan *pla
     size_t n = 0;
     snprintf(s->source, sizeof s->source, "%s", start);
     if (!strcmp(start, "made") || !strcmp(start, "default")) {
-        s->whole = odb_tensor_ref(!strcmp(start, "default") && value->init ? value->init : made);
+        s->whole = odb_tensor_ref(made);
         return ODB_OK;
     }
     if (!strcmp(start, "empty"))
@@ -211,18 +211,14 @@ enum odb_status odb_streams_make(struct odb_streams **out, const struct odb_plan
     enum odb_status status = source->make(source->payload, 0, &feeds, err);
     for (size_t i = 0; i < plan->inputs.n && status == ODB_OK; i++) {
         const struct odb_plan_input *input = &plan->inputs.items[i];
-        const struct odb_feed *made = stream_made(feeds, input->value);
-        if (!made) {
-            odb_fail(err, ODB_UNSUPPORTED,
-                     "input '%s' has a weight as its value, and a state that "
-                     "begins so cannot be carried",
-                     plan->model->graph->values[input->value].name);
-            status = ODB_UNSUPPORTED;
-        } else if (input->move == ODB_MOVE_FEED) {
-            status = stream_feed(streams, source, i, made->tensor, err);
-        } else if (input->move != ODB_MOVE_RULE) {
-            status = stream_start(&streams->items[i], plan, input, made->tensor, err);
-        }
+        const struct odb_feed *fed = stream_made(feeds, input->value);
+        /* What the model has a value for is not made. */
+        const struct odb_tensor *made =
+            fed ? fed->tensor : plan->model->graph->values[input->value].init;
+        if (input->move == ODB_MOVE_FEED)
+            status = stream_feed(streams, source, i, made, err);
+        else if (input->move != ODB_MOVE_RULE)
+            status = stream_start(&streams->items[i], plan, input, made, err);
     }
     odb_feeds_free(feeds);
     if (status != ODB_OK) {

@@ -242,7 +242,7 @@ static enum odb_status repro_write_cut(struct repro *r, struct odb_error *err)
 {
     char *path = odb_xasprintf("%s/test_data_set_0", r->dir);
     int *inputs = odb_new_n(int, r->graph->n_values);
-    size_t n = odb_graph_segment_inputs(r->graph, r->nodes, inputs);
+    size_t n = odb_feeds_border(r->fed, r->graph, r->nodes, inputs);
     enum odb_status status = odb_file_mkdir(path, err);
     if (status == ODB_OK)
         status = repro_write_inputs(r, inputs, n, err);

@@ -736,7 +736,7 @@ enum odb_status minimise_subject(const struct minimisation *m, const struct mini
 {
     const struct odb_graph *graph = m->graph;
     int *inputs = odb_new_n(int, graph->n_values + 1);
-    size_t n = odb_graph_segment_inputs(graph, cut->nodes, inputs);
+    size_t n = odb_feeds_border(m->feeds, graph, cut->nodes, inputs);
     struct odb_port *in = odb_new_n(struct odb_port, n + 1);
     struct odb_port *ports = odb_new_n(struct odb_port, cut->n_values + 1);
     struct odb_buf bytes = ODB_BUF_INIT;

@@ -150,6 +150,21 @@ def recurrent(keep):
     return net
 
 
+def begins():
+    """A GRU whose state has its first value in the file, as an input with an initializer."""
+    net, width = Net(17), 12
+    x = net.input('frame', [1, 1, 6])
+    h = net.input('gru_h_in', [1, 1, width])
+    net.constant(net.draw(1, 1, width, scale=0.5), h)
+    w, r = net.draw(1, 3 * width, 6, scale=0.3), net.draw(1, 3 * width, width, scale=0.2)
+    y, hn = net.op('GRU', [x, w, r, '', '', h], 2, name='/gru', hidden_size=width)
+    declare(net, hn, 'gru_h_out', [1, 1, width])
+    flat = net.op('Reshape', [y, const(net, [1, width])])
+    declare(net, net.op('MatMul', [flat, net.draw(width, 3, scale=0.4)], name='/out'), 'score',
+            [1, 3])
+    return net
+
+
 def stream():
     """A convolution over time that has the end of the last frame before it."""
     net = Net(17)
@@ -171,6 +186,7 @@ NETS = {
     'put': decoder_put,
     'remembers': lambda: recurrent(5.0),
     'forgets': lambda: recurrent(-2.0),
+    'begins': begins,
     'stream': stream,
 }
 

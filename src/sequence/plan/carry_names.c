@@ -2,7 +2,8 @@
  *
  * Pairs that names tell: `past_key_values.0.key` and `present.0.key`, `h` and `hn`, `state` and
  * `stateN`. What is left of a name without the words for before and after is its stem; one input
- * and one output of a stem, whose shapes fit, are a pair.
+ * and one output of a stem, whose shapes fit, are a pair. Where those words are but `in` and `out`,
+ * which any layer has, the stem must be the name of a state.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -10,16 +11,34 @@
 
 #include "sequence/plan/plan_int.h"
 
-/* Says before or after, and nothing of what it is. */
-static bool name_is_time(const char *word)
+static bool name_is_of(const char *word, const char *const *words, size_t n)
 {
-    static const char *const words[] = {
-        "past", "present", "prev",   "previous", "next", "new",  "updated", "in",
-        "out",  "input",   "output", "r",        "cur",  "curr", "current", "values"};
-    for (size_t i = 0; i < ODB_COUNT(words); i++)
+    for (size_t i = 0; i < n; i++)
         if (!strcmp(word, words[i]))
             return true;
     return false;
+}
+
+/* What a word says. */
+enum name_word {
+    NAME_ELSE,
+    NAME_TIME, /* before or after */
+    NAME_SIDE, /* in or out, of the model or of a layer */
+    NAME_STATE /* something that is kept */
+};
+
+static enum name_word name_word(const char *word)
+{
+    static const char *const times[] = {"past", "present", "prev", "previous", "next",   "new",
+                                        "r",    "updated", "cur",  "curr",     "current"};
+    static const char *const sides[] = {"in", "out", "input", "output", "values"};
+    static const char *const states[] = {
+        "h",      "c",   "hidden", "cell",   "state",   "states", "cache", "cached",    "mem",
+        "memory", "buf", "kv",     "buffer", "buffers", "key",    "value", "recurrent", "ssm"};
+    return name_is_of(word, times, ODB_COUNT(times))     ? NAME_TIME
+           : name_is_of(word, sides, ODB_COUNT(sides))   ? NAME_SIDE
+           : name_is_of(word, states, ODB_COUNT(states)) ? NAME_STATE
+                                                         : NAME_ELSE;
 }
 
 /* "hn", "c0", "staten": the state with a letter or number for its time. */
@@ -35,19 +54,47 @@ static void name_shorten(char *word)
         }
 }
 
-/* The stem, the caller's; told: a word of time was left out. loose: without ".1" and ":0" at the
- * end, which frameworks put behind names that they have twice. */
-static char *name_stem(const char *name, bool loose, bool *told)
+/* A name without its words of time and side. */
+struct name_stem {
+    char *text; /* owned */
+    bool timed; /* a word of time was left out */
+    bool sided; /* a word of side was */
+    bool state; /* a word of a state is left */
+};
+
+/* ":0" at the end is no part of a name, and neither is ".1", with which frameworks tell two of one
+ * name apart; cut: how many bytes they are. */
+static size_t name_cut(const char *name, size_t len, char before)
 {
-    struct odb_buf stem = ODB_BUF_INIT;
-    size_t len = strlen(name);
-    *told = false;
-    if (len > 2 && name[len - 2] == ':' && isdigit((unsigned char)name[len - 1]))
-        len -= 2;
-    if (loose && len > 2 && name[len - 2] == '.' && isdigit((unsigned char)name[len - 1])) {
-        len -= 2;
-        *told = true;
+    return len > 2 && name[len - 2] == before && isdigit((unsigned char)name[len - 1]) ? 2 : 0;
+}
+
+static void name_stem_add(struct name_stem *stem, struct odb_buf *text, char *word, bool follows)
+{
+    enum name_word says = name_word(word);
+    /* "key" of past_key_values is none of its own. */
+    if (says == NAME_TIME || says == NAME_SIDE || (follows && !strcmp(word, "key"))) {
+        stem->timed |= says == NAME_TIME;
+        stem->sided |= says != NAME_TIME;
+        return;
     }
+    size_t before = strlen(word);
+    name_shorten(word);
+    stem->timed |= strlen(word) != before;
+    stem->state |= name_word(word) == NAME_STATE;
+    odb_buf_puts(text, text->len ? "." : "");
+    odb_buf_puts(text, word);
+}
+
+/* loose: without ".1" at the end. */
+static struct name_stem name_stem(const char *name, bool loose)
+{
+    struct name_stem stem = {0};
+    struct odb_buf text = ODB_BUF_INIT;
+    size_t len = strlen(name) - name_cut(name, strlen(name), ':');
+    size_t number = loose ? name_cut(name, len, '.') : 0;
+    len -= number;
+    stem.timed = number > 0;
     for (size_t at = 0; at < len;) {
         char word[64];
         size_t n = 0;
@@ -57,33 +104,27 @@ static char *name_stem(const char *name, bool loose, bool *told)
             if (n + 1 < sizeof word)
                 word[n++] = (char)tolower((unsigned char)name[at]);
         word[n] = '\0';
-        /* "key" of past_key_values is none of its own. */
-        bool follows = !strncmp(name + at, "_values", 7);
-        if (!n || name_is_time(word) || (follows && !strcmp(word, "key"))) {
-            *told |= n > 0;
-            continue;
-        }
-        size_t before = strlen(word);
-        name_shorten(word);
-        *told |= strlen(word) != before;
-        odb_buf_puts(&stem, stem.len ? "." : "");
-        odb_buf_puts(&stem, word);
+        if (n)
+            name_stem_add(&stem, &text, word, !strncmp(name + at, "_values", 7));
     }
-    char *text = odb_xstrdup(odb_buf_text(&stem));
-    odb_buf_dispose(&stem);
-    return text;
+    /* The activations between the layers of a transformer are called hidden_states. */
+    if (!strcmp(odb_buf_text(&text), "hidden.states"))
+        stem.state = false;
+    stem.text = odb_xstrdup(odb_buf_text(&text));
+    odb_buf_dispose(&text);
+    return stem;
 }
 
-/* Whether both have one stem, and one of them says before or after. `input` and `output` alone say
- * nothing; `past` and `present` do. */
+/* Whether both have one stem, and one of them says before or after. `past` and `present` need no
+ * stem. */
 static bool name_pairs(const char *input, const char *output, bool loose)
 {
-    bool in_told, out_told;
-    char *a = name_stem(input, loose, &in_told), *b = name_stem(output, loose, &out_told);
-    bool named = *a || (strstr(input, "past") && strstr(output, "present"));
-    bool pairs = named && !strcmp(a, b) && (in_told || out_told);
-    free(a);
-    free(b);
+    struct name_stem a = name_stem(input, loose), b = name_stem(output, loose);
+    bool named = *a.text || (strstr(input, "past") && strstr(output, "present"));
+    bool timed = a.timed || b.timed, sided = (a.sided || b.sided) && a.state;
+    bool pairs = named && !strcmp(a.text, b.text) && (timed || sided);
+    free(a.text);
+    free(b.text);
     return pairs;
 }
 
@@ -108,6 +149,7 @@ static int name_partner(const struct odb_plan *plan, size_t i, bool loose, int *
         const struct odb_value *other = &graph->values[plan->inputs.items[k].value];
         int grows;
         if (k != i && plan->inputs.items[k].move != ODB_MOVE_CARRY &&
+            (plan_weight(plan, i) || !plan_weight(plan, k)) &&
             name_pairs(other->name, graph->values[found].name, loose) &&
             plan_fits(other, &graph->values[found], &grows))
             return ODB_NO_VALUE;
@@ -116,11 +158,11 @@ static int name_partner(const struct odb_plan *plan, size_t i, bool loose, int *
 }
 
 /* A state is beside data: some other input and output must be left. */
-static bool name_leaves_data(const struct odb_plan *plan)
+static bool name_leaves_data(const struct odb_plan *plan, size_t state)
 {
-    size_t in = 0, out = 0;
+    size_t in = plan_weight(plan, state), out = 0;
     for (size_t i = 0; i < plan->inputs.n; i++)
-        in += plan->inputs.items[i].move != ODB_MOVE_CARRY;
+        in += plan->inputs.items[i].move != ODB_MOVE_CARRY && !plan_weight(plan, i);
     for (size_t o = 0; o < plan->model->graph->n_outputs; o++)
         out += !plan_is_carried(plan, plan->model->graph->outputs[o]);
     return in > 1 && out > 1;
@@ -131,7 +173,7 @@ void plan_find_names(struct odb_plan *plan)
     for (int loose = 0; loose < 2; loose++)
         for (size_t i = 0; i < plan->inputs.n; i++) {
             int axis = -1;
-            if (plan->inputs.items[i].move == ODB_MOVE_CARRY || !name_leaves_data(plan))
+            if (plan->inputs.items[i].move == ODB_MOVE_CARRY || !name_leaves_data(plan, i))
                 continue;
             int output = name_partner(plan, i, loose, &axis);
             if (output != ODB_NO_VALUE)
@@ -142,15 +184,24 @@ void plan_find_names(struct odb_plan *plan)
 
 /* --- what only looks like a pair -------------------------------------------------------------- */
 
-/* Numbers that a pair would be ordered by, as of input_5 and stack_5. */
+/* The number at the end of a name without ":0"; *n digits, 0: there is none. */
+static const char *name_number(const char *name, size_t *n)
+{
+    size_t end = strlen(name) - name_cut(name, strlen(name), ':'), at = end;
+    while (at && isdigit((unsigned char)name[at - 1]))
+        at--;
+    *n = end - at;
+    return name + at;
+}
+
+/* Numbers that a pair would be ordered by, as of input_5 and stack_5. PyTorch has "_output_0"
+ * behind all that a node makes. */
 static bool name_same_number(const char *a, const char *b)
 {
-    const char *x = a + strlen(a), *y = b + strlen(b);
-    while (x > a && isdigit((unsigned char)x[-1]))
-        x--;
-    while (y > b && isdigit((unsigned char)y[-1]))
-        y--;
-    return *x && *y && !strcmp(x, y);
+    size_t n, m;
+    const char *x = name_number(a, &n), *y = name_number(b, &m);
+    bool told = n && n == m && !strncmp(x, y, n);
+    return told && !(strstr(a, "_output_") && strstr(b, "_output_"));
 }
 
 void plan_ask_pairs(struct odb_plan *plan)
@@ -162,8 +213,8 @@ void plan_ask_pairs(struct odb_plan *plan)
             const struct odb_value *output = &graph->values[graph->outputs[o]];
             int axis;
             if (plan->inputs.items[i].move == ODB_MOVE_CARRY ||
-                plan_is_carried(plan, output->index) || !name_leaves_data(plan) ||
-                !odb_dtype_is_float(input->type.dtype) ||
+                plan_is_carried(plan, output->index) || plan_weight(plan, i) ||
+                !name_leaves_data(plan, i) || !odb_dtype_is_float(input->type.dtype) ||
                 !name_same_number(input->name, output->name) || !plan_fits(input, output, &axis))
                 continue;
             odb_push(&plan->asks, odb_xasprintf("--carry '%s=%s' # one number in the name, and "

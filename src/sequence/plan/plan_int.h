@@ -20,6 +20,9 @@ int plan_find_input(const struct odb_plan *plan, const char *name);
 /* The value of an output by name; ODB_NO_VALUE. */
 int plan_find_output(const struct odb_plan *plan, const char *name);
 bool plan_is_carried(const struct odb_plan *plan, int output);
+/* Whether the model has a value for an input, so that it needs none: a weight, or what a state
+ * begins with. */
+bool plan_weight(const struct odb_plan *plan, size_t i);
 /* What was there is freed; NULL: nothing comes in its place. */
 void plan_text(char **to, const char *text);
 

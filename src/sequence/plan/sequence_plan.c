@@ -70,6 +70,11 @@ bool plan_is_carried(const struct odb_plan *plan, int output)
     return false;
 }
 
+bool plan_weight(const struct odb_plan *plan, size_t i)
+{
+    return plan->model->graph->values[plan->inputs.items[i].value].init != NULL;
+}
+
 void plan_text(char **to, const char *text)
 {
     char *copy = text ? odb_xstrdup(text) : NULL;
@@ -86,7 +91,7 @@ void plan_carry(struct odb_plan *plan, size_t i, int output, enum odb_known_by b
     input->output = output;
     input->axis = axis;
     input->kind = axis >= 0 ? ODB_CARRY_APPEND : ODB_CARRY_REPLACE;
-    plan_text(&input->start, axis >= 0 ? "empty" : "zeros");
+    plan_text(&input->start, plan_weight(plan, i) ? "default" : axis >= 0 ? "empty" : "zeros");
     plan_text(&input->next, NULL);
     free(input->why);
     input->why = why;
@@ -142,20 +147,45 @@ static void plan_usual_chunks(struct odb_plan *plan)
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
+static void plan_begin_input(struct odb_plan *plan, int value)
+{
+    odb_push(&plan->inputs, (struct odb_plan_input){.value = value,
+                                                    .move = ODB_MOVE_HOLD,
+                                                    .by = ODB_BY_KIND,
+                                                    .output = ODB_NO_VALUE,
+                                                    .axis = -1,
+                                                    .start = odb_xstrdup("made"),
+                                                    .why = odb_xstrdup("")});
+}
+
+/* What must be fed, then what has a value in the model and may be fed all the same. */
 static void plan_begin(struct odb_plan *plan)
 {
     const struct odb_graph *graph = plan->model->graph;
-    int *feeds = odb_new_n(int, graph->n_inputs + 1);
-    size_t n = odb_graph_feeds(graph, feeds);
-    for (size_t i = 0; i < n; i++)
-        odb_push(&plan->inputs, (struct odb_plan_input){.value = feeds[i],
-                                                        .move = ODB_MOVE_HOLD,
-                                                        .by = ODB_BY_KIND,
-                                                        .output = ODB_NO_VALUE,
-                                                        .axis = -1,
-                                                        .start = odb_xstrdup("made"),
-                                                        .why = odb_xstrdup("")});
-    free(feeds);
+    for (int weights = 0; weights < 2; weights++)
+        for (size_t i = 0; i < graph->n_inputs; i++)
+            if ((graph->values[graph->inputs[i]].init != NULL) == weights)
+                plan_begin_input(plan, graph->inputs[i]);
+}
+
+static void plan_input_dispose(struct odb_plan_input *input)
+{
+    free(input->start);
+    free(input->next);
+    free(input->why);
+}
+
+/* Of inputs that have a value in the model, those that are no states stay what they are. */
+static void plan_drop_weights(struct odb_plan *plan)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < plan->inputs.n; i++) {
+        if (plan_weight(plan, i) && plan->inputs.items[i].move != ODB_MOVE_CARRY)
+            plan_input_dispose(&plan->inputs.items[i]);
+        else
+            plan->inputs.items[kept++] = plan->inputs.items[i];
+    }
+    plan->inputs.n = kept;
 }
 
 enum odb_status odb_plan_make(struct odb_plan **out, const struct odb_model *model,
@@ -171,6 +201,7 @@ enum odb_status odb_plan_make(struct odb_plan **out, const struct odb_model *mod
     if (status == ODB_OK)
         status = plan_words_carry(plan, &words, err);
     if (status == ODB_OK) {
+        plan_drop_weights(plan);
         plan_find_moves(plan);
         status = plan_words_take(plan, &words, err);
     }
@@ -189,11 +220,8 @@ void odb_plan_free(struct odb_plan *plan)
 {
     if (!plan)
         return;
-    for (size_t i = 0; i < plan->inputs.n; i++) {
-        free(plan->inputs.items[i].start);
-        free(plan->inputs.items[i].next);
-        free(plan->inputs.items[i].why);
-    }
+    for (size_t i = 0; i < plan->inputs.n; i++)
+        plan_input_dispose(&plan->inputs.items[i]);
     for (size_t i = 0; i < plan->asks.n; i++)
         free(plan->asks.items[i]);
     free(plan->inputs.items);

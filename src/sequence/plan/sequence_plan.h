@@ -35,7 +35,7 @@ enum odb_carry_kind {
 };
 
 struct odb_plan_input {
-    int value; /* of the main graph, in the order of odb_graph_feeds() */
+    int value; /* of the main graph */
     enum odb_move move;
     enum odb_known_by by;
     int output;               /* CARRY: value index; else ODB_NO_VALUE */

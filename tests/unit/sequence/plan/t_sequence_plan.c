@@ -61,11 +61,27 @@ static void test_plan__names(void **state)
         {"att_cache", "r_att_cache"},
         {"key_cache.0", "updated_key_cache.0"},
         {"hidden.1", "hidden"},
+        {"input_states_1", "output_states_1"},
+        {"gru_1_h_in", "gru_1_h_out"},
+        {"embed_states", "new_embed_states"},
+        {"processed_lens", "new_processed_lens"},
+        {"cached_nonlin_attn_0", "new_cached_nonlin_attn_0"},
     };
     static const char *const none[][2] = {
-        {"input", "output"}, {"image", "label"},          {"past_0", "present_1"},
-        {"h", "cn"},         {"key_cache.1", "value.1"},  {"mean", "std"},
-        {"x", "y"},          {"image_mean", "image_std"}, {"input_5", "output_6"},
+        {"input", "output"},
+        {"image", "label"},
+        {"past_0", "present_1"},
+        {"h", "cn"},
+        {"key_cache.1", "value.1"},
+        {"mean", "std"},
+        {"x", "y"},
+        {"image_mean", "image_std"},
+        {"input_5", "output_6"},
+        {"input_0", "output_0"},
+        {"float_in_1", "float_out_1"},
+        {"cond_in", "cond_out"},
+        {"image", "image_out"},
+        {"input_hidden_states", "output_hidden_states"},
     };
     (void)state;
     for (size_t i = 0; i < ODB_COUNT(pairs); i++)
@@ -121,6 +137,56 @@ static void test_plan__slots(void **state)
     odb_plan_free(plan);
     odb_model_free(model);
     odb_tensor_unref(w);
+}
+
+/* What is asked for: one number in both names, which ":0" is none of. */
+static void test_plan__asks(void **state)
+{
+    static const char *const rows[][2] = {
+        {"input_5", "stack_5"}, {"a:0", "b:0"}, {"/Add_output_0", "/If_output_0"}, {"in2", "x12"}};
+    (void)state;
+    for (size_t i = 0; i < ODB_COUNT(rows); i++) {
+        struct odb_model *model = plan_model_of(rows[i][0], rows[i][1]);
+        struct odb_plan *plan = plan_of(model, &plan_usual);
+        assert_int_equal(plan->asks.n, i == 0);
+        assert_false(odb_plan_has_carries(plan));
+        odb_plan_free(plan);
+        odb_model_free(model);
+    }
+}
+
+/* A state with a value in the model is carried, and begins so; a weight that is an input is none.
+ */
+static void test_plan__weights(void **state)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    float values[8] = {1, 2};
+    struct odb_tensor *weight = models_f32(2, (int64_t[]){1, 4}, values);
+    odb_build_input(b, "data", ODB_F32, 2, (int64_t[]){1, 4});
+    odb_build_input(b, "weight", ODB_F32, 2, (int64_t[]){1, 4});
+    odb_build_input(b, "h_in", ODB_F32, 2, (int64_t[]){1, 4});
+    odb_build_weight(b, "weight", weight);
+    odb_build_weight(b, "h_in", weight);
+    odb_build_node(b, "Add", "a", "data weight", "result");
+    odb_build_node(b, "Add", "b", "h_in result", "h_out");
+    odb_build_output(b, "result");
+    odb_build_output(b, "h_out");
+    struct odb_model *model = models_take(b);
+    struct odb_plan *plan = plan_of(model, &plan_usual);
+    (void)state;
+    assert_int_equal(plan->inputs.n, 2);
+    assert_int_equal(plan_find_input(plan, "weight"), -1);
+    int h = plan_find_input(plan, "h_in");
+    assert_int_equal(plan->inputs.items[h].move, ODB_MOVE_CARRY);
+    assert_string_equal(plan->inputs.items[h].start, "default");
+    odb_plan_free(plan);
+    const char *none[] = {"none"};
+    struct odb_plan_options how = {.carries = none, .n_carries = 1};
+    plan = plan_of(model, &how);
+    assert_int_equal(plan->inputs.n, 1);
+    odb_plan_free(plan);
+    odb_model_free(model);
+    odb_tensor_unref(weight);
 }
 
 static void plan_refused(const struct odb_model *model, const struct odb_plan_options *options,
@@ -290,9 +356,14 @@ static void test_plan__file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plan__names),    cmocka_unit_test(test_plan__data),
-        cmocka_unit_test(test_plan__slots),    cmocka_unit_test(test_plan__words),
-        cmocka_unit_test(test_plan__formulas), cmocka_unit_test(test_plan__file),
+        cmocka_unit_test(test_plan__names),
+        cmocka_unit_test(test_plan__data),
+        cmocka_unit_test(test_plan__slots),
+        cmocka_unit_test(test_plan__words),
+        cmocka_unit_test(test_plan__formulas),
+        cmocka_unit_test(test_plan__file),
+        cmocka_unit_test(test_plan__asks),
+        cmocka_unit_test(test_plan__weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
