@@ -15,6 +15,13 @@ static const struct odb_value *move_value(const struct odb_plan *plan, size_t i)
     return &plan->model->graph->values[plan->inputs.items[i].value];
 }
 
+/* What says what an input is. */
+static const char *move_name(const struct odb_plan *plan, size_t i)
+{
+    const char *role = plan->inputs.items[i].role;
+    return role ? role : move_value(plan, i)->name;
+}
+
 static bool move_is_whole_number(const struct odb_value *value)
 {
     return odb_dtype_is_integer(value->type.dtype) || value->type.dtype == ODB_BOOL;
@@ -33,11 +40,11 @@ static int move_feed_axis(const struct odb_plan *plan, size_t i)
 {
     const struct odb_value *value = move_value(plan, i);
     const struct odb_type *type = &value->type;
+    const char *name = move_name(plan, i);
     bool tokens = move_is_whole_number(value) && type->rank >= 1 && type->rank <= 2 &&
-                  !move_has(value->name, "mask") && !move_has(value->name, "position") &&
-                  (move_has(value->name, "ids") || move_has(value->name, "token"));
-    bool embedded =
-        odb_dtype_is_float(type->dtype) && type->rank == 3 && move_has(value->name, "embed");
+                  !move_has(name, "mask") && !move_has(name, "position") &&
+                  (move_has(name, "ids") || move_has(name, "token"));
+    bool embedded = odb_dtype_is_float(type->dtype) && type->rank == 3 && move_has(name, "embed");
     int axis = tokens ? type->rank - 1 : embedded ? 1 : -1;
     /* Of a fixed number that is not one, a step takes all. */
     return axis >= 0 && type->dims[axis].value > 1 ? -1 : axis;
@@ -117,14 +124,16 @@ static void move_rule(struct odb_plan *plan, size_t i, const struct move_row *ro
     odb_buf_dispose(&next);
 }
 
-static const struct move_row *move_row(const struct odb_value *value)
+static const struct move_row *move_row(const struct odb_plan *plan, size_t i)
 {
+    const struct odb_value *value = move_value(plan, i);
+    const char *name = move_name(plan, i);
     const struct odb_type *type = &value->type;
     bool open = type->rank > 0 && type->dims[type->rank - 1].value < 0;
     for (size_t r = 0; r < ODB_COUNT(move_rows) && move_is_whole_number(value); r++) {
         const struct move_row *row = &move_rows[r];
         if (row->rank == type->rank && (row->open < 0 || row->open == open) &&
-            move_has(value->name, row->name) && !move_has(value->name, "encoder"))
+            move_has(name, row->name) && !move_has(name, "encoder"))
             return row;
     }
     return NULL;
@@ -134,12 +143,13 @@ static const struct move_row *move_row(const struct odb_value *value)
 
 /* What a model with a state is fed frame by frame: no parameters, and nothing that an encoder made
  * once. */
-static bool move_is_frames(const struct odb_value *value)
+static bool move_is_frames(const struct odb_plan *plan, size_t n)
 {
+    const struct odb_value *value = move_value(plan, n);
     static const char *const held[] = {"encoder", "weight", "bias", "scale", "zero_point"};
     bool is_held = value->type.rank == 1;
     for (size_t i = 0; i < ODB_COUNT(held); i++)
-        is_held |= move_has(value->name, held[i]);
+        is_held |= move_has(move_name(plan, n), held[i]);
     enum odb_dtype dtype = value->type.dtype;
     return !is_held && value->type.rank != 0 &&
            (odb_dtype_is_float(dtype) || dtype == ODB_U8 || dtype == ODB_I8);
@@ -165,13 +175,13 @@ void plan_find_moves(struct odb_plan *plan)
             move_feed(plan, i, -1, "no state is carried: each step has inputs of its own");
         else if (axis >= 0)
             move_feed(plan, i, axis, "pieces from outside");
-        else if (!counts && move_is_frames(move_value(plan, i)))
+        else if (!counts && move_is_frames(plan, i))
             move_feed(plan, i, -1, "a frame for each step");
         else
             plan_text(&plan->inputs.items[i].why, "the same in all steps");
     }
     for (size_t i = 0; i < plan->inputs.n && counts; i++) {
-        const struct move_row *row = move_row(move_value(plan, i));
+        const struct move_row *row = move_row(plan, i);
         if (row && plan->inputs.items[i].move == ODB_MOVE_HOLD)
             move_rule(plan, i, row);
     }

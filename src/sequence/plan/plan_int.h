@@ -23,11 +23,19 @@ bool plan_is_carried(const struct odb_plan *plan, int output);
 /* Whether the model has a value for an input, so that it needs none: a weight, or what a state
  * begins with. */
 bool plan_weight(const struct odb_plan *plan, size_t i);
+/* Whether a name is of a pattern of len bytes, in which * stands for any text; star: what it stood
+ * for, borrowed from the name, of *n bytes. */
+bool plan_match(const char *pattern, size_t len, const char *name, const char **star, size_t *n);
+/* The pattern with that in the place of its *; the caller's. */
+char *plan_matched(const char *pattern, size_t len, const char *star, size_t n);
 /* What was there is freed; NULL: nothing comes in its place. */
 void plan_text(char **to, const char *text);
 
 /* carry_slots.c: states that pass through an operator which says so. */
 void plan_find_slots(struct odb_plan *plan);
+/* carry_config.c: what a genai_config.json beside the model says, of pairs and of other inputs.
+ * ODB_E_IO, ODB_E_FORMAT: there is one, and it cannot be read. */
+enum odb_status plan_find_config(struct odb_plan *plan, struct odb_error *err) ODB_MUST_USE;
 /* carry_names.c: inputs and outputs of one stem; and what only looks like a pair is asked for. */
 void plan_find_names(struct odb_plan *plan);
 void plan_ask_pairs(struct odb_plan *plan);

@@ -110,10 +110,7 @@ void plan_words_dispose(struct plan_words *words)
 
 /* --- names with a star ------------------------------------------------------------------------ */
 
-/* Whether a name is of a pattern; star: what stands for its *, borrowed from the name, of *n
- * bytes. */
-static bool words_match(const char *pattern, size_t len, const char *name, const char **star,
-                        size_t *n)
+bool plan_match(const char *pattern, size_t len, const char *name, const char **star, size_t *n)
 {
     const char *at = memchr(pattern, '*', len);
     size_t head = at ? (size_t)(at - pattern) : len, tail = at ? len - head - 1 : 0;
@@ -124,8 +121,7 @@ static bool words_match(const char *pattern, size_t len, const char *name, const
            !memcmp(name + size - tail, pattern + len - tail, tail);
 }
 
-/* The other side of a pair, with what the star stood for; the caller's. */
-static char *words_other(const char *pattern, size_t len, const char *star, size_t n)
+char *plan_matched(const char *pattern, size_t len, const char *star, size_t n)
 {
     const char *at = memchr(pattern, '*', len);
     if (!at)
@@ -185,9 +181,9 @@ static enum odb_status words_carry(struct odb_plan *plan, const struct plan_word
         for (int side = 0; side < 2; side++) {
             const char *name = plan->model->graph->values[plan->inputs.items[i].value].name, *star;
             size_t n;
-            if (!words_match(sides[side], lens[side], name, &star, &n))
+            if (!plan_match(sides[side], lens[side], name, &star, &n))
                 continue;
-            char *other = words_other(sides[!side], lens[!side], star, n);
+            char *other = plan_matched(sides[!side], lens[!side], star, n);
             int output = plan_find_output(plan, other);
             free(other);
             if (output == ODB_NO_VALUE)
@@ -379,7 +375,7 @@ static enum odb_status words_inputs(struct odb_plan *plan, const struct plan_wor
     for (size_t i = 0; i < plan->inputs.n; i++) {
         const char *name = plan->model->graph->values[plan->inputs.items[i].value].name, *star;
         size_t n;
-        if (!words_match(word->value, len, name, &star, &n))
+        if (!plan_match(word->value, len, name, &star, &n))
             continue;
         found++;
         ODB_TRY(take(plan, word, i, equal ? equal + 1 : "", err));

@@ -172,6 +172,7 @@ static void plan_input_dispose(struct odb_plan_input *input)
 {
     free(input->start);
     free(input->next);
+    free(input->role);
     free(input->why);
 }
 
@@ -196,8 +197,10 @@ enum odb_status odb_plan_make(struct odb_plan **out, const struct odb_model *mod
     plan->model = model;
     plan_begin(plan);
     plan_find_slots(plan);
+    enum odb_status status = plan_find_config(plan, err);
     plan_find_names(plan);
-    enum odb_status status = plan_words_read(&words, options, err);
+    if (status == ODB_OK)
+        status = plan_words_read(&words, options, err);
     if (status == ODB_OK)
         status = plan_words_carry(plan, &words, err);
     if (status == ODB_OK) {

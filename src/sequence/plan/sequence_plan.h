@@ -48,6 +48,7 @@ struct odb_plan_input {
                     step 0, NULL: next serves; HOLD: "made" or a number */
     char *next;  /* owned; RULE: the formula; CARRY: NULL, or a formula in the place of the output
                     alone; else NULL */
+    char *role;  /* owned: what a genai_config.json calls it; NULL: its own name says what it is */
     char *why;   /* owned: the rule in a few words: "LSTM #4 has it as initial_h" */
 };
 
@@ -86,7 +87,8 @@ struct odb_plan_options {
 };
 
 /* The plan, with what it lacks in asks: that is no error. ODB_E_USAGE: an option or the plan's file
- * names what is not there, or is no such thing. */
+ * names what is not there, or is no such thing. ODB_E_IO, ODB_E_FORMAT: a genai_config.json beside
+ * the model cannot be read. */
 enum odb_status odb_plan_make(struct odb_plan **out, const struct odb_model *model,
                               const struct odb_plan_options *options,
                               struct odb_error *err) ODB_MUST_USE;

@@ -353,6 +353,102 @@ static void test_plan__file(void **state)
     models_remove(folder);
 }
 
+/* --- genai_config.json ------------------------------------------------------------------------ */
+
+#define CONFIG_DECODER(file)                                                                       \
+    "{\"model\": {\"decoder\": {\"filename\": \"" file                                             \
+    "\", \"inputs\": {\"past_key_names\": \"k%d_of_old\", \"input_ids\": \"words\", "              \
+    "\"attention_mask\": \"seen\"}, \"outputs\": {\"present_key_names\": \"k%d_made\"}}}}"
+
+/* The folder of a decoder whose names say nothing, with that configuration beside it. */
+static char *config_folder(const char *config)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    struct odb_buf bytes = ODB_BUF_INIT;
+    char *folder = models_folder(), *model = odb_xasprintf("%s/m.onnx", folder);
+    char *beside = odb_xasprintf("%s/genai_config.json", folder);
+    odb_build_input(b, "words", ODB_I64, 2, (int64_t[]){1, -1});
+    odb_build_input(b, "seen", ODB_I64, 2, (int64_t[]){1, -1});
+    odb_build_input(b, "k10_of_old", ODB_F32, 2, (int64_t[]){1, 4});
+    odb_build_input(b, "k3_of_old", ODB_F32, 2, (int64_t[]){1, 4});
+    odb_build_node(b, "Identity", "a", "words", "result");
+    odb_build_node(b, "Neg", "b", "k3_of_old", "k3_made");
+    odb_build_node(b, "Neg", "c", "k10_of_old", "k10_made");
+    odb_build_output(b, "result");
+    odb_build_output(b, "k3_made");
+    odb_build_output(b, "k10_made");
+    odb_build_bytes(b, &bytes);
+    odb_build_free(b);
+    MODELS_OK(odb_file_write(model, bytes.data, bytes.len, &why));
+    if (config)
+        MODELS_OK(odb_file_write(beside, config, strlen(config), &why));
+    odb_buf_dispose(&bytes);
+    free(beside);
+    free(model);
+    return folder;
+}
+
+static struct odb_model *config_model(const char *folder)
+{
+    struct odb_model *model = NULL;
+    char *path = odb_xasprintf("%s/m.onnx", folder);
+    MODELS_OK(odb_model_open(&model, path, &why));
+    free(path);
+    return model;
+}
+
+static size_t config_carries(const char *config)
+{
+    char *folder = config_folder(config);
+    struct odb_model *model = config_model(folder);
+    struct odb_plan *plan = plan_of(model, &plan_usual);
+    size_t carries = 0;
+    for (size_t i = 0; i < plan->inputs.n; i++)
+        carries += plan->inputs.items[i].move == ODB_MOVE_CARRY;
+    odb_plan_free(plan);
+    odb_model_free(model);
+    models_remove(folder);
+    return carries;
+}
+
+static void test_plan__config(void **state)
+{
+    char *folder = config_folder(CONFIG_DECODER("m.onnx"));
+    struct odb_model *model = config_model(folder);
+    struct odb_plan *plan = plan_of(model, &plan_usual);
+    const struct odb_plan_input *inputs = plan->inputs.items;
+    (void)state;
+    assert_int_equal(inputs[0].move, ODB_MOVE_FEED);
+    assert_int_equal(inputs[0].axis, 1);
+    assert_string_equal(inputs[1].next, "ones(len('words'),total)");
+    for (size_t i = 2; i < 4; i++) {
+        assert_int_equal(inputs[i].by, ODB_BY_CONFIG);
+        assert_string_equal(model->graph->values[inputs[i].output].name,
+                            i == 2 ? "k10_made" : "k3_made");
+    }
+    odb_plan_free(plan);
+    odb_model_free(model);
+    models_remove(folder);
+    assert_int_equal(config_carries(NULL), 0);
+    assert_int_equal(config_carries(CONFIG_DECODER("other.onnx")), 0);
+    assert_int_equal(config_carries("[1, {\"model\": 3}]"), 0);
+    assert_int_equal(config_carries("{\"model\": {\"decoder\": {\"inputs\": 3}, \"type\": 1}}"), 0);
+}
+
+static void test_plan__config_broken(void **state)
+{
+    char *folder = config_folder("{\"model\": ");
+    struct odb_model *model = config_model(folder);
+    struct odb_plan *plan = NULL;
+    struct odb_error err = ODB_ERROR_INIT;
+    (void)state;
+    assert_int_equal(odb_plan_make(&plan, model, &plan_usual, &err), ODB_E_FORMAT);
+    assert_non_null(strstr(err.where, "/genai_config.json"));
+    assert_non_null(strstr(err.what, "it is no JSON: "));
+    odb_model_free(model);
+    models_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -364,6 +460,8 @@ int main(void)
         cmocka_unit_test(test_plan__file),
         cmocka_unit_test(test_plan__asks),
         cmocka_unit_test(test_plan__weights),
+        cmocka_unit_test(test_plan__config),
+        cmocka_unit_test(test_plan__config_broken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
