@@ -105,7 +105,7 @@ static bool forced_keeps(const struct odb_sequence *s, size_t step, size_t o,
     struct odb_error ignored = ODB_ERROR_INIT;
     struct odb_feeds *feeds;
     if (!input || input->kind != ODB_CARRY_APPEND || input->next || input->axis < 0 || !had ||
-        odb_rollout_feeds(&feeds, s->rollout, step, &ignored) != ODB_OK)
+        s->rollout->slides[i] || odb_rollout_feeds(&feeds, s->rollout, step, &ignored) != ODB_OK)
         return true;
     const struct odb_tensor *was = feeds->items[i].tensor;
     bool fits = had->rank == was->rank && had->dtype == was->dtype &&

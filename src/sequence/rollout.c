@@ -205,21 +205,32 @@ static enum odb_status rollout_execute(struct rollout_run *run, struct odb_seque
     return status;
 }
 
-/* Whether a state that should only grow is, in this step, what it was with more behind it. */
+/* Whether a carry should only grow, as far as is known. */
+static bool rollout_appends(const struct odb_rollout *r, int i)
+{
+    const struct odb_plan_input *input = i < 0 ? NULL : &r->plan->inputs.items[i];
+    return input && input->kind == ODB_CARRY_APPEND && !input->next && input->axis >= 0 &&
+           !r->slides[i];
+}
+
+/* Whether a state that should only grow is, in this step, what it was with more behind it. One that
+ * has lost some of its length slides: it is a window over what came. */
 static void rollout_watch(struct odb_rollout *r, size_t at)
 {
     const struct odb_plan *plan = r->plan;
     struct odb_sequence_step *step = &r->steps.items[at];
     for (size_t o = 0; o < plan->model->graph->n_outputs; o++) {
         int i = odb_plan_carrier(plan, o);
-        const struct odb_plan_input *input = i < 0 ? NULL : &plan->inputs.items[i];
-        if (!input || input->kind != ODB_CARRY_APPEND || input->next || input->axis < 0)
+        if (!rollout_appends(r, i))
             continue;
         const struct odb_tensor *was = step->in[i], *is = step->out[o];
-        bool grows = is->rank > input->axis && was->rank > input->axis &&
-                     is->dims[input->axis] >= was->dims[input->axis] &&
-                     odb_axis_same(is, 0, was, was->dims[input->axis], input->axis);
-        if (!grows && r->broken_input < 0) {
+        int axis = plan->inputs.items[i].axis;
+        bool fits = is->rank > axis && was->rank > axis;
+        int64_t had = fits ? was->dims[axis] : 0, has = fits ? is->dims[axis] : 0;
+        if (fits && has >= had && odb_axis_same(is, 0, was, had, axis))
+            continue;
+        r->slides[i] = fits && has < had + (int64_t)step->pieces;
+        if (!r->slides[i] && r->broken_input < 0) {
             r->broken_input = i;
             r->broken_step = at;
         }
@@ -233,9 +244,7 @@ static void rollout_share(struct odb_rollout *r)
     struct odb_sequence_step *last = &r->steps.items[r->steps.n - 1];
     for (size_t o = 0; o < plan->model->graph->n_outputs && r->broken_input < 0; o++) {
         int i = odb_plan_carrier(plan, o);
-        const struct odb_plan_input *input = i < 0 ? NULL : &plan->inputs.items[i];
-        if (!input || input->kind != ODB_CARRY_APPEND || input->next || input->axis < 0 ||
-            r->grown[i])
+        if (!rollout_appends(r, i) || r->grown[i])
             continue;
         r->grown[i] = odb_tensor_ref(last->out[o]);
         for (size_t s = 0; s < r->steps.n; s++) {
@@ -295,6 +304,7 @@ enum odb_status odb_rollout_make(struct odb_rollout **out, const struct odb_plan
     size_t steps = chunks ? n : plan->steps, past = 0;
     *r = (struct odb_rollout){.plan = plan, .streams = streams, .broken_input = -1};
     r->grown = odb_new_n(struct odb_tensor *, plan->inputs.n + 1);
+    r->slides = odb_new_n(bool, plan->inputs.n + 1);
     enum odb_status status = odb_cpu_new(&run.cpu, plan->model, err);
     odb_hooks_phase(hooks, "steps on the reference", steps);
     for (size_t at = 0; at < steps && status == ODB_OK; at++) {
@@ -322,6 +332,7 @@ void odb_rollout_free(struct odb_rollout *r)
     for (size_t i = 0; i < r->plan->inputs.n; i++)
         odb_tensor_unref(r->grown[i]);
     free(r->grown);
+    free(r->slides);
     free(r->steps.items);
     free(r);
 }

@@ -22,6 +22,8 @@ struct odb_rollout {
     ODB_VEC(struct odb_sequence_step) steps;
     struct odb_tensor **grown; /* owned refs; [plan->inputs.n] the state at the end, of a carry that
                                   appends and leaves what was there, bit for bit; NULL: none */
+    bool *slides;              /* owned; [plan->inputs.n] a carry that grew to a length, and from
+                                  then on loses as much as it takes */
     int broken_input;          /* a carry that appends and does not, first in this step; else -1 */
     size_t broken_step;
 };

@@ -134,6 +134,135 @@ def decoder_put():
     return net
 
 
+def self_attention(net, x, keep=None, names=('past_key_values.0.decoder.%s',
+                                             'present.0.decoder.%s')):
+    """One layer of attention with a cache; keep: no more than so many rows of it are kept, and none
+    further back is seen."""
+    shape = [1, HEADS, 'past', SIZE]
+    q, k, v = (heads(net, net.op('MatMul', [x, net.draw(WIDTH, WIDTH, scale=WIDTH ** -0.5)],
+                                 name='/self/%s' % part)) for part in 'qkv')
+    both = []
+    for part, new in (('key', k), ('value', v)):
+        past = net.input(names[0] % part, shape)
+        both.append(net.op('Concat', [past, new], axis=2, name='/self/%s/concat' % part))
+        kept = both[-1]
+        if keep:
+            kept = net.op('Slice', [kept, const(net, [-keep]), const(net, [1 << 30]),
+                                    const(net, [2])])
+        declare(net, kept, names[1] % part, [1, HEADS, 'kept', SIZE])
+    sizes = [net.op('Gather', [net.op('Shape', [value]), const(net, 2)], axis=0)
+             for value in (names[0] % 'key', both[0])]
+    columns = net.op('Range', [const(net, 0), sizes[1], const(net, 1)])
+    rows = net.op('Unsqueeze', [net.op('Range', [*sizes, const(net, 1)]), const(net, [1])])
+    mask = bias(net, rows, columns, 0)
+    if keep:
+        near = net.op('Add', [columns, const(net, [keep])])
+        mask = net.op('Add', [mask, bias(net, near, rows, -1)])
+    scores = net.op('MatMul', [q, net.op('Transpose', [both[0]], perm=[0, 1, 3, 2])],
+                    name='/self/scores')
+    return mix(net, x, net.op('Softmax', [net.op('Add', [scores, mask])], axis=-1), both[1])
+
+
+def mix(net, x, shares, v):
+    mixed = net.op('Transpose', [net.op('MatMul', [shares, v])], perm=[0, 2, 1, 3])
+    mixed = net.op('Reshape', [mixed, const(net, [0, 0, WIDTH])])
+    return net.op('Add', [x, net.op('MatMul', [mixed, net.draw(WIDTH, WIDTH, scale=0.3)])])
+
+
+def window():
+    """A decoder that keeps the last four rows of its cache, and sees no more."""
+    net = Net(17)
+    ids = net.input('input_ids', [1, 'sequence'], 'int64')
+    x = net.op('Gather', [net.draw(WORDS, WIDTH), ids])
+    head(net, self_attention(net, x, 4, ('past_key_values.0.%s', 'present.0.%s')), False)
+    return net
+
+
+def branch(outputs, make):
+    """The body of an If, of a Net that make fills."""
+    net = Net(17, seed=len(outputs[0]), prefix=outputs[0])
+    for value, name in zip(make(net), outputs):
+        net.nodes.append(helper.make_node('Identity', [value], [name]))
+        net.outputs.append(helper.make_tensor_value_info(name, KINDS['float32'], None))
+    return net.graph(outputs[0])
+
+
+def encoder_decoder(merged):
+    """A decoder that sees an encoder's states: their keys and values come from outside; or, merged,
+    the first step makes them, and all others give empty ones."""
+    net = Net(17)
+    ids = net.input('input_ids', [1, 'sequence'], 'int64')
+    seen = net.input('encoder_hidden_states', [1, 'encoder_sequence', WIDTH])
+    x = self_attention(net, net.op('Gather', [net.draw(WORDS, WIDTH), ids]))
+    shape = [1, HEADS, 'encoder_sequence_out', SIZE]
+    past = [net.input('past_key_values.0.encoder.%s' % part, shape) for part in ('key', 'value')]
+    kv = past
+    if merged:
+        use = net.input('use_cache_branch', [1], 'bool')
+        empty = np.zeros((0, HEADS, 1, SIZE), np.float32)
+        weights = [net.constant(net.draw(WIDTH, WIDTH, scale=0.3)) for _ in range(2)]
+
+        def first(body):
+            made = [heads(body, body.op('MatMul', [seen, weight])) for weight in weights]
+            return made + made
+
+        def later(body):
+            return past + [body.constant(empty), body.constant(empty)]
+
+        kv = net.op('If', [use], 4, name='/cross/if',
+                    then_branch=branch(['then%d' % k for k in range(4)], later),
+                    else_branch=branch(['first%d' % k for k in range(4)], first))
+        for part, value in zip(('key', 'value'), kv[2:]):
+            declare(net, value, 'present.0.encoder.%s' % part, ['some', HEADS, 'any', SIZE])
+    else:
+        x = net.op('Add', [x, net.op('ReduceMean', [seen], axes=[1], keepdims=1)])
+    q = heads(net, net.op('MatMul', [x, net.draw(WIDTH, WIDTH, scale=WIDTH ** -0.5)],
+                          name='/cross/q'))
+    scores = net.op('MatMul', [q, net.op('Transpose', [kv[0]], perm=[0, 1, 3, 2])],
+                    name='/cross/scores')
+    head(net, mix(net, x, net.op('Softmax', [scores], axis=-1), kv[1]), False)
+    return net
+
+
+def zipformer():
+    """A part of a streaming encoder: caches that slide, one of a convolution, and a counter."""
+    net, left, frames = Net(17), 8, 5
+    x = net.input('x', ['N', frames, WIDTH])
+    shown = net.op('Transpose', [x], perm=[1, 0, 2])
+
+    def slide(name, new, shape, axis, size):
+        cache = net.input(name, shape)
+        both = net.op('Concat', [cache, new], axis=axis, name='/%s/join' % name)
+        ends = const(net, [-size]), const(net, [1 << 30]), const(net, [axis])
+        declare(net, net.op('Slice', [both, *ends]), 'new_' + name,
+                ['Slicenew_%s_dim_%d' % (name, k) for k in range(len(shape))])
+        return both
+
+    k = slide('cached_key_0', net.op('MatMul', [shown, net.draw(WIDTH, SIZE, scale=0.3)]),
+              [left, 'N', SIZE], 0, left)
+    v = slide('cached_val1_0', net.op('MatMul', [shown, net.draw(WIDTH, SIZE, scale=0.3)]),
+              [left, 'N', SIZE], 0, left)
+    wide = slide('cached_conv1_0', net.op('Transpose', [x], perm=[0, 2, 1]), ['N', WIDTH, 2], 2, 2)
+    lens = net.input('processed_lens', ['N'], 'int64')
+    net.nodes.append(helper.make_node('Add', [lens, const(net, [frames])], ['new_processed_lens'],
+                                      name='/count'))
+    net.outputs.append(helper.make_tensor_value_info('new_processed_lens', KINDS['int64'], ['N']))
+    q = net.op('MatMul', [shown, net.draw(WIDTH, SIZE, scale=0.3)])
+    scores = net.op('MatMul', [net.op('Transpose', [q], perm=[1, 0, 2]),
+                               net.op('Transpose', [k], perm=[1, 2, 0])], name='/scores')
+    absent = net.op('Sub', [const(net, [left - 1]),
+                            net.constant(np.arange(left + frames, dtype=np.int64))])
+    some = net.op('LessOrEqual', [net.op('Unsqueeze', [lens, const(net, [1, 2])]), absent])
+    scores = net.op('Where', [some, np.float32([-10000]), scores])
+    mixed = net.op('MatMul', [net.op('Softmax', [scores], axis=-1),
+                              net.op('Transpose', [v], perm=[1, 0, 2])])
+    conv = net.op('Conv', [wide, net.draw(SIZE, WIDTH, 3, scale=0.2)], kernel_shape=[3],
+                  name='/conv')
+    out = net.op('Add', [mixed, net.op('Transpose', [conv], perm=[0, 2, 1])])
+    declare(net, out, 'encoder_out', ['N', frames, SIZE])
+    return net
+
+
 def recurrent(keep):
     """A GRU over frames that remembers by so much: its update gate is near 1 for large ones."""
     net, width = Net(17), 12
@@ -184,6 +313,10 @@ NETS = {
     'leaks': lambda: decoder_append(ahead=1),
     'tie': lambda: decoder_append(equal=True),
     'put': decoder_put,
+    'window': window,
+    'merged': lambda: encoder_decoder(True),
+    'seq2seq': lambda: encoder_decoder(False),
+    'zipformer': zipformer,
     'remembers': lambda: recurrent(5.0),
     'forgets': lambda: recurrent(-2.0),
     'begins': begins,

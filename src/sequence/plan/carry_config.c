@@ -70,7 +70,7 @@ static void config_pair(struct odb_plan *plan, const char *in, const char *out)
         int output = plan_find_output(plan, name);
         free(name);
         if (output != ODB_NO_VALUE && !plan_is_carried(plan, output) &&
-            plan_fits(input, &graph->values[output], &axis))
+            plan_fits(plan, input, &graph->values[output], &axis))
             plan_carry(plan, i, output, ODB_BY_CONFIG, axis, odb_xstrdup(CONFIG_FILE " has it so"));
     }
 }

@@ -128,6 +128,14 @@ static bool name_pairs(const char *input, const char *output, bool loose)
     return pairs;
 }
 
+bool plan_names_state(const char *name)
+{
+    struct name_stem stem = name_stem(name, false);
+    bool says = stem.timed || stem.state;
+    free(stem.text);
+    return says;
+}
+
 /* The only output that goes with the input, and with no other; ODB_NO_VALUE. */
 static int name_partner(const struct odb_plan *plan, size_t i, bool loose, int *axis)
 {
@@ -139,7 +147,7 @@ static int name_partner(const struct odb_plan *plan, size_t i, bool loose, int *
         const struct odb_value *output = &graph->values[graph->outputs[o]];
         int grows;
         if (plan_is_carried(plan, output->index) || !name_pairs(input->name, output->name, loose) ||
-            !plan_fits(input, output, &grows))
+            !plan_fits(plan, input, output, &grows))
             continue;
         n++;
         found = output->index;
@@ -151,7 +159,7 @@ static int name_partner(const struct odb_plan *plan, size_t i, bool loose, int *
         if (k != i && plan->inputs.items[k].move != ODB_MOVE_CARRY &&
             (plan_weight(plan, i) || !plan_weight(plan, k)) &&
             name_pairs(other->name, graph->values[found].name, loose) &&
-            plan_fits(other, &graph->values[found], &grows))
+            plan_fits(plan, other, &graph->values[found], &grows))
             return ODB_NO_VALUE;
     }
     return n == 1 ? found : ODB_NO_VALUE;
@@ -215,7 +223,8 @@ void plan_ask_pairs(struct odb_plan *plan)
             if (plan->inputs.items[i].move == ODB_MOVE_CARRY ||
                 plan_is_carried(plan, output->index) || plan_weight(plan, i) ||
                 !name_leaves_data(plan, i) || !odb_dtype_is_float(input->type.dtype) ||
-                !name_same_number(input->name, output->name) || !plan_fits(input, output, &axis))
+                !name_same_number(input->name, output->name) ||
+                !plan_fits(plan, input, output, &axis))
                 continue;
             odb_push(&plan->asks, odb_xasprintf("--carry '%s=%s' # one number in the name, and "
                                                 "one shape",

@@ -138,7 +138,7 @@ void plan_find_slots(struct odb_plan *plan)
         for (size_t o = 0; o < graph->n_outputs; o++) {
             int axis, at = ODB_NO_NODE, output = graph->outputs[o];
             if (plan_is_carried(plan, output) || plan->inputs.items[i].move == ODB_MOVE_CARRY ||
-                !plan_fits(input, &graph->values[output], &axis))
+                !plan_fits(plan, input, &graph->values[output], &axis))
                 continue;
             const struct slot_row *row = slot_from(&reach, output, 0, &at);
             if (row)

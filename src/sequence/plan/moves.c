@@ -139,6 +139,37 @@ static const struct move_row *move_row(const struct odb_plan *plan, size_t i)
     return NULL;
 }
 
+/* --- what an encoder made ----------------------------------------------------------------------
+ */
+
+static bool move_has_branch(const struct odb_plan *plan)
+{
+    bool has = false;
+    for (size_t i = 0; i < plan->inputs.n; i++)
+        has |= move_value(plan, i)->type.dtype == ODB_BOOL &&
+               move_has(move_name(plan, i), "use_cache_branch");
+    return has;
+}
+
+/* A decoder with two branches makes keys and values of the encoder's states in its first step, and
+ * of the branch for all others they come out empty: what the first step made is kept. */
+static void move_cross(struct odb_plan *plan, size_t i)
+{
+    struct odb_plan_input *input = &plan->inputs.items[i];
+    const char *name = move_value(plan, i)->name;
+    if (input->by == ODB_BY_OPTION || input->output == ODB_NO_VALUE ||
+        !(move_has(name, "encoder") || move_has(name, "cross")))
+        return;
+    const char *output = plan->model->graph->values[input->output].name;
+    char *next = odb_xasprintf("where(t==1,'%s','%s')", output, name);
+    plan_text(&input->next, next);
+    plan_text(&input->start, "zeros");
+    plan_text(&input->why, "made in the first step, and kept");
+    input->kind = ODB_CARRY_UNKNOWN;
+    input->axis = -1;
+    free(next);
+}
+
 /* --- all of it -------------------------------------------------------------------------------- */
 
 /* What a model with a state is fed frame by frame: no parameters, and nothing that an encoder made
@@ -167,7 +198,10 @@ static bool move_counts(const struct odb_plan *plan)
 void plan_find_moves(struct odb_plan *plan)
 {
     bool carries = odb_plan_has_carries(plan), counts = carries && move_counts(plan);
+    bool branch = move_has_branch(plan);
     for (size_t i = 0; i < plan->inputs.n; i++) {
+        if (plan->inputs.items[i].move == ODB_MOVE_CARRY && branch)
+            move_cross(plan, i);
         if (plan->inputs.items[i].move == ODB_MOVE_CARRY)
             continue;
         int axis = move_feed_axis(plan, i);

@@ -10,8 +10,10 @@
 
 /* Whether an input can be an output of the step before: one type, one rank, equal numbers where
  * both have numbers, and other names along one axis at most. *axis: the one along which it grows,
- * -1 where none is told. What an output's type leaves open fits anything. */
-bool plan_fits(const struct odb_value *input, const struct odb_value *output, int *axis);
+ * -1 where none is told. What an output's type leaves open fits anything, and so does a name that
+ * data have as well, as of a batch. */
+bool plan_fits(const struct odb_plan *plan, const struct odb_value *input,
+               const struct odb_value *output, int *axis);
 /* Makes it a carry; takes why over. */
 void plan_carry(struct odb_plan *plan, size_t i, int output, enum odb_known_by by, int axis,
                 char *why);
@@ -38,6 +40,8 @@ void plan_find_slots(struct odb_plan *plan);
 enum odb_status plan_find_config(struct odb_plan *plan, struct odb_error *err) ODB_MUST_USE;
 /* carry_names.c: inputs and outputs of one stem; and what only looks like a pair is asked for. */
 void plan_find_names(struct odb_plan *plan);
+/* Whether a name alone says that it is of a state. */
+bool plan_names_state(const char *name);
 void plan_ask_pairs(struct odb_plan *plan);
 /* moves.c: what the inputs are that no carry makes. */
 void plan_find_moves(struct odb_plan *plan);

@@ -148,7 +148,8 @@ static enum odb_status words_pair(struct odb_plan *plan, const struct plan_word 
 {
     const struct odb_graph *graph = plan->model->graph;
     int axis;
-    if (!plan_fits(&graph->values[plan->inputs.items[i].value], &graph->values[output], &axis))
+    if (!plan_fits(plan, &graph->values[plan->inputs.items[i].value], &graph->values[output],
+                   &axis))
         return words_fail(word, err, "the output's type or shape is not that of the input");
     plan_carry(plan, i, output, ODB_BY_OPTION, axis, odb_xstrdup("given"));
     return ODB_OK;

@@ -18,7 +18,23 @@ static bool plan_same_dim(const struct odb_dim *a, const struct odb_dim *b)
     return a->param && b->param && !strcmp(a->param, b->param);
 }
 
-bool plan_fits(const struct odb_value *input, const struct odb_value *output, int *axis)
+/* Whether an input that is no state has a dimension of that name: exporters that make names up for
+ * an output's (Slicecache_dim_1) make one up for the batch, too, and that does not grow. */
+static bool plan_is_of_data(const struct odb_plan *plan, const char *name)
+{
+    for (size_t i = 0; i < plan->inputs.n && name; i++) {
+        const struct odb_value *value = &plan->model->graph->values[plan->inputs.items[i].value];
+        if (plan_names_state(value->name) || value->type.kind != ODB_TENSOR)
+            continue;
+        for (int d = 0; d < value->type.rank; d++)
+            if (value->type.dims[d].param && !strcmp(value->type.dims[d].param, name))
+                return true;
+    }
+    return false;
+}
+
+bool plan_fits(const struct odb_plan *plan, const struct odb_value *input,
+               const struct odb_value *output, int *axis)
 {
     const struct odb_type *in = &input->type, *out = &output->type;
     size_t other = 0;
@@ -37,7 +53,8 @@ bool plan_fits(const struct odb_value *input, const struct odb_value *output, in
         const struct odb_dim *a = &in->dims[i], *b = &out->dims[i];
         if (a->value >= 0 && b->value >= 0 && a->value != b->value)
             return false;
-        if (plan_same_dim(a, b) || a->value >= 0)
+        bool made_up = plan_is_of_data(plan, a->param) && !plan_is_of_data(plan, b->param);
+        if (plan_same_dim(a, b) || a->value >= 0 || made_up)
             continue;
         other++;
         *axis = b->value < 0 ? i : *axis;
