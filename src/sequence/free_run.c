@@ -128,9 +128,33 @@ static enum odb_status free_mix(const struct free_pass *pass, size_t k,
     return ODB_OK;
 }
 
+/* In the place of the reference's token: the one that the target's own logits chose. *other: it is
+ * another, and what follows cannot be held against the reference. */
+static enum odb_status free_choose(const struct free_pass *pass, size_t k,
+                                   const struct odb_sequence_step *before,
+                                   struct odb_sequence_step *step, bool *other,
+                                   struct odb_error *err)
+{
+    struct odb_sequence *s = pass->sequence;
+    int i = odb_plan_tokens(s->plan);
+    struct odb_tensor *chosen;
+    if (!s->plan->own_tokens || !before || pass->only >= 0 || i < 0 || !before->out[s->logits])
+        return ODB_OK;
+    ODB_TRY(odb_streams_choose(&chosen, s->streams, (size_t)i, before->out[s->logits], err));
+    for (size_t r = 0; r < chosen->count && !*other; r++) {
+        s->own_token = odb_tensor_i64(chosen, r);
+        s->reference_token = odb_tensor_i64(step->in[i], r);
+        *other = s->own_token != s->reference_token;
+    }
+    s->own = *other ? k : 0;
+    odb_tensor_unref(step->in[i]);
+    step->in[i] = chosen;
+    return ODB_OK;
+}
+
 static enum odb_status free_step(struct free_pass *pass, size_t k,
                                  const struct odb_sequence_step *before,
-                                 struct odb_sequence_step *step, struct odb_error *err)
+                                 struct odb_sequence_step *step, bool *other, struct odb_error *err)
 {
     struct odb_sequence *s = pass->sequence;
     const struct odb_sequence_step *as = &s->rollout->steps.items[k];
@@ -140,6 +164,9 @@ static enum odb_status free_step(struct free_pass *pass, size_t k,
     step->in = odb_new_n(struct odb_tensor *, s->plan->inputs.n + 1);
     step->out = odb_new_n(struct odb_tensor *, s->plan->model->graph->n_outputs + 1);
     ODB_TRY(odb_step_feed(step->in, s->plan, s->streams, k, as->past, as->pieces, before, err));
+    ODB_TRY(free_choose(pass, k, before, step, other, err));
+    if (*other)
+        return ODB_OK;
     struct odb_feeds *feeds = free_feeds(s, step);
     enum odb_status status = odb_stepper_run(pass->stepper, feeds, what, step->out, err);
     odb_feeds_free(feeds);
@@ -159,11 +186,12 @@ static enum odb_status free_steps(struct free_pass *pass, size_t n,
     size_t n_in = s->plan->inputs.n, n_out = s->plan->model->graph->n_outputs;
     ODB_TRY(odb_stepper_open(&pass->stepper, s->plan->model, options, err));
     enum odb_status status = ODB_OK;
+    bool other = false;
     odb_hooks_phase(&options->hooks, phase, n);
-    for (size_t k = 0; k < n && status == ODB_OK; k++) {
+    for (size_t k = 0; k < n && status == ODB_OK && !other; k++) {
         struct odb_sequence_step *step = &steps[k % 2], *before = &steps[(k + 1) % 2];
         odb_step_dispose(step, n_in, n_out);
-        status = free_step(pass, k, k ? before : NULL, step, err);
+        status = free_step(pass, k, k ? before : NULL, step, &other, err);
         odb_hooks_progress(&options->hooks, phase, ODB_NO_NODE, k + 1, n);
     }
     odb_step_dispose(&steps[0], n_in, n_out);

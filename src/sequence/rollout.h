@@ -17,8 +17,8 @@ struct odb_sequence_step {
 };
 
 struct odb_rollout {
-    const struct odb_plan *plan;       /* borrowed */
-    const struct odb_streams *streams; /* borrowed */
+    const struct odb_plan *plan; /* borrowed */
+    struct odb_streams *streams; /* borrowed */
     ODB_VEC(struct odb_sequence_step) steps;
     struct odb_tensor **grown; /* owned refs; [plan->inputs.n] the state at the end, of a carry that
                                   appends and leaves what was there, bit for bit; NULL: none */
@@ -26,6 +26,7 @@ struct odb_rollout {
                                   then on loses as much as it takes */
     int broken_input;          /* a carry that appends and does not, first in this step; else -1 */
     size_t broken_step;
+    bool stopped; /* the plan's formula held after the last of the steps */
 };
 
 /* What a step is fed, from what the step before it was fed and gave (NULL: it is the first); its
@@ -39,10 +40,11 @@ enum odb_status odb_step_feed(struct odb_tensor **in, const struct odb_plan *pla
 typedef enum odb_status odb_rollout_change_fn(void *payload, size_t step, size_t input,
                                               struct odb_tensor **state, struct odb_error *err);
 /* Runs the reference step by step, in native precision. chunks: how many pieces each step takes, n
- * of them; NULL: as the plan says. change: of every carried state; NULL: none. ODB_UNSUPPORTED: it
- * has no kernel for a node. */
+ * of them; NULL: as the plan says. As the plan says, and without change, the steps end where its
+ * formula does, and tokens that are to be chosen by the logits go into the streams. change: of
+ * every carried state; NULL: none. ODB_UNSUPPORTED: it has no kernel for a node. */
 enum odb_status odb_rollout_make(struct odb_rollout **out, const struct odb_plan *plan,
-                                 const struct odb_streams *streams, const size_t *chunks, size_t n,
+                                 struct odb_streams *streams, const size_t *chunks, size_t n,
                                  odb_rollout_change_fn *change, void *payload,
                                  const struct odb_search_hooks *hooks,
                                  struct odb_error *err) ODB_MUST_USE;

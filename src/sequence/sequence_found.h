@@ -61,9 +61,9 @@ struct odb_sequence_seen {
 };
 
 struct odb_sequence {
-    const struct odb_plan *plan;       /* borrowed */
-    const struct odb_streams *streams; /* borrowed */
-    struct odb_rollout *rollout;       /* owned */
+    const struct odb_plan *plan; /* borrowed */
+    struct odb_streams *streams; /* borrowed */
+    struct odb_rollout *rollout; /* owned */
     struct odb_consistency consistency;
     struct odb_samples forced;      /* a sample for each step */
     struct odb_sequence_seen *seen; /* owned; [plan->steps] */
@@ -77,7 +77,11 @@ struct odb_sequence {
     bool ran_free, reordered;
     bool unknown;       /* the target failed where it was asked, so that nothing is known there */
     bool alternates;    /* every second step is wrong */
-    size_t runs, loads; /* of the target, forced runs aside */
+    bool stopped; /* a formula ended the sequence with its last step */
+    size_t own;   /* with own tokens: the step that the target's first other token goes to; 0: it
+                     chose none */
+    int64_t own_token, reference_token; /* then: its, and the reference's */
+    size_t runs, loads;                 /* of the target, forced runs aside */
 };
 
 #endif

@@ -97,7 +97,7 @@ json_t *odb_sequence_json(const struct odb_sequence *s)
     bool placed = odb_sequence_diverges(s->verdict) || s->verdict == ODB_SEQUENCE_DRIFT;
     odb_sequence_headline(s, &text);
     json_t *told = json_pack(
-        "{sI,ss,so,so,so,so,so,so,so,sI,sI}", "n", (json_int_t)s->plan->steps, "verdict",
+        "{sI,ss,so,so,so,so,so,so,so,sI,sI,sb,so}", "n", (json_int_t)s->plan->steps, "verdict",
         odb_sequence_word(s->verdict), "text", odb_json_text(odb_buf_text(&text)), "onset",
         placed ? json_integer((json_int_t)s->step) : json_null(), "output",
         s->output < 0
@@ -110,7 +110,11 @@ json_t *odb_sequence_json(const struct odb_sequence *s)
             : odb_json_text(
                   s->plan->model->graph->values[s->plan->inputs.items[s->carry].value].name),
         "carries", sequence_carries(s->plan), "itself", sequence_itself(&s->consistency), "steps",
-        sequence_steps(s), "runs", (json_int_t)s->runs, "loads", (json_int_t)s->loads);
+        sequence_steps(s), "runs", (json_int_t)s->runs, "loads", (json_int_t)s->loads, "stopped",
+        (int)s->stopped, "own",
+        s->own ? json_pack("{sI,sI,sI}", "step", (json_int_t)s->own, "target",
+                           (json_int_t)s->own_token, "reference", (json_int_t)s->reference_token)
+               : json_null());
     odb_buf_dispose(&text);
     return told;
 }

@@ -36,25 +36,6 @@ bool odb_sequence_searches(enum odb_sequence_verdict verdict)
 
 /* --- the model against itself ----------------------------------------------------------------- */
 
-/* The output that chooses tokens: named so, or the first of floats that is no state where tokens
- * are fed. */
-static int sequence_logits(const struct odb_plan *plan)
-{
-    const struct odb_graph *graph = plan->model->graph;
-    bool tokens = false;
-    for (size_t i = 0; i < plan->inputs.n; i++)
-        tokens |= plan->inputs.items[i].move == ODB_MOVE_FEED && plan->inputs.items[i].axis >= 0 &&
-                  odb_dtype_is_integer(graph->values[plan->inputs.items[i].value].type.dtype);
-    for (size_t o = 0; o < graph->n_outputs; o++)
-        if (strstr(graph->values[graph->outputs[o]].name, "logits"))
-            return (int)o;
-    for (size_t o = 0; o < graph->n_outputs && tokens; o++)
-        if (odb_plan_carrier(plan, o) < 0 &&
-            odb_dtype_is_float(graph->values[graph->outputs[o]].type.dtype))
-            return (int)o;
-    return -1;
-}
-
 static void sequence_begin(struct odb_sequence *s)
 {
     size_t n_out = s->plan->model->graph->n_outputs;
@@ -99,18 +80,27 @@ static void sequence_contradicts(struct odb_sequence *s)
     }
 }
 
-enum odb_status odb_sequence_check(struct odb_sequence *s, const struct odb_plan *plan,
-                                   const struct odb_streams *streams,
+/* Where the plan's formula ended the sequence, it has no more steps. */
+static void sequence_end(struct odb_sequence *s, struct odb_plan *plan, struct odb_streams *streams)
+{
+    s->stopped = s->rollout->stopped;
+    plan->steps = s->rollout->steps.n;
+    odb_streams_end(streams);
+}
+
+enum odb_status odb_sequence_check(struct odb_sequence *s, struct odb_plan *plan,
+                                   struct odb_streams *streams,
                                    const struct odb_search_hooks *hooks, struct odb_error *err)
 {
     *s = (struct odb_sequence){.plan = plan,
                                .streams = streams,
-                               .logits = sequence_logits(plan),
+                               .logits = odb_plan_logits(plan),
                                .output = -1,
                                .carry = -1,
                                .whole = ODB_VERDICT_UNTESTED};
-    sequence_begin(s);
     ODB_TRY(odb_rollout_make(&s->rollout, plan, streams, NULL, 0, NULL, NULL, hooks, err));
+    sequence_end(s, plan, streams);
+    sequence_begin(s);
     sequence_sources(s);
     ODB_TRY(odb_consistency_look(&s->consistency, s->rollout, hooks, err));
     sequence_contradicts(s);

@@ -8,9 +8,10 @@
 #include "sequence/sequence_found.h"
 
 /* The reference's steps, and the model against itself: all pieces at once give what step by step
- * gives, and what a state held stays. out is the caller's to dispose of, on failure too. */
-enum odb_status odb_sequence_check(struct odb_sequence *out, const struct odb_plan *plan,
-                                   const struct odb_streams *streams,
+ * gives, and what a state held stays. A plan that a formula ends loses the steps behind it. out is
+ * the caller's to dispose of, on failure too. */
+enum odb_status odb_sequence_check(struct odb_sequence *out, struct odb_plan *plan,
+                                   struct odb_streams *streams,
                                    const struct odb_search_hooks *hooks,
                                    struct odb_error *err) ODB_MUST_USE;
 /* Forced, in another order, and free, after odb_sequence_check(). */

@@ -173,7 +173,7 @@ static char words_forced_mark(const struct odb_sequence *s, size_t k, size_t o)
 
 static char words_free_mark(const struct odb_sequence *s, size_t k)
 {
-    if (!s->ran_free)
+    if (!s->ran_free || (s->own && k >= s->own))
         return '-';
     return odb_free_astray(s, k) ? 'x' : odb_free_drifts(s, k) ? '~' : '.';
 }
@@ -232,6 +232,9 @@ static void words_matrix(const struct odb_sequence *s, size_t first, size_t n, s
 void odb_sequence_put_itself(const struct odb_sequence *s, struct odb_buf *out)
 {
     const struct odb_consistency *c = &s->consistency;
+    if (s->stopped)
+        odb_buf_printf(out, "the sequence ends with step %zu, after which %s\n", s->plan->steps - 1,
+                       s->plan->stop);
     if (!c->asked)
         odb_buf_printf(out, "the model was not held against itself: %s\n",
                        c->why ? c->why : "it was not asked");
@@ -266,6 +269,17 @@ static void words_free(const struct odb_sequence *s, struct odb_buf *out)
     if (!isnan(s->seen[worst].envelope))
         odb_buf_printf(out, "; rounding carried on makes %.3g", s->seen[worst].envelope);
     odb_buf_putc(out, '\n');
+}
+
+static void words_own(const struct odb_sequence *s, struct odb_buf *out)
+{
+    if (s->ran_free && s->own)
+        odb_buf_printf(out,
+                       "with its own tokens the target goes another way: step %zu takes %lld where "
+                       "the reference's takes %lld\n",
+                       s->own, (long long)s->own_token, (long long)s->reference_token);
+    else if (s->ran_free && s->plan->own_tokens)
+        odb_buf_puts(out, "with its own tokens the target goes the reference's way\n");
 }
 
 /* Tokens that differ, and whether rounding decides them. */
@@ -326,6 +340,7 @@ void odb_sequence_put(const struct odb_sequence *s, size_t columns, struct odb_b
                           "judged   ! not run\n");
     odb_sequence_put_itself(s, out);
     words_free(s, out);
+    words_own(s, out);
     words_old(s, out);
     words_tokens(s, out);
     words_near(s, out);

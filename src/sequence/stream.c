@@ -171,6 +171,20 @@ static size_t stream_length(const struct stream *s, int axis)
     return axis < s->whole->rank ? (size_t)s->whole->dims[axis] : 0;
 }
 
+/* Those of step 0 stay; the others are chosen when the steps are run. */
+static enum odb_status stream_greedy(struct odb_streams *streams,
+                                     const struct odb_stream_source *source, size_t i,
+                                     struct odb_error *err)
+{
+    struct stream *s = &streams->items[i];
+    struct odb_tensor *own;
+    ODB_TRY(stream_generate(streams, source, i, err));
+    ODB_TRY(odb_tensor_clone(&own, s->whole, err));
+    odb_tensor_unref(s->whole);
+    s->whole = own;
+    return ODB_OK;
+}
+
 /* Numbers or a file, of which there are enough for all steps. */
 static enum odb_status stream_feed(struct odb_streams *streams,
                                    const struct odb_stream_source *source, size_t i,
@@ -182,6 +196,8 @@ static enum odb_status stream_feed(struct odb_streams *streams,
     size_t n = 0;
     if (!input->start || !strcmp(input->start, "made"))
         return stream_generate(streams, source, i, err);
+    if (!strcmp(input->start, "greedy"))
+        return stream_greedy(streams, source, i, err);
     double *numbers = stream_numbers(input->start, &n);
     snprintf(s->source, sizeof s->source, "--feed %s", input->start);
     s->rank = made->rank;
@@ -247,6 +263,67 @@ void odb_streams_free(struct odb_streams *streams)
 size_t odb_streams_pieces(const struct odb_streams *streams)
 {
     return streams->pieces;
+}
+
+void odb_streams_end(struct odb_streams *streams)
+{
+    streams->pieces = odb_plan_past(streams->plan, streams->plan->steps);
+}
+
+/* --- tokens that are chosen ------------------------------------------------------------------- */
+
+/* The largest of n from the first on. */
+static size_t stream_best(const struct odb_tensor *t, size_t first, size_t n)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < n; i++)
+        if (odb_tensor_f64(t, first + i) > odb_tensor_f64(t, first + best))
+            best = i;
+    return best;
+}
+
+enum odb_status odb_streams_choose(struct odb_tensor **out, const struct odb_streams *streams,
+                                   size_t i, const struct odb_tensor *logits, struct odb_error *err)
+{
+    const struct odb_tensor *whole = streams->items[i].whole;
+    int axis = streams->plan->inputs.items[i].axis, last = logits->rank - 1;
+    int64_t dims[ODB_MAX_RANK];
+    char shape[96];
+    memcpy(dims, whole->dims, sizeof dims);
+    dims[axis] = 1;
+    ODB_TRY(odb_tensor_new(out, whole->dtype, whole->rank, dims, err));
+    size_t rows = (*out)->count, words = last >= 0 ? (size_t)logits->dims[last] : 0;
+    size_t each = rows && logits->data ? logits->count / rows : 0; /* of one row of the batch */
+    if (!words || each < words || each % words || each * rows != logits->count) {
+        odb_tensor_unref(*out);
+        *out = NULL;
+        return odb_fail(err, ODB_E_INPUT, "logits of shape %s choose no token for %zu rows",
+                        odb_shape_text(logits, shape, sizeof shape), rows);
+    }
+    for (size_t r = 0; r < rows; r++)
+        odb_store_i64(whole->dtype, (*out)->data, r,
+                      (int64_t)stream_best(logits, (r + 1) * each - words, words));
+    return ODB_OK;
+}
+
+enum odb_status odb_streams_follow(struct odb_streams *streams, size_t at,
+                                   const struct odb_tensor *logits, struct odb_error *err)
+{
+    int i = odb_plan_tokens(streams->plan);
+    struct odb_tensor *chosen;
+    if (i < 0 || strcmp(streams->plan->inputs.items[i].start, "greedy") != 0)
+        return ODB_OK;
+    struct odb_tensor *whole = streams->items[i].whole;
+    int axis = streams->plan->inputs.items[i].axis;
+    ODB_TRY(odb_streams_choose(&chosen, streams, (size_t)i, logits, err));
+    size_t inner = 1, length = (size_t)whole->dims[axis];
+    for (int d = axis + 1; d < whole->rank; d++)
+        inner *= (size_t)whole->dims[d];
+    for (size_t k = 0; k < chosen->count; k++)
+        odb_store_i64(whole->dtype, whole->data, (k / inner * length + at) * inner + k % inner,
+                      odb_tensor_i64(chosen, k));
+    odb_tensor_unref(chosen);
+    return ODB_OK;
 }
 
 /* A piece that is a whole input, out of a file that has them one behind the other. */

@@ -31,6 +31,17 @@ size_t odb_streams_pieces(const struct odb_streams *streams);
 enum odb_status odb_streams_take(struct odb_tensor **out, const struct odb_streams *streams,
                                  size_t i, size_t from, size_t n,
                                  struct odb_error *err) ODB_MUST_USE;
+/* The plan has fewer steps than when it was made, and so there are fewer pieces. */
+void odb_streams_end(struct odb_streams *streams);
+/* The token that the last row of logits chooses, as one piece of input number i; the caller's.
+ * ODB_E_INPUT: there is no such row for each that the input has. */
+enum odb_status odb_streams_choose(struct odb_tensor **out, const struct odb_streams *streams,
+                                   size_t i, const struct odb_tensor *logits,
+                                   struct odb_error *err) ODB_MUST_USE;
+/* Puts that in the place of piece number at, where the plan says that tokens are chosen so. */
+enum odb_status odb_streams_follow(struct odb_streams *streams, size_t at,
+                                   const struct odb_tensor *logits,
+                                   struct odb_error *err) ODB_MUST_USE;
 /* Where it comes from, for the feeds of a step. */
 const char *odb_streams_source(const struct odb_streams *streams, size_t i);
 

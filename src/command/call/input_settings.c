@@ -27,7 +27,8 @@ static const struct setting_id {
     {ODB_OPTION_SEED, false},  {ODB_OPTION_INPUTS, false},      {ODB_OPTION_SEQUENCE, false},
     {ODB_OPTION_STEPS, false}, {ODB_OPTION_PREFILL, false},     {ODB_OPTION_CHUNKS, false},
     {ODB_OPTION_CARRY, true},  {ODB_OPTION_START, true},        {ODB_OPTION_HOLD, true},
-    {ODB_OPTION_FEED, true},   {ODB_OPTION_NEXT, true},         {ODB_OPTION_AT_STEP, false}};
+    {ODB_OPTION_FEED, true},   {ODB_OPTION_NEXT, true},         {ODB_OPTION_AT_STEP, false},
+    {ODB_OPTION_STOP, false},  {ODB_OPTION_FREE, false}};
 
 /* What was chosen of them, in a line; there is none where the user gave all. */
 #define SETTING_CHOSEN "chosen"

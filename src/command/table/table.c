@@ -123,7 +123,8 @@ static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
         ODB_OPTION_MEM, ODB_OPTION_FOLLOW_LINKS
 #define OPTS_PLAN                                                                                  \
     ODB_OPTION_STEPS, ODB_OPTION_PREFILL, ODB_OPTION_CHUNKS, ODB_OPTION_CARRY, ODB_OPTION_START,   \
-        ODB_OPTION_HOLD, ODB_OPTION_FEED, ODB_OPTION_NEXT, ODB_OPTION_SEQUENCE
+        ODB_OPTION_HOLD, ODB_OPTION_FEED, ODB_OPTION_NEXT, ODB_OPTION_STOP, ODB_OPTION_FREE,       \
+        ODB_OPTION_SEQUENCE
 #define OPTS_FED OPTS_FEEDS, ODB_OPTION_INPUTS
 #define OPTS_STEPS OPTS_FED, OPTS_PLAN, ODB_OPTION_AT_STEP
 #define OPTS_RUN                                                                                   \

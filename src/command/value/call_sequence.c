@@ -9,8 +9,9 @@
 #include "command/value/call_feeds.h"
 
 static const enum odb_option_id sequence_ids[] = {
-    ODB_OPTION_STEPS, ODB_OPTION_PREFILL, ODB_OPTION_CHUNKS, ODB_OPTION_CARRY,   ODB_OPTION_START,
-    ODB_OPTION_HOLD,  ODB_OPTION_FEED,    ODB_OPTION_NEXT,   ODB_OPTION_SEQUENCE};
+    ODB_OPTION_STEPS,    ODB_OPTION_PREFILL, ODB_OPTION_CHUNKS, ODB_OPTION_CARRY,
+    ODB_OPTION_START,    ODB_OPTION_HOLD,    ODB_OPTION_FEED,   ODB_OPTION_NEXT,
+    ODB_OPTION_SEQUENCE, ODB_OPTION_STOP,    ODB_OPTION_FREE};
 
 bool odb_call__plan_given(const struct odb_command_call *call)
 {
@@ -35,6 +36,8 @@ enum odb_status odb_call__plan(const struct odb_command_call *call, struct odb_p
     struct odb_plan_options how = {.steps = (size_t)odb_call_int(call, ODB_OPTION_STEPS, 0),
                                    .prefill = (size_t)odb_call_int(call, ODB_OPTION_PREFILL, 0),
                                    .chunks = odb_call_option(call, ODB_OPTION_CHUNKS),
+                                   .stop = odb_call_option(call, ODB_OPTION_STOP),
+                                   .free = odb_call_option(call, ODB_OPTION_FREE),
                                    .file = odb_call_option(call, ODB_OPTION_SEQUENCE)};
     how.carries = odb_call_list(call, ODB_OPTION_CARRY, &how.n_carries);
     how.starts = odb_call_list(call, ODB_OPTION_START, &how.n_starts);
@@ -99,6 +102,12 @@ enum odb_status odb_call__step_feeds(struct odb_command_call *call, struct odb_f
         struct odb_search_hooks hooks = odb_watch_begin(&watch, call);
         status = odb_rollout_make(&rollout, plan, streams, NULL, 0, NULL, NULL, &hooks, err);
         odb_watch_end(&watch);
+    }
+    if (status == ODB_OK && step >= rollout->steps.n) {
+        step = rollout->steps.n - 1;
+        if (odb_call__step_given(call))
+            status =
+                odb_fail(err, ODB_E_USAGE, "the sequence ends with step %zu, as --stop says", step);
     }
     if (status == ODB_OK)
         status = odb_rollout_feeds(out, rollout, step, err);

@@ -95,6 +95,8 @@ enum odb_status plan_words_read(struct plan_words *words, const struct odb_plan_
     words_list(words, "start", options->starts, options->n_starts); /* behind what it begins */
     if (options->stop)
         words_add(words, "stop", options->stop, "--stop");
+    if (options->free)
+        words_add(words, "free", options->free, "--free");
     return ODB_OK;
 }
 
@@ -264,6 +266,15 @@ static enum odb_status words_stop(struct odb_plan *plan, const struct plan_word 
     return ODB_OK;
 }
 
+static enum odb_status words_free(struct odb_plan *plan, const struct plan_word *word,
+                                  struct odb_error *err)
+{
+    plan->own_tokens = !strcmp(word->value, "all");
+    return plan->own_tokens || !strcmp(word->value, "states")
+               ? ODB_OK
+               : words_fail(word, err, "free are states, or all");
+}
+
 /* What INPUT=VALUE says of one input. */
 typedef enum odb_status words_input_fn(struct odb_plan *plan, const struct plan_word *word,
                                        size_t i, const char *value, struct odb_error *err);
@@ -390,8 +401,9 @@ static const struct {
     words_input_fn *one; /* where it is of inputs */
 } words_rows[] = {
     {"steps", words_steps, NULL}, {"prefill", words_prefill, NULL}, {"chunks", words_chunks, NULL},
-    {"stop", words_stop, NULL},   {"start", NULL, words_start},     {"hold", NULL, words_hold},
-    {"feed", NULL, words_feed},   {"next", NULL, words_next},       {"carry", NULL, NULL},
+    {"stop", words_stop, NULL},   {"free", words_free, NULL},       {"start", NULL, words_start},
+    {"hold", NULL, words_hold},   {"feed", NULL, words_feed},       {"next", NULL, words_next},
+    {"carry", NULL, NULL},
 };
 
 enum odb_status plan_words_take(struct odb_plan *plan, const struct plan_words *words,
@@ -405,7 +417,7 @@ enum odb_status plan_words_take(struct odb_plan *plan, const struct plan_words *
         if (r == ODB_COUNT(words_rows))
             return words_fail(word, err,
                               "no such word; there are steps, prefill, chunks, carry, start, hold, "
-                              "feed, next and stop");
+                              "feed, next, stop and free");
         if (words_rows[r].all)
             ODB_TRY(words_rows[r].all(plan, word, err));
         else if (words_rows[r].one)

@@ -162,6 +162,71 @@ static void plan_usual_chunks(struct odb_plan *plan)
     odb_push(&plan->chunks, (size_t)1);
 }
 
+/* --- tokens ----------------------------------------------------------------------------------- */
+
+static const struct odb_value *plan_value(const struct odb_plan *plan, size_t i)
+{
+    return &plan->model->graph->values[plan->inputs.items[i].value];
+}
+
+int odb_plan_tokens(const struct odb_plan *plan)
+{
+    for (size_t i = 0; i < plan->inputs.n; i++)
+        if (plan->inputs.items[i].move == ODB_MOVE_FEED && plan->inputs.items[i].axis >= 0 &&
+            odb_dtype_is_integer(plan_value(plan, i)->type.dtype))
+            return (int)i;
+    return -1;
+}
+
+int odb_plan_logits(const struct odb_plan *plan)
+{
+    const struct odb_graph *graph = plan->model->graph;
+    bool tokens = odb_plan_tokens(plan) >= 0;
+    for (size_t o = 0; o < graph->n_outputs; o++)
+        if (strstr(graph->values[graph->outputs[o]].name, "logits"))
+            return (int)o;
+    for (size_t o = 0; o < graph->n_outputs && tokens; o++)
+        if (!plan_is_carried(plan, graph->outputs[o]) &&
+            odb_dtype_is_float(graph->values[graph->outputs[o]].type.dtype))
+            return (int)o;
+    return -1;
+}
+
+static bool plan_is_greedy(const struct odb_plan *plan, size_t i)
+{
+    const struct odb_plan_input *input = &plan->inputs.items[i];
+    return input->move == ODB_MOVE_FEED && !strcmp(input->start, "greedy");
+}
+
+/* Tokens that are chosen go in one by one, and some output chooses them. A target that chooses its
+ * own is held against a reference that does. */
+static enum odb_status plan_greedy(struct odb_plan *plan, struct odb_error *err)
+{
+    int tokens = odb_plan_tokens(plan);
+    bool greedy = plan->own_tokens;
+    if (plan->own_tokens && tokens >= 0 && !strcmp(plan->inputs.items[tokens].start, "made"))
+        plan_text(&plan->inputs.items[tokens].start, "greedy");
+    for (size_t i = 0; i < plan->inputs.n; i++) {
+        greedy |= plan_is_greedy(plan, i);
+        if (plan_is_greedy(plan, i) && (int)i != tokens)
+            return odb_fail(err, ODB_E_USAGE, "input '%s' takes no tokens, which could be chosen",
+                            plan_value(plan, i)->name);
+    }
+    if (!greedy)
+        return ODB_OK;
+    if (tokens < 0 || odb_plan_logits(plan) < 0)
+        return odb_fail(err, ODB_E_USAGE, "the model has no %s that tokens could be chosen %s",
+                        tokens < 0 ? "input of tokens" : "output of floats",
+                        tokens < 0 ? "for" : "by");
+    for (size_t k = 1; k < plan->steps; k++)
+        if (odb_plan_pieces(plan, k) != 1)
+            return odb_fail(err, ODB_E_USAGE,
+                            "step %zu takes %zu tokens, and one is chosen at a "
+                            "time: --chunks must end in 1",
+                            k, odb_plan_pieces(plan, k));
+    return ODB_OK;
+}
+
 /* --- all of it -------------------------------------------------------------------------------- */
 
 static void plan_begin_input(struct odb_plan *plan, int value)
@@ -232,6 +297,11 @@ enum odb_status odb_plan_make(struct odb_plan **out, const struct odb_model *mod
     }
     plan->steps = plan->steps ? plan->steps : PLAN_STEPS;
     plan_usual_chunks(plan);
+    status = plan_greedy(plan, err);
+    if (status != ODB_OK) {
+        odb_plan_free(plan);
+        return status;
+    }
     *out = plan;
     return ODB_OK;
 }
@@ -312,6 +382,8 @@ void odb_plan_put(const struct odb_plan *plan, struct odb_buf *out)
     }
     if (plan->stop)
         odb_buf_printf(out, "stop %s\n", plan->stop);
+    if (plan->own_tokens)
+        odb_buf_puts(out, "free all\n");
     for (size_t i = 0; i < plan->asks.n; i++)
         odb_buf_printf(out, "# asked for: %s\n", plan->asks.items[i]);
 }

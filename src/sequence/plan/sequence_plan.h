@@ -44,8 +44,9 @@ struct odb_plan_input {
                     whole input; else -1 */
     char *start; /* owned; CARRY: what step 0 takes: "empty" (nothing along axis), "zeros",
                     "default" (its initializer), "made" (as the input settings make it), a number,
-                    or a file; FEED: "made", a list of numbers, or a file; RULE: a formula for
-                    step 0, NULL: next serves; HOLD: "made" or a number */
+                    or a file; FEED: "made", "greedy" (step 0
+                    made, then what the reference's logits choose), a list of numbers, or a file;
+                    RULE: a formula for step 0, NULL: next serves; HOLD: "made" or a number */
     char *next;  /* owned; RULE: the formula; CARRY: NULL, or a formula in the place of the output
                     alone; else NULL */
     char *role;  /* owned: what a genai_config.json calls it; NULL: its own name says what it is */
@@ -62,9 +63,10 @@ struct odb_plan {
     inputs; /* each of odb_graph_feeds(), then carries whose inputs
                have initializers */
     ODB_VEC(char *)
-    asks;       /* owned: options to add, each with its reason after
-                   " # ", where something cannot be found out */
-    char *stop; /* owned: a formula that ends the sequence; NULL: none */
+    asks;            /* owned: options to add, each with its reason after
+                        " # ", where something cannot be found out */
+    char *stop;      /* owned: a formula that ends the sequence; NULL: none */
+    bool own_tokens; /* a target that runs free chooses its tokens as well */
 };
 
 /* As the options say, borrowed strings; the lists are those of the command line, in order. */
@@ -83,6 +85,7 @@ struct odb_plan_options {
     const char *const *nexts;
     size_t n_nexts;
     const char *stop;
+    const char *free; /* "states", "all"; NULL: not said */
     const char *file; /* of a plan, whose words come before those above; NULL */
 };
 
@@ -99,6 +102,11 @@ enum odb_status odb_plan_whole(const struct odb_plan *plan, struct odb_error *er
 size_t odb_plan_pieces(const struct odb_plan *plan, size_t step);
 size_t odb_plan_past(const struct odb_plan *plan, size_t step);
 bool odb_plan_has_carries(const struct odb_plan *plan);
+/* The number of the input that tokens are fed by, in pieces; -1: there is none. */
+int odb_plan_tokens(const struct odb_plan *plan);
+/* The number of the output that chooses tokens: named so, or the first of floats that is no state
+ * where tokens are fed; -1: there is none. */
+int odb_plan_logits(const struct odb_plan *plan);
 /* In the words of a plan's file, which gives the same plan again. */
 void odb_plan_put(const struct odb_plan *plan, struct odb_buf *out);
 

@@ -99,7 +99,7 @@ static json_t *sequence_plan_json(const struct odb_plan *plan)
 }
 
 /* The model against itself, on the reference. */
-static enum odb_status sequence_check(struct odb_command_call *call, const struct odb_plan *plan,
+static enum odb_status sequence_check(struct odb_command_call *call, struct odb_plan *plan,
                                       json_t *json, struct odb_buf *out, struct odb_error *err)
 {
     struct odb_streams *streams = NULL;
