@@ -10,6 +10,7 @@
 #include "inputs/input_int.h"
 #include "model/files.h"
 #include "tensor/format/npy.h"
+#include "tensor/format/wav.h"
 #include "model/read/pb.h"
 
 static bool input_ends_with(const char *text, const char *end)
@@ -141,6 +142,27 @@ static enum odb_status input_pb(struct odb_tensor **out, char *source, size_t si
     return odb_pb_read_as(out, form->type, words[0], err);
 }
 
+static enum odb_status input_wav(struct odb_tensor **out, char *source, size_t size,
+                                 const struct odb_input_form *form, char *const *words,
+                                 struct odb_error *err)
+{
+    uint32_t rate;
+    struct odb_tensor *t;
+    int64_t dims[ODB_MAX_RANK];
+    ODB_TRY(odb_wav_read(&t, &rate, words[0], err));
+    snprintf(source, size, "file %.200s, %u frames a second", words[0], rate);
+    int rank = form->type && form->type->known ? form->type->rank : -1;
+    if (rank <= t->rank || rank > ODB_MAX_RANK) {
+        *out = t;
+        return ODB_OK;
+    }
+    for (int i = 0; i < rank; i++) /* a batch of one */
+        dims[i] = i < rank - t->rank ? 1 : t->dims[i - (rank - t->rank)];
+    enum odb_status status = odb_tensor_reshape(out, t, rank, dims, err);
+    odb_tensor_unref(t);
+    return status;
+}
+
 static const struct {
     const char *ending;
     input_fn read;
@@ -149,7 +171,7 @@ static const struct {
     {".raw", input_raw},         {".png", odb_input__image}, {".jpg", odb_input__image},
     {".jpeg", odb_input__image}, {".bmp", odb_input__image}, {".webp", odb_input__image},
     {".ppm", odb_input__image},  {".pgm", odb_input__image}, {".tif", odb_input__image},
-    {".tiff", odb_input__image}, {".jp2", odb_input__image}};
+    {".tiff", odb_input__image}, {".jp2", odb_input__image}, {".wav", input_wav}};
 
 static const struct {
     const char *name;
@@ -176,6 +198,8 @@ bool odb_input_names_file(const char *text)
     for (size_t i = 0; i < ODB_COUNT(input_files); i++)
         if (input_ends_with(text, input_files[i].ending))
             return true;
+    if (strstr(text, "=@")) /* a list of numbers in a file, of --feed */
+        return true;
     for (size_t i = 0; i < ODB_COUNT(input_calls); i++)
         for (const char *p = text; (p = strstr(p, input_calls[i].name)); p++)
             if (p > text && strchr("=:", p[-1]))
@@ -247,7 +271,7 @@ enum odb_status odb_input_read(struct odb_tensor **out, char *source, size_t siz
         return status;
     }
     input_words_free(batch);
-    odb_fail(err, ODB_E_USAGE, "neither a .npy nor a .pb file, nor an image, nor a .bin");
+    odb_fail(err, ODB_E_USAGE, "neither a .npy nor a .pb file, nor an image, a .wav or a .bin");
     odb_error_remedy(err, "name what it is: image(FILE) or raw(FILE,TYPE,SHAPE)");
     return odb_error_at(err, "%s", text);
 }

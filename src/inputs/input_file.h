@@ -2,7 +2,7 @@
  *
  * One input from one file: a tensor, a picture, or bytes alone.
  *
- *     x.npy  x.pb  cat.png  cat.jpg  x.bin  cat.png,dog.png
+ *     x.npy  x.pb  cat.png  cat.jpg  x.bin  x.wav  cat.png,dog.png
  *     image(FILE[,FILE…][,resize=N|HxW|none][,crop=N|HxW][,filter=bilinear|bicubic|nearest]
  *           [,order=rgb|bgr][,layout=nchw|nhwc][,scale=X][,mean=A[:B:C]][,std=A[:B:C]])
  *     raw(FILE[,TYPE[,SHAPE]])          as raw(x.bin,float16,1x3x224x224)

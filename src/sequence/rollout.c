@@ -35,6 +35,7 @@ void odb_step_dispose(struct odb_sequence_step *step, size_t n_in, size_t n_out)
  * else of the step before. */
 struct step_names {
     const struct odb_plan *plan;
+    const struct odb_streams *streams;
     struct odb_tensor *const *in;
     const struct odb_sequence_step *before; /* NULL: there is none */
 };
@@ -52,7 +53,7 @@ static const struct odb_tensor *step_find(void *payload, const char *name)
     for (size_t o = 0; o < graph->n_outputs && names->before; o++)
         if (!strcmp(graph->values[graph->outputs[o]].name, name))
             return names->before->out[o];
-    return NULL;
+    return odb_streams_outside(names->streams, name);
 }
 
 /* What a formula gave, in the type of the input and with as many axes. */
@@ -125,7 +126,7 @@ enum odb_status odb_step_feed(struct odb_tensor **in, const struct odb_plan *pla
                               const struct odb_streams *streams, size_t step, size_t past, size_t n,
                               const struct odb_sequence_step *before, struct odb_error *err)
 {
-    struct step_names names = {plan, in, before};
+    struct step_names names = {plan, streams, in, before};
     struct odb_formula_scope scope = {.find = step_find,
                                       .payload = &names,
                                       .t = (int64_t)step,
@@ -298,7 +299,7 @@ static enum odb_status rollout_step(struct rollout_run *run, size_t at, size_t p
 static enum odb_status rollout_stops(struct odb_rollout *r, struct odb_error *err)
 {
     const struct odb_sequence_step *step = &r->steps.items[r->steps.n - 1];
-    struct step_names names = {r->plan, step->in, step};
+    struct step_names names = {r->plan, r->streams, step->in, step};
     struct odb_formula_scope scope = {.find = step_find,
                                       .payload = &names,
                                       .t = (int64_t)r->steps.n - 1,

@@ -2,12 +2,15 @@
 #include "sequence/stream.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "inputs/input_file.h"
 #include "sequence/plan/axis.h"
+#include "system/file.h"
 
 /* One input's. */
 struct stream {
@@ -20,7 +23,8 @@ struct stream {
 struct odb_streams {
     const struct odb_plan *plan; /* borrowed */
     size_t pieces;
-    struct stream *items; /* owned; [plan->inputs.n] */
+    struct stream *items;        /* owned; [plan->inputs.n] */
+    struct odb_tensor **outside; /* owned refs; [plan->outside.n] */
 };
 
 /* --- from numbers and files ------------------------------------------------------------------- */
@@ -43,6 +47,39 @@ static double *stream_numbers(const char *text, size_t *n)
     }
     *n = list.n;
     return list.items;
+}
+
+/* The numbers of a file, which white space and commas part. */
+static enum odb_status stream_file(double **out, size_t *n, const char *path, struct odb_error *err)
+{
+    ODB_VEC(double) list = {0};
+    FILE *file;
+    double v;
+    int got;
+    if (odb_file_open(&file, path, err) != ODB_OK)
+        return odb_error_at(err, "%s", path);
+    while ((got = fscanf(file, "%lf%*[, \t\r\n]", &v)) == 1)
+        odb_push(&list, v);
+    bool broken = ferror(file), rest = got != EOF;
+    fclose(file);
+    *out = list.items;
+    *n = list.n;
+    if (list.n && !broken && !rest)
+        return ODB_OK;
+    free(list.items);
+    *out = NULL;
+    odb_fail(err, broken ? ODB_E_IO : ODB_E_FORMAT,
+             broken ? "it cannot be read" : "what follows %zu numbers is none", list.n);
+    return odb_error_at(err, "%s", path);
+}
+
+/* "1,2,3", or "@FILE"; *out is the caller's, NULL where it is something else. */
+static enum odb_status stream_list(double **out, size_t *n, const char *text, struct odb_error *err)
+{
+    if (*text == '@')
+        return stream_file(out, n, text + 1, err);
+    *out = stream_numbers(text, n);
+    return ODB_OK;
 }
 
 /* Numbers in the type and shape of like, but with n places on the axis (-1: as like has them), the
@@ -198,7 +235,8 @@ static enum odb_status stream_feed(struct odb_streams *streams,
         return stream_generate(streams, source, i, err);
     if (!strcmp(input->start, "greedy"))
         return stream_greedy(streams, source, i, err);
-    double *numbers = stream_numbers(input->start, &n);
+    double *numbers;
+    ODB_TRY(stream_list(&numbers, &n, input->start, err));
     snprintf(s->source, sizeof s->source, "--feed %s", input->start);
     s->rank = made->rank;
     enum odb_status status = !numbers ? stream_read(s, value, input->start, err)
@@ -216,6 +254,38 @@ static enum odb_status stream_feed(struct odb_streams *streams,
     return odb_error_remedy(err, "give more, or take fewer --steps");
 }
 
+/* A list is int64, or float64 where one of it is no whole number. */
+static enum odb_status stream_outside(struct odb_tensor **out, const char *what,
+                                      struct odb_error *err)
+{
+    const struct odb_type unknown = {.rank = -1};
+    struct odb_input_form form = {.type = &unknown, .rank = -1};
+    char source[256];
+    double *numbers;
+    size_t n = 0;
+    bool whole = true;
+    ODB_TRY(stream_list(&numbers, &n, what, err));
+    if (!numbers)
+        return odb_input_read(out, source, sizeof source, &form, what, err);
+    for (size_t i = 0; i < n; i++)
+        whole &= fabs(numbers[i]) < 0x1p53 && numbers[i] == floor(numbers[i]);
+    int64_t dims[] = {(int64_t)n};
+    enum odb_status status = odb_tensor_new(out, whole ? ODB_I64 : ODB_F64, 1, dims, err);
+    for (size_t i = 0; i < n && status == ODB_OK; i++)
+        odb_store_f64((*out)->dtype, (*out)->data, i, numbers[i]);
+    free(numbers);
+    return status;
+}
+
+const struct odb_tensor *odb_streams_outside(const struct odb_streams *streams, const char *name)
+{
+    const struct odb_plan *plan = streams->plan;
+    for (size_t i = 0; i < plan->outside.n; i++)
+        if (!strcmp(plan->outside.items[i].name, name))
+            return streams->outside[i];
+    return NULL;
+}
+
 enum odb_status odb_streams_make(struct odb_streams **out, const struct odb_plan *plan,
                                  const struct odb_stream_source *source, struct odb_error *err)
 {
@@ -224,7 +294,10 @@ enum odb_status odb_streams_make(struct odb_streams **out, const struct odb_plan
     streams->plan = plan;
     streams->pieces = odb_plan_past(plan, plan->steps);
     streams->items = odb_new_n(struct stream, plan->inputs.n + 1);
+    streams->outside = odb_new_n(struct odb_tensor *, plan->outside.n + 1);
     enum odb_status status = source->make(source->payload, 0, &feeds, err);
+    for (size_t i = 0; i < plan->outside.n && status == ODB_OK; i++)
+        status = stream_outside(&streams->outside[i], plan->outside.items[i].what, err);
     for (size_t i = 0; i < plan->inputs.n && status == ODB_OK; i++) {
         const struct odb_plan_input *input = &plan->inputs.items[i];
         const struct odb_feed *fed = stream_made(feeds, input->value);
@@ -256,6 +329,9 @@ void odb_streams_free(struct odb_streams *streams)
         free(s->pieces.items);
         odb_tensor_unref(s->whole);
     }
+    for (size_t i = 0; i < streams->plan->outside.n; i++)
+        odb_tensor_unref(streams->outside[i]);
+    free(streams->outside);
     free(streams->items);
     free(streams);
 }

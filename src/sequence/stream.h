@@ -42,6 +42,8 @@ enum odb_status odb_streams_choose(struct odb_tensor **out, const struct odb_str
 enum odb_status odb_streams_follow(struct odb_streams *streams, size_t at,
                                    const struct odb_tensor *logits,
                                    struct odb_error *err) ODB_MUST_USE;
+/* What formulas read by a name that is no input's; borrowed, NULL: nothing is called so. */
+const struct odb_tensor *odb_streams_outside(const struct odb_streams *streams, const char *name);
 /* Where it comes from, for the feeds of a step. */
 const char *odb_streams_source(const struct odb_streams *streams, size_t i);
 

@@ -379,8 +379,44 @@ static enum odb_status words_next(struct odb_plan *plan, const struct plan_word 
     return ODB_OK;
 }
 
-static enum odb_status words_inputs(struct odb_plan *plan, const struct plan_word *word,
-                                    words_input_fn *take, struct odb_error *err)
+static bool words_reads(const char *text, const char *name)
+{
+    struct odb_formula *formula = NULL;
+    struct odb_error ignored = ODB_ERROR_INIT;
+    bool reads = false;
+    if (!text || odb_formula_parse(&formula, text, &ignored) != ODB_OK)
+        return false;
+    for (size_t k = 0; odb_formula_name(formula, k); k++)
+        reads |= !strcmp(odb_formula_name(formula, k), name);
+    odb_formula_free(formula);
+    return reads;
+}
+
+/* What is fed and is no input is there for formulas. */
+static enum odb_status words_outside(struct odb_plan *plan, const struct plan_words *words,
+                                     const struct plan_word *word, struct odb_error *err)
+{
+    const char *equal = strchr(word->value, '=');
+    char *name = odb_xstrndup(word->value, equal ? (size_t)(equal - word->value) : 0);
+    bool read = false;
+    for (size_t w = 0; w < words->items.n && equal; w++) {
+        const struct plan_word *other = &words->items.items[w];
+        const char *of = strchr(other->value, '=');
+        read |= (!strcmp(other->key, "next") || !strcmp(other->key, "start")) && of &&
+                words_reads(of + 1, name);
+        read |= !strcmp(other->key, "stop") && words_reads(other->value, name);
+    }
+    if (!read) {
+        free(name);
+        return words_fail(word, err, "the model has no such input, and no formula reads it");
+    }
+    odb_push(&plan->outside, (struct odb_plan_outside){name, odb_xstrdup(equal + 1)});
+    return ODB_OK;
+}
+
+static enum odb_status words_inputs(struct odb_plan *plan, const struct plan_words *words,
+                                    const struct plan_word *word, words_input_fn *take,
+                                    struct odb_error *err)
 {
     const char *equal = strchr(word->value, '=');
     size_t len = equal ? (size_t)(equal - word->value) : strlen(word->value), found = 0;
@@ -392,6 +428,8 @@ static enum odb_status words_inputs(struct odb_plan *plan, const struct plan_wor
         found++;
         ODB_TRY(take(plan, word, i, equal ? equal + 1 : "", err));
     }
+    if (!found && take == words_feed)
+        return words_outside(plan, words, word, err);
     return found ? ODB_OK : words_fail(word, err, "the model has no such input");
 }
 
@@ -421,7 +459,7 @@ enum odb_status plan_words_take(struct odb_plan *plan, const struct plan_words *
         if (words_rows[r].all)
             ODB_TRY(words_rows[r].all(plan, word, err));
         else if (words_rows[r].one)
-            ODB_TRY(words_inputs(plan, word, words_rows[r].one, err));
+            ODB_TRY(words_inputs(plan, words, word, words_rows[r].one, err));
     }
     return ODB_OK;
 }

@@ -312,6 +312,11 @@ void odb_plan_free(struct odb_plan *plan)
         return;
     for (size_t i = 0; i < plan->inputs.n; i++)
         plan_input_dispose(&plan->inputs.items[i]);
+    for (size_t i = 0; i < plan->outside.n; i++) {
+        free(plan->outside.items[i].name);
+        free(plan->outside.items[i].what);
+    }
+    free(plan->outside.items);
     for (size_t i = 0; i < plan->asks.n; i++)
         free(plan->asks.items[i]);
     free(plan->inputs.items);
@@ -380,6 +385,9 @@ void odb_plan_put(const struct odb_plan *plan, struct odb_buf *out)
             odb_buf_printf(out, "# %s\n", plan->inputs.items[i].why);
         plan_put_input(plan, &plan->inputs.items[i], out);
     }
+    for (size_t i = 0; i < plan->outside.n; i++)
+        odb_buf_printf(out, "feed %s=%s\n", plan->outside.items[i].name,
+                       plan->outside.items[i].what);
     if (plan->stop)
         odb_buf_printf(out, "stop %s\n", plan->stop);
     if (plan->own_tokens)

@@ -53,6 +53,11 @@ struct odb_plan_input {
     char *why;   /* owned: the rule in a few words: "LSTM #4 has it as initial_h" */
 };
 
+/* A file, or numbers, that formulas read whole by a name which no input has. */
+struct odb_plan_outside {
+    char *name, *what; /* owned */
+};
+
 struct odb_plan {
     const struct odb_model *model; /* borrowed */
     size_t steps;                  /* at least 1 */
@@ -62,6 +67,7 @@ struct odb_plan {
     ODB_VEC(struct odb_plan_input)
     inputs; /* each of odb_graph_feeds(), then carries whose inputs
                have initializers */
+    ODB_VEC(struct odb_plan_outside) outside;
     ODB_VEC(char *)
     asks;            /* owned: options to add, each with its reason after
                         " # ", where something cannot be found out */

@@ -70,6 +70,13 @@ static void sequence_put_plan(const struct odb_plan *plan, struct odb_buf *out)
         }
         odb_buf_putc(out, '\n');
     }
+    for (size_t i = 0; i < plan->outside.n; i++) {
+        odb_buf_puts(out, "  ");
+        odb_buf_put_shown(out, plan->outside.items[i].name);
+        odb_buf_puts(out, "  read by formulas  ");
+        odb_buf_put_shown(out, plan->outside.items[i].what);
+        odb_buf_putc(out, '\n');
+    }
     for (size_t i = 0; i < plan->asks.n; i++) {
         odb_buf_puts(out, "add ");
         odb_buf_put_shown(out, plan->asks.items[i]);
