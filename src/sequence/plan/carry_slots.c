@@ -101,14 +101,33 @@ static const struct slot_row *slot_from(const struct slot_reach *reach, int valu
     return NULL;
 }
 
-/* The axis of a state that grows where shapes do not tell: keys and values are [B,H,P,D], those of
- * one tensor [2,B,H,P,D]. */
-static int slot_axis(const struct odb_value *input, int axis, const struct slot_row *row)
+/* The axis of a Concat that an input is the first of, and whose result is the output as it is; -1:
+ * it is no such thing, or that axis is fixed. */
+static int slot_joined(const struct odb_graph *graph, const struct odb_value *input, int output,
+                       const struct odb_node *join)
+{
+    const struct odb_attr *axis = odb_attrs_find(&join->attrs, "axis");
+    const struct odb_node *from = &graph->nodes[graph->values[output].producer];
+    int rank = input->type.rank;
+    if (!strcmp(from->op_type, "Identity") && graph->values[from->in[0]].producer != ODB_NO_NODE)
+        from = &graph->nodes[graph->values[from->in[0]].producer];
+    if (from != join || join->in[0] != input->index || !axis || axis->type != ODB_ATTR_INT)
+        return -1;
+    int64_t at = axis->i < 0 ? axis->i + rank : axis->i;
+    return at >= 0 && at < rank && input->type.dims[at].value < 0 ? (int)at : -1;
+}
+
+/* The axis of a state that grows where shapes do not tell: that of a Concat; keys and values are
+ * [B,H,P,D], those of one tensor [2,B,H,P,D]. */
+static int slot_axis(const struct odb_graph *graph, const struct odb_value *input, int output,
+                     int axis, int at, const struct slot_row *row)
 {
     if (row->kind != ODB_CARRY_APPEND || axis >= 0)
         return row->kind == ODB_CARRY_APPEND ? axis : -1;
     int rank = input->type.rank;
-    bool attention = strcmp(row->op, "Concat") != 0 && (rank == 4 || rank == 5);
+    if (!strcmp(row->op, "Concat"))
+        return slot_joined(graph, input, output, &graph->nodes[at]);
+    bool attention = rank == 4 || rank == 5;
     return attention && input->type.dims[rank - 2].value < 0 ? rank - 2 : -1;
 }
 
@@ -120,7 +139,8 @@ static void slot_pair(struct odb_plan *plan, size_t i, int output, int axis, int
     struct odb_buf why = ODB_BUF_INIT;
     odb_buf_puts(&why, "a state of ");
     odb_node_put(graph, at, &why);
-    plan_carry(plan, i, output, ODB_BY_SLOT, slot_axis(input, axis, row), odb_buf_take(&why));
+    plan_carry(plan, i, output, ODB_BY_SLOT, slot_axis(graph, input, output, axis, at, row),
+               odb_buf_take(&why));
     bool fixed = row->kind == ODB_CARRY_APPEND && strcmp(row->op, "Concat") != 0 &&
                  plan->inputs.items[i].axis < 0; /* in a buffer of a fixed length */
     if (row->kind == ODB_CARRY_PUT || fixed)

@@ -189,6 +189,38 @@ static void test_plan__weights(void **state)
     odb_tensor_unref(weight);
 }
 
+/* Where shapes tell no axis, that of a Concat does, if its result is the state as it is. */
+static void test_plan__joined(void **state)
+{
+    static const struct {
+        const char *second, *output;
+        int axis;
+    } rows[] = {{"Identity", "b", 1}, {"Neg", "a", 1}, {"Slice", "b", -1}};
+    (void)state;
+    for (size_t i = 0; i < ODB_COUNT(rows); i++) {
+        struct odb_builder *b = odb_build_new("g", 9);
+        odb_build_input(b, "ids", ODB_F32, 2, (int64_t[]){1, -1});
+        odb_build_input(b, "old", ODB_F32, 2, (int64_t[]){1, -1});
+        odb_build_node(b, "Concat", "join", "old ids", "a");
+        odb_build_attr_int(b, "axis", -1);
+        odb_build_node(b, rows[i].second, "n", "a", "b");
+        if (!strcmp(rows[i].second, "Slice")) {
+            odb_build_attr_ints(b, "starts", 1, (int64_t[]){-3});
+            odb_build_attr_ints(b, "ends", 1, (int64_t[]){99});
+        }
+        odb_build_node(b, "Neg", "m", "ids", "result");
+        odb_build_output_typed(b, rows[i].output, ODB_F32, 2, (int64_t[]){1, -1});
+        odb_build_output(b, "result");
+        struct odb_model *model = models_take(b);
+        struct odb_plan *plan = plan_of(model, &plan_usual);
+        assert_int_equal(plan->inputs.items[1].move, ODB_MOVE_CARRY);
+        assert_int_equal(plan->inputs.items[1].axis, rows[i].axis);
+        assert_string_equal(plan->inputs.items[1].start, rows[i].axis < 0 ? "zeros" : "empty");
+        odb_plan_free(plan);
+        odb_model_free(model);
+    }
+}
+
 static void plan_refused(const struct odb_model *model, const struct odb_plan_options *options,
                          const char *part)
 {
@@ -462,6 +494,7 @@ int main(void)
         cmocka_unit_test(test_plan__weights),
         cmocka_unit_test(test_plan__config),
         cmocka_unit_test(test_plan__config_broken),
+        cmocka_unit_test(test_plan__joined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
