@@ -75,11 +75,11 @@ struct odb_sequence {
     struct odb_buf evidence; /* lines: what was looked at, and what it said */
     enum odb_verdict whole;  /* of the same pieces in one step; UNTESTED: it was not asked */
     bool ran_free, reordered;
-    bool unknown;       /* the target failed where it was asked, so that nothing is known there */
-    bool alternates;    /* every second step is wrong */
-    bool stopped; /* a formula ended the sequence with its last step */
-    size_t own;   /* with own tokens: the step that the target's first other token goes to; 0: it
-                     chose none */
+    bool unknown;    /* the target failed where it was asked, so that nothing is known there */
+    bool alternates; /* every second step is wrong */
+    bool stopped;    /* a formula ended the sequence with its last step */
+    size_t own;      /* with own tokens: the step that the target's first other token goes to; 0: it
+                        chose none */
     int64_t own_token, reference_token; /* then: its, and the reference's */
     size_t runs, loads;                 /* of the target, forced runs aside */
 };

@@ -279,8 +279,17 @@ static enum odb_status words_free(struct odb_plan *plan, const struct plan_word 
 typedef enum odb_status words_input_fn(struct odb_plan *plan, const struct plan_word *word,
                                        size_t i, const char *value, struct odb_error *err);
 
-/* A formula in which all names are those of inputs and outputs. *before: it reads the step before:
- * input i, one that is not fed or held, or an output. */
+/* Whether it is what --feed gave to a name that is no input's. */
+static bool words_is_outside(const struct odb_plan *plan, const char *name)
+{
+    for (size_t i = 0; i < plan->outside.n; i++)
+        if (!strcmp(plan->outside.items[i].name, name))
+            return true;
+    return false;
+}
+
+/* A formula in which all names are those of inputs, of outputs, and of what is fed to formulas
+ * alone. *before: it reads the step before: input i, one that is not fed or held, or an output. */
 static enum odb_status words_formula(struct odb_plan *plan, const struct plan_word *word, size_t i,
                                      const char *text, bool *before, struct odb_error *err)
 {
@@ -294,7 +303,7 @@ static enum odb_status words_formula(struct odb_plan *plan, const struct plan_wo
         bool output = plan_find_output(plan, name) != ODB_NO_VALUE;
         enum odb_move move = own < 0 ? ODB_MOVE_HOLD : plan->inputs.items[own].move;
         *before |= own == (int)i || output || move == ODB_MOVE_CARRY || move == ODB_MOVE_RULE;
-        if (own < 0 && !output)
+        if (own < 0 && !output && !words_is_outside(plan, name))
             snprintf(what, sizeof what, "%.100s is neither an input nor an output", name);
     }
     odb_formula_free(formula);
@@ -414,12 +423,25 @@ static enum odb_status words_outside(struct odb_plan *plan, const struct plan_wo
     return ODB_OK;
 }
 
-static enum odb_status words_inputs(struct odb_plan *plan, const struct plan_words *words,
-                                    const struct plan_word *word, words_input_fn *take,
-                                    struct odb_error *err)
+/* Whether it feeds what is no input. */
+static bool words_is_for_formulas(const struct odb_plan *plan, const struct plan_word *word)
+{
+    const char *star;
+    size_t n;
+    if (strcmp(word->key, "feed") != 0)
+        return false;
+    for (size_t i = 0; i < plan->inputs.n; i++)
+        if (plan_match(word->value, strcspn(word->value, "="),
+                       plan->model->graph->values[plan->inputs.items[i].value].name, &star, &n))
+            return false;
+    return true;
+}
+
+static enum odb_status words_inputs(struct odb_plan *plan, const struct plan_word *word,
+                                    words_input_fn *take, struct odb_error *err)
 {
     const char *equal = strchr(word->value, '=');
-    size_t len = equal ? (size_t)(equal - word->value) : strlen(word->value), found = 0;
+    size_t len = strcspn(word->value, "="), found = 0;
     for (size_t i = 0; i < plan->inputs.n; i++) {
         const char *name = plan->model->graph->values[plan->inputs.items[i].value].name, *star;
         size_t n;
@@ -428,8 +450,6 @@ static enum odb_status words_inputs(struct odb_plan *plan, const struct plan_wor
         found++;
         ODB_TRY(take(plan, word, i, equal ? equal + 1 : "", err));
     }
-    if (!found && take == words_feed)
-        return words_outside(plan, words, word, err);
     return found ? ODB_OK : words_fail(word, err, "the model has no such input");
 }
 
@@ -447,9 +467,14 @@ static const struct {
 enum odb_status plan_words_take(struct odb_plan *plan, const struct plan_words *words,
                                 struct odb_error *err)
 {
+    for (size_t w = 0; w < words->items.n; w++) /* before the formulas that read it */
+        if (words_is_for_formulas(plan, &words->items.items[w]))
+            ODB_TRY(words_outside(plan, words, &words->items.items[w], err));
     for (size_t w = 0; w < words->items.n; w++) {
         const struct plan_word *word = &words->items.items[w];
         size_t r = 0;
+        if (words_is_for_formulas(plan, word))
+            continue;
         while (r < ODB_COUNT(words_rows) && strcmp(words_rows[r].key, word->key) != 0)
             r++;
         if (r == ODB_COUNT(words_rows))
@@ -459,7 +484,7 @@ enum odb_status plan_words_take(struct odb_plan *plan, const struct plan_words *
         if (words_rows[r].all)
             ODB_TRY(words_rows[r].all(plan, word, err));
         else if (words_rows[r].one)
-            ODB_TRY(words_inputs(plan, words, word, words_rows[r].one, err));
+            ODB_TRY(words_inputs(plan, word, words_rows[r].one, err));
     }
     return ODB_OK;
 }
