@@ -484,16 +484,11 @@ static void test_plan__config_broken(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plan__names),
-        cmocka_unit_test(test_plan__data),
-        cmocka_unit_test(test_plan__slots),
-        cmocka_unit_test(test_plan__words),
-        cmocka_unit_test(test_plan__formulas),
-        cmocka_unit_test(test_plan__file),
-        cmocka_unit_test(test_plan__asks),
-        cmocka_unit_test(test_plan__weights),
-        cmocka_unit_test(test_plan__config),
-        cmocka_unit_test(test_plan__config_broken),
+        cmocka_unit_test(test_plan__names),    cmocka_unit_test(test_plan__data),
+        cmocka_unit_test(test_plan__slots),    cmocka_unit_test(test_plan__words),
+        cmocka_unit_test(test_plan__formulas), cmocka_unit_test(test_plan__file),
+        cmocka_unit_test(test_plan__asks),     cmocka_unit_test(test_plan__weights),
+        cmocka_unit_test(test_plan__config),   cmocka_unit_test(test_plan__config_broken),
         cmocka_unit_test(test_plan__joined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
