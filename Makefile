@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # `make help` lists the targets. Knobs: DEVELOPER=1 (warnings are errors), SAN=address,undefined
-# or SAN=thread (a build folder of its own), SIMD=sse2, avx2 or avx512f (vector loops for that
-# only), V=1 (show commands), B=folder (where objects go).
+# or SAN=thread (a build folder of its own), SIMD=sse2, fma, avx2 or avx512f (loops for those
+# instructions only), V=1 (show commands), B=folder (where objects go).
 
 .DEFAULT_GOAL := all
 comma := ,
@@ -46,18 +46,30 @@ HARDEN_LINK := -pie -Wl,-z,relro,-z,now
 SAME := -ffile-prefix-map=$(CURDIR)=.
 
 # The child program links the MIT part only.
-PKGS_MIT := libprotobuf-c openblas libmd libzip jansson libpcre2-8
+PKGS_MIT := libprotobuf-c libmd libzip jansson libpcre2-8
 PKGS_GPL := sqlite3 ncursesw readline xlsxwriter
+PKGS_TESTS := openblas
 VERSION := 0.1.0
 RELEASED := November 22, 2026
 SIMD_BYTES_sse2 := 16
+SIMD_BYTES_fma := 16
 SIMD_BYTES_avx2 := 32
 SIMD_BYTES_avx512f := 64
+SIMD_PRODUCT_sse2 := PLAIN
+SIMD_PRODUCT_fma := FMA
+SIMD_PRODUCT_avx2 := AVX2
+SIMD_PRODUCT_avx512f := AVX512
+ifdef SIMD
+ifeq ($(SIMD_BYTES_$(SIMD)),)
+$(error SIMD=$(SIMD): use sse2, fma, avx2 or avx512f)
+endif
+endif
 CPPFLAGS += -D_GNU_SOURCE -DODB_VERSION='"$(VERSION)"' -DODB_DATE='"$(RELEASED)"' \
             -I. -Isrc -Iinclude -I$(B) \
             $(shell pkg-config --cflags $(PKGS_MIT) $(PKGS_GPL) 2>/dev/null) \
             $(if $(SIMD),-DODB_SIMD_ONLY='"$(SIMD:avx2=avx2,fma)"' \
-                -DODB_SIMD_ONLY_BYTES=$(SIMD_BYTES_$(SIMD)) -DODB_SIMD_ONLY_WIDTH=v$(SIMD_BYTES_$(SIMD)))
+                -DODB_SIMD_ONLY_BYTES=$(SIMD_BYTES_$(SIMD)) -DODB_SIMD_ONLY_WIDTH=v$(SIMD_BYTES_$(SIMD)) \
+                -DODB_SIMD_ONLY_PRODUCT=ODB_PRODUCT_$(SIMD_PRODUCT_$(SIMD)))
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(HARDEN) $(SAME) $(SANFLAGS) -ffp-contract=off -fno-math-errno \
              -fno-trapping-math -pthread -MMD -MP
 LDFLAGS += $(HARDEN_LINK) $(SANFLAGS) -pthread
@@ -67,7 +79,7 @@ LIBS_GPL := $(shell pkg-config --libs $(PKGS_GPL) 2>/dev/null)
 
 # What is missing is said once, before a compiler says it a hundred times.
 ifneq ($(filter-out setup demo realbugs check check-quick check-all clean help,$(or $(MAKECMDGOALS),all)),)
-MISSING := $(shell for p in $(PKGS_MIT) $(PKGS_GPL); do \
+MISSING := $(shell for p in $(PKGS_MIT) $(PKGS_GPL) $(PKGS_TESTS); do \
                 pkg-config --exists $$p 2>/dev/null || printf '%s ' $$p; done; \
             for p in $(CC) protoc-c; do command -v $$p >/dev/null || printf '%s ' $$p; done; \
             [ -e /usr/include/uthash.h ] || printf '%s ' uthash.h)
@@ -182,6 +194,10 @@ UNIT_BIN := $(patsubst %.c,$(B)/tests/unit/%,$(notdir $(UNIT_SRC)))
 vpath t_%.c $(sort $(dir $(UNIT_SRC)))
 # Where a test stood before, which what was built of it still names.
 tests/unit/%.c: ;
+
+# OpenBLAS is a second opinion on products; the programs do without it.
+$(B)/tests/unit/t_product: CPPFLAGS += $(shell pkg-config --cflags $(PKGS_TESTS) 2>/dev/null)
+$(B)/tests/unit/t_product: LIBS_GPL += $(shell pkg-config --libs $(PKGS_TESTS) 2>/dev/null)
 
 # Tests that compute much are optimised as the program is; the others compile in half the time.
 UNIT_CFLAGS = $(if $(filter $(<F),$(notdir $(KERNEL_TESTS)) $(FAST_TESTS)),$(ALL_CFLAGS),$(patsubst \

@@ -34,7 +34,6 @@
 /* How long a call may take to come back once it is told to: less than the debugger waits. */
 #define SERVE_GRACE_US (200 * 1000)
 #define SERVE_RELAY_GRACE 5 /* seconds */
-#define SERVE_BLAS_THREADS "OPENBLAS_NUM_THREADS"
 
 struct serve {
     const char *spec;    /* borrowed: argv */
@@ -527,17 +526,12 @@ static int serve_take_stdio(struct odb_channel *channel)
 }
 
 /* For this process and all that it starts. Data rather than address space, which threads, arenas
- * and mapped models reserve by the gigabyte and never touch.
- *
- * OpenBLAS has started its threads before main() is reached, and each of them looks for 128 MB
- * until it finds them: under a limit, for ever. So we begin again without them. */
-static void serve_limit(rlim_t bytes, char **argv)
+ * and mapped models reserve by the gigabyte and never touch. */
+static void serve_limit(rlim_t bytes)
 {
     struct rlimit limit = {.rlim_cur = bytes, .rlim_max = bytes};
     if (bytes == 0)
         return;
-    if (!getenv(SERVE_BLAS_THREADS) && setenv(SERVE_BLAS_THREADS, "1", 1) == 0)
-        execv("/proc/self/exe", argv);
     if (setrlimit(RLIMIT_DATA, &limit) < 0)
         fprintf(stderr, "onnxdbg-serve: memory cannot be limited: %s\n", strerror(errno));
 }
@@ -602,7 +596,7 @@ int main(int argc, char **argv)
         } else if (!strncmp(argv[i], "--scratch=", 10)) {
             serve.scratch = argv[i] + 10;
         } else if (!strncmp(argv[i], "--mem=", 6)) {
-            serve_limit(strtoull(argv[i] + 6, NULL, 10), argv);
+            serve_limit(strtoull(argv[i] + 6, NULL, 10));
         } else if (!strcmp(argv[i], "--relay")) {
             serve.relays = true;
         } else if (!strcmp(argv[i], "--version")) {

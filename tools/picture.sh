@@ -14,7 +14,7 @@ target='fault:scale,node=/block/conv2/Conv,amount=1e-2@ort'
     echo "$0: ONNX Runtime is needed; tools/setup.sh fetches it" >&2
     exit 1
 }
-export ONNXDBG_FROZEN_CLOCK=1 OPENBLAS_CORETYPE=Prescott
+export ONNXDBG_FROZEN_CLOCK=1
 unset NO_COLOR
 mkdir -p "$folder"
 scratch=$(mktemp -d)

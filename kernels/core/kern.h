@@ -160,7 +160,7 @@ struct odb_kern {
     struct odb_tensor **out;      /* [n_out]; NULL before run() where the output is not wanted */
     struct odb_outline *outline;  /* [n_out] */
     const bool *wanted;           /* [n_out]; false for omitted outputs */
-    bool sequential;              /* noisy mode: sums one by one in the element type, no BLAS; the
+    bool sequential;              /* noisy mode: sums one by one in the element type; the
                                      textbook's formula where the reference takes a better one */
     bool carry_f64;               /* double mode: a kernel that makes floats makes doubles */
     enum odb_dtype narrow;        /* the half type that operands were widened from, where one was;

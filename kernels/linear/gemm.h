@@ -16,7 +16,7 @@ struct odb_gemm {
     enum odb_dtype dtype;
     bool trans_a, trans_b;
     bool accumulate;
-    bool sequential; /* every sum in ascending order of k, in the element type; no BLAS */
+    bool sequential; /* every sum in ascending order of k, in the element type */
     size_t m, n, k;
     const void *a, *b;
     void *c;

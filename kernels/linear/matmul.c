@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * MatMul, Gemm, MatMulInteger, QLinearMatMul (ONNX ai.onnx 1 to 28), and the product beneath them.
- * Float and double go to the product of product.h, or, on processors that have no fused
- * multiply-add, to OpenBLAS, in blocks whose borders depend on the sizes only; integers, and
- * everything in noisy mode, to the plain product in gemm.body.h.
+ * Float and double go to the product of product.h, in blocks whose borders depend on the sizes
+ * only; integers, and everything in noisy mode, to the plain product in gemm.body.h.
  */
 #include "kernels/linear/matmul.h"
 
@@ -14,7 +13,6 @@
 #include "system/blocks.h"
 #include "base/mem.h"
 #include "system/parallel.h"
-#include "kernels/linear/blas.h"
 #include "kernels/core/kern.h"
 #include "kernels/linear/product.h"
 #include "kernels/core/real.h"
@@ -64,13 +62,8 @@ bool odb_gemm_run(const struct odb_gemm *g)
             gemm_clear(g);
         return true;
     }
-    enum odb_product_set set = odb_product_best();
-    if (!g->sequential && odb_product_can(g, set))
-        return odb_product_run(g, set);
-    if (!g->sequential && odb_blas_can(g)) {
-        odb_blas_gemm(g);
-        return true;
-    }
+    if (!g->sequential && odb_product_can(g))
+        return odb_product_run(g, odb_product_best());
     switch (g->dtype) {
     case ODB_F32:
         return ODB_WIDEST(gemm_naive_f32)(g);
@@ -117,7 +110,7 @@ static void gemm_blocks(void *arg, size_t begin, size_t end)
 #define GEMM_BLOCK_WORK (1u << 20) /* multiplications: some 10 microseconds */
 #define GEMM_MAX_BLOCKS 16         /* of one product: packing costs more with every block */
 #define GEMM_MIN_ROWS 128          /* of a block; each packs its part of B again */
-#define GEMM_MIN_COLS 192          /* likewise of A, where BLAS does it */
+#define GEMM_MIN_COLS 192          /* likewise, for its rows of A */
 #define GEMM_STEP 48               /* block borders fall on multiples, as the inner tiles do */
 
 /* Length of the pieces when n is cut into about `pieces`, none shorter than least. */

@@ -2,9 +2,8 @@
  *
  * The product for one element type E and one set of instructions (product.c): functions carry
  * TARGET; V is a vector of LANES elements with LOAD, STORE, ADD, ZERO, SPREAD (one element to all
- * lanes) and FMA; FMA1 is that of one element; TURN copies a panel of transposed B; QUAD
- * loads four terms of LANES of its columns; ROWS is how
- * many rows of C the registers hold three vectors of.
+ * lanes) and FMA; FMA1 is that of one element; QUAD loads four terms of LANES columns of a
+ * transposed B; ROWS is how many rows of C the registers hold three vectors of.
  */
 
 /* MR rows and NV vectors of C; rows of B are `step` elements apart. */
@@ -232,6 +231,25 @@ static void FN(product_row)(const struct odb_gemm *g)
     }
 }
 
+/* to[p * width + j] = from[j * ld + p] for p < depth, j < cols; 0 for cols <= j < width. */
+static TARGET void FN(product_turn)(const E *from, size_t ld, size_t cols, size_t depth, E *to,
+                                    size_t width)
+{
+    V part[4];
+    for (size_t j = 0; j < width; j += LANES) {
+        size_t p = 0;
+        for (; j + LANES <= cols && p + 4 <= depth; p += 4) {
+            QUAD(from + j * ld + p, ld, part);
+#pragma GCC unroll 4
+            for (size_t r = 0; r < 4; r++)
+                STORE(to + (p + r) * width + j, part[r]);
+        }
+        for (; p < depth; p++)
+            for (size_t c = j; c < j + LANES; c++)
+                to[p * width + c] = c < cols ? from[c * ld + p] : 0;
+    }
+}
+
 /* Panels of op(B), one behind the other, the last vector filled up with zeros. Rows are read in one
  * go. */
 static TARGET void FN(product_pack)(const struct odb_gemm *g, const struct product_panel *at,
@@ -243,8 +261,8 @@ static TARGET void FN(product_pack)(const struct odb_gemm *g, const struct produ
         size_t width = (at[q].cols + LANES - 1) / LANES * LANES;
         line[q] = to + (at[q].j0 - at->j0) * at->depth;
         if (g->trans_b)
-            TURN((const E *)g->b + product_at(g, &at[q]), g->ldb, at[q].cols, at->depth, line[q],
-                 width);
+            FN(product_turn)
+        ((const E *)g->b + product_at(g, &at[q]), g->ldb, at[q].cols, at->depth, line[q], width);
     }
     for (size_t p = 0; p < at->depth && !g->trans_b; p++, b += g->ldb)
         for (size_t q = 0; q < n; q++) {
@@ -301,7 +319,6 @@ static bool FN(product_run)(const struct odb_gemm *g)
 }
 #undef FN
 #undef E
-#undef TURN
 #undef QUAD
 #undef V
 #undef LANES

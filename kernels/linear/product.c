@@ -6,8 +6,11 @@
  */
 #include "kernels/linear/product.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
 #include <string.h>
 
 #include "system/blocks.h"
@@ -84,8 +87,28 @@ struct product_cell {
     size_t ahead_lines;
 };
 
-/* --- turning a panel round -------------------------------------------------------------------- */
+/* --- four terms of some columns ----------------------------------------------------------------
+ */
 
+typedef float product_f32x4 __attribute__((vector_size(16)));
+typedef double product_f64x2 __attribute__((vector_size(16)));
+typedef product_f32x4 product_f32x4_any __attribute__((aligned(1), may_alias));
+typedef product_f64x2 product_f64x2_any __attribute__((aligned(1), may_alias));
+
+/* Four terms (x[0, 4)) of each of as many columns as a vector has elements, `ld` apart. */
+ODB_INLINE void product_quad_f32(const odb_f32 *x, size_t ld, product_f32x4 *v)
+{
+    for (size_t p = 0; p < 4; p++)
+        v[p] = (product_f32x4){x[p], x[ld + p], x[2 * ld + p], x[3 * ld + p]};
+}
+
+ODB_INLINE void product_quad_f64(const odb_f64 *x, size_t ld, product_f64x2 *v)
+{
+    for (size_t p = 0; p < 4; p++)
+        v[p] = (product_f64x2){x[p], x[ld + p]};
+}
+
+#if defined(__x86_64__)
 #define PRODUCT_AVX2 __attribute__((target("avx2,fma")))
 
 /* Two times four elements, one above the other. */
@@ -106,38 +129,6 @@ ODB_INLINE PRODUCT_AVX2 void product_quad_f32_avx2(const odb_f32 *x, size_t ld, 
     v[1] = _mm256_shuffle_ps(ab, cd, 0xee);
     v[2] = _mm256_shuffle_ps(ba, dc, 0x44);
     v[3] = _mm256_shuffle_ps(ba, dc, 0xee);
-}
-
-/* Four rows of eight, from four columns of eight rows. */
-ODB_INLINE PRODUCT_AVX2 void product_turn_4x8(const odb_f32 *x, size_t ld, odb_f32 *y, size_t width)
-{
-    __m256 v[4];
-    product_quad_f32_avx2(x, ld, v);
-    for (size_t p = 0; p < 4; p++)
-        _mm256_storeu_ps((float *)(y + p * width), v[p]);
-}
-
-/* to[p * width + j] = from[j * ld + p] for p < depth, j < cols; 0 for cols <= j < width. */
-static PRODUCT_AVX2 void product_turn_f32(const odb_f32 *from, size_t ld, size_t cols, size_t depth,
-                                          odb_f32 *to, size_t width)
-{
-    for (size_t j = 0; j < width; j += 8) {
-        size_t p = 0;
-        for (; j + 8 <= cols && p + 4 <= depth; p += 4)
-            product_turn_4x8(from + j * ld + p, ld, to + p * width + j, width);
-        for (; p < depth; p++)
-            for (size_t c = j; c < j + 8; c++)
-                to[p * width + c] = c < cols ? from[c * ld + p] : 0;
-    }
-}
-
-static void product_turn_f64(const odb_f64 *from, size_t ld, size_t cols, size_t depth, odb_f64 *to,
-                             size_t width)
-{
-    for (size_t j = 0; j < width; j += 4)
-        for (size_t p = 0; p < depth; p++)
-            for (size_t c = j; c < j + 4; c++)
-                to[p * width + c] = c < cols ? from[c * ld + p] : 0;
 }
 
 #define PRODUCT_AVX512 __attribute__((target("avx512f")))
@@ -175,15 +166,104 @@ ODB_INLINE PRODUCT_AVX512 void product_quad_f64_avx512(const odb_f64 *x, size_t 
         v[p] = _mm512_set_pd(x[7 * ld + p], x[6 * ld + p], x[5 * ld + p], x[4 * ld + p],
                              x[3 * ld + p], x[2 * ld + p], x[ld + p], x[p]);
 }
+#endif
 
 /* --- kernels per set of instructions and element type ----------------------------------------- */
 
+/* Of 16 bytes: as the compiler has them on every processor. */
+#define LOAD_f32(p) ((product_f32x4) * (const product_f32x4_any *)(const void *)(p))
+#define LOAD_f64(p) ((product_f64x2) * (const product_f64x2_any *)(const void *)(p))
+#define STORE_f32(p, v) (*(product_f32x4_any *)(void *)(p) = (v))
+#define STORE_f64(p, v) (*(product_f64x2_any *)(void *)(p) = (v))
+
+#define TARGET
+#define ROWS 4
+
+#define E odb_f32
+#define FN(name) name##_f32_plain
+#define QUAD product_quad_f32
+#define V product_f32x4
+#define LANES 4
+#define LOAD(p) LOAD_f32(p)
+#define STORE(p, v) STORE_f32(p, v)
+#define ADD(a, b) ((a) + (b))
+#define FMA(a, b, c) ((a) * (b) + (c))
+#define FMA1(a, b, c) ((a) * (b) + (c))
+#define SPREAD(x) ((product_f32x4){x, x, x, x})
+#define ZERO() ((product_f32x4){0})
+#include "kernels/linear/product.body.h"
+
+#define E odb_f64
+#define FN(name) name##_f64_plain
+#define QUAD product_quad_f64
+#define V product_f64x2
+#define LANES 2
+#define LOAD(p) LOAD_f64(p)
+#define STORE(p, v) STORE_f64(p, v)
+#define ADD(a, b) ((a) + (b))
+#define FMA(a, b, c) ((a) * (b) + (c))
+#define FMA1(a, b, c) ((a) * (b) + (c))
+#define SPREAD(x) ((product_f64x2){x, x})
+#define ZERO() ((product_f64x2){0})
+#include "kernels/linear/product.body.h"
+
+#undef TARGET
+#undef ROWS
+
+#if defined(__x86_64__)
+#define PRODUCT_FMA __attribute__((target("fma")))
+#define PRODUCT_FMA_ROWS 4
+#define FMA_f32(a, b, c) _mm_fmadd_ps(a, b, c)
+#define FMA_f64(a, b, c) _mm_fmadd_pd(a, b, c)
+#elif defined(__aarch64__)
+#define PRODUCT_FMA
+#define PRODUCT_FMA_ROWS 8
+#define FMA_f32(a, b, c) vfmaq_f32(c, a, b)
+#define FMA_f64(a, b, c) vfmaq_f64(c, a, b)
+#endif
+
+#ifdef PRODUCT_FMA
+#define TARGET PRODUCT_FMA
+#define ROWS PRODUCT_FMA_ROWS
+
+#define E odb_f32
+#define FN(name) name##_f32_fma
+#define QUAD product_quad_f32
+#define V product_f32x4
+#define LANES 4
+#define LOAD(p) LOAD_f32(p)
+#define STORE(p, v) STORE_f32(p, v)
+#define ADD(a, b) ((a) + (b))
+#define FMA(a, b, c) FMA_f32(a, b, c)
+#define FMA1(a, b, c) __builtin_fmaf(a, b, c)
+#define SPREAD(x) ((product_f32x4){x, x, x, x})
+#define ZERO() ((product_f32x4){0})
+#include "kernels/linear/product.body.h"
+
+#define E odb_f64
+#define FN(name) name##_f64_fma
+#define QUAD product_quad_f64
+#define V product_f64x2
+#define LANES 2
+#define LOAD(p) LOAD_f64(p)
+#define STORE(p, v) STORE_f64(p, v)
+#define ADD(a, b) ((a) + (b))
+#define FMA(a, b, c) FMA_f64(a, b, c)
+#define FMA1(a, b, c) __builtin_fma(a, b, c)
+#define SPREAD(x) ((product_f64x2){x, x})
+#define ZERO() ((product_f64x2){0})
+#include "kernels/linear/product.body.h"
+
+#undef TARGET
+#undef ROWS
+#endif
+
+#if defined(__x86_64__)
 #define TARGET __attribute__((target("avx512f")))
 #define ROWS 8
 
 #define E odb_f32
 #define FN(name) name##_f32_avx512
-#define TURN product_turn_f32
 #define QUAD product_quad_f32_avx512
 #define V __m512
 #define LANES 16
@@ -198,7 +278,6 @@ ODB_INLINE PRODUCT_AVX512 void product_quad_f64_avx512(const odb_f64 *x, size_t 
 
 #define E odb_f64
 #define FN(name) name##_f64_avx512
-#define TURN product_turn_f64
 #define QUAD product_quad_f64_avx512
 #define V __m512d
 #define LANES 8
@@ -218,7 +297,6 @@ ODB_INLINE PRODUCT_AVX512 void product_quad_f64_avx512(const odb_f64 *x, size_t 
 
 #define E odb_f32
 #define FN(name) name##_f32_avx2
-#define TURN product_turn_f32
 #define QUAD product_quad_f32_avx2
 #define V __m256
 #define LANES 8
@@ -233,7 +311,6 @@ ODB_INLINE PRODUCT_AVX512 void product_quad_f64_avx512(const odb_f64 *x, size_t 
 
 #define E odb_f64
 #define FN(name) name##_f64_avx2
-#define TURN product_turn_f64
 #define QUAD product_quad_f64_avx2
 #define V __m256d
 #define LANES 4
@@ -246,19 +323,41 @@ ODB_INLINE PRODUCT_AVX512 void product_quad_f64_avx512(const odb_f64 *x, size_t 
 #define ZERO() _mm256_setzero_pd()
 #include "kernels/linear/product.body.h"
 
+#undef TARGET
+#undef ROWS
+#endif
+
 /* --- the choice ------------------------------------------------------------------------------- */
+
+bool odb_product_has(enum odb_product_set set)
+{
+#if defined(__x86_64__)
+    bool fused = __builtin_cpu_supports("fma");
+    return set == ODB_PRODUCT_PLAIN || (set == ODB_PRODUCT_FMA && fused) ||
+           (set == ODB_PRODUCT_AVX2 && fused && __builtin_cpu_supports("avx2")) ||
+           (set == ODB_PRODUCT_AVX512 && __builtin_cpu_supports("avx512f"));
+#elif defined(__aarch64__)
+    return set <= ODB_PRODUCT_FMA;
+#else
+    return set == ODB_PRODUCT_PLAIN;
+#endif
+}
 
 enum odb_product_set odb_product_best(void)
 {
-    if (__builtin_cpu_supports("avx512f"))
-        return ODB_PRODUCT_AVX512;
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? ODB_PRODUCT_AVX2
-                                                                           : ODB_PRODUCT_NONE;
+#ifdef ODB_SIMD_ONLY_PRODUCT
+    return ODB_SIMD_ONLY_PRODUCT;
+#else
+    enum odb_product_set set = ODB_PRODUCT_AVX512;
+    while (!odb_product_has(set))
+        set--;
+    return set;
+#endif
 }
 
-bool odb_product_can(const struct odb_gemm *g, enum odb_product_set set)
+bool odb_product_can(const struct odb_gemm *g)
 {
-    return set != ODB_PRODUCT_NONE && (g->dtype == ODB_F32 || g->dtype == ODB_F64);
+    return g->dtype == ODB_F32 || g->dtype == ODB_F64;
 }
 
 /* A single column of C is a row of its transpose. */
@@ -277,22 +376,33 @@ static struct odb_gemm product_turned(const struct odb_gemm *g)
     return t;
 }
 
-static bool product_plain(const struct odb_gemm *g, enum odb_product_set set)
+typedef bool (*product_run_fn)(const struct odb_gemm *);
+
+static const product_run_fn product_fns[][2] = {
+    [ODB_PRODUCT_PLAIN] = {product_run_f32_plain, product_run_f64_plain},
+#ifdef PRODUCT_FMA
+    [ODB_PRODUCT_FMA] = {product_run_f32_fma, product_run_f64_fma},
+#endif
+#if defined(__x86_64__)
+    [ODB_PRODUCT_AVX2] = {product_run_f32_avx2, product_run_f64_avx2},
+    [ODB_PRODUCT_AVX512] = {product_run_f32_avx512, product_run_f64_avx512},
+#endif
+};
+
+static bool product_scaled_by_one(const struct odb_gemm *g, enum odb_product_set set)
 {
     struct odb_gemm turned;
     if (g->n == 1 && g->m > 1 && g->ldc == 1) {
         turned = product_turned(g);
         g = &turned;
     }
-    if (g->dtype == ODB_F64)
-        return set == ODB_PRODUCT_AVX512 ? product_run_f64_avx512(g) : product_run_f64_avx2(g);
-    return set == ODB_PRODUCT_AVX512 ? product_run_f32_avx512(g) : product_run_f32_avx2(g);
+    return product_fns[set][g->dtype == ODB_F64](g);
 }
 
 bool odb_product_run(const struct odb_gemm *g, enum odb_product_set set)
 {
     if (g->alpha == 1)
-        return product_plain(g, set);
+        return product_scaled_by_one(g, set);
     size_t bytes, size = odb_dtype_info(g->dtype)->bits / 8;
     if (!odb_size_mul(g->m * g->n, size, &bytes))
         return false;
@@ -302,7 +412,7 @@ bool odb_product_run(const struct odb_gemm *g, enum odb_product_set set)
     raw.accumulate = false;
     raw.c = c;
     raw.ldc = g->n;
-    bool done = c && product_plain(&raw, set);
+    bool done = c && product_scaled_by_one(&raw, set);
     for (size_t i = 0; done && i < g->m; i++)
         for (size_t j = 0; j < g->n; j++) {
             size_t to = i * g->ldc + j, from = i * g->n + j;
@@ -316,21 +426,3 @@ bool odb_product_run(const struct odb_gemm *g, enum odb_product_set set)
     odb_work_give(c);
     return done;
 }
-
-#else
-
-enum odb_product_set odb_product_best(void)
-{
-    return ODB_PRODUCT_NONE;
-}
-
-bool odb_product_can(const struct odb_gemm *g, enum odb_product_set set)
-{
-    return false;
-}
-
-bool odb_product_run(const struct odb_gemm *g, enum odb_product_set set)
-{
-    return false;
-}
-#endif

@@ -405,7 +405,7 @@ static bool panels_init(struct panels *s, const struct conv *c)
 bool odb_conv_panels_can(const struct conv *c)
 {
     struct odb_gemm g = {.dtype = c->dtype, .m = 1, .n = 1, .k = 1};
-    return !c->sequential && odb_product_can(&g, odb_product_best());
+    return !c->sequential && odb_product_can(&g);
 }
 
 bool odb_conv_panels_run(const struct conv *c)

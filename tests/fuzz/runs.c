@@ -137,7 +137,6 @@ void fuzz_run_model(const struct odb_model *model)
     struct odb_error err = ODB_ERROR_INIT;
     struct reference r = {.model = model};
     struct odb_cpu *cpu;
-    setenv("OPENBLAS_NUM_THREADS", "1", 0);
     if (odb_cpu_new(&cpu, model, &err) != ODB_OK)
         return;
     for (size_t i = 0; i < ODB_COUNT(precisions); i++)

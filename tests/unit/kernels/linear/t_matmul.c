@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Matrix products: by BLAS, in order, and by the three loops below.
+ * Matrix products: as fast as may be, in order, and by the three loops below.
  */
 #include "kernels/linear/matmul.h"
 
-#include "kernels/linear/blas.h"
 #include "tests/help/op_case.h"
 
 /* --- the product itself ----------------------------------------------------------------------- */
@@ -151,17 +150,6 @@ static void test_matmul__unaligned_operands(void **state)
     }
 }
 
-static void test_matmul__too_large_for_blas_is_seen(void **state)
-{
-    struct odb_gemm g = {.dtype = ODB_F32, .m = 1, .n = 1, .k = 1, .lda = (size_t)1 << 31};
-    (void)state;
-    assert_false(odb_blas_can(&g));
-    g.lda = 1;
-    assert_true(odb_blas_can(&g));
-    g.dtype = ODB_I32;
-    assert_false(odb_blas_can(&g));
-}
-
 /* --- MatMul ----------------------------------------------------------------------------------- */
 
 static void test_matmul__numpy_shapes(void **state)
@@ -306,7 +294,6 @@ int main(void)
         cmocka_unit_test(test_matmul__blocks_of_a_large_product),
         cmocka_unit_test(test_matmul__sums_in_order),
         cmocka_unit_test(test_matmul__unaligned_operands),
-        cmocka_unit_test(test_matmul__too_large_for_blas_is_seen),
         cmocka_unit_test(test_matmul__numpy_shapes),
         cmocka_unit_test(test_matmul__empty),
         cmocka_unit_test(test_matmul__refuses),
