@@ -362,6 +362,15 @@ $(B)/speed: tests/bench/speed.c $(ARCHIVES)
 check-widths: all
 	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/widths
 
+$(B)/families: tests/bench/families.c $(B)/libonnxdbg-mit.a
+	@echo "  TEST  $@"
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) $< $(filter %.a,$^) $(LIBS_MIT) \
+	    -lcmocka -o $@
+
+## bench-widths: what wider registers are worth to each family of kernels; builds for each set
+bench-widths:
+	$(Q)B=$(B) tests/bench-widths
+
 ## bench-kernels: one inference by the reference and by ONNX Runtime: time and memory, side by side
 bench-kernels: all $(B)/speed $(B)/gen-model
 	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-kernels
@@ -576,5 +585,5 @@ help:
 -include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d) $(B)/src/main.d $(B)/src/serve.d \
          $(B)/tests/help/filter.d $(B)/planted.d $(B)/race.d $(ANALYZED:%=$(B)/analyze/%.d)
 
-.PHONY: all analyze coverage setup demo picture check check-built unit check-unit check-widths check-arithmetic check-kernels bench bench-compare bench-kernels bench-realbugs bench-runtimes bench-search bench-screen bench-targets fuzz fuzz-afl fuzz-coverage versus reproducible reproducible-deb check-headers lint install uninstall \
+.PHONY: all analyze coverage setup demo picture check check-built unit check-unit check-widths check-arithmetic check-kernels bench bench-compare bench-kernels bench-realbugs bench-runtimes bench-search bench-screen bench-targets bench-widths fuzz fuzz-afl fuzz-coverage versus reproducible reproducible-deb check-headers lint install uninstall \
         dist deb clean help check-quick check-all
