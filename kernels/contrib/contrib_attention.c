@@ -178,17 +178,19 @@ static const struct odb_tensor *mha_add_bias(struct mha *m, int i, size_t at,
 }
 
 /* A cache of keys or values, in out where that is wanted; *rows then lie in it. past: NULL, or
- * [batch][heads][past_rows][size]. */
+ * [batch][heads][past_rows][size]. In half types a node that has a cache reads it, wanted or not:
+ * its rows are rounded. */
 static enum odb_status mha_cache(struct odb_kern *k, struct mha *m, const void *past, void *out,
                                  size_t size, struct odb_heads *rows)
 {
     struct odb_attention *a = &m->a;
-    if (!past && !out)
+    if (!past && !out && (k->narrow == ODB_UNDEFINED || k->n_out < 2))
         return ODB_OK;
     int64_t *at = odb_work_take(a->batch + 1, sizeof *at);
     if (!at)
         return odb_kern_no_memory(k);
     struct odb_cache c = {.dtype = a->dtype,
+                          .type = k->narrow,
                           .batch = a->batch,
                           .heads = a->heads,
                           .rows = m->rows,

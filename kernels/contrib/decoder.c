@@ -144,6 +144,7 @@ static enum odb_status decoder_cache(struct odb_kern *k, struct decoder *d, int 
         to = odb_chain_new(&d->c, a->dtype, 4, dims);
     ODB_TRY(d->c.status);
     struct odb_cache c = {.dtype = a->dtype,
+                          .type = k->narrow,
                           .batch = a->batch,
                           .heads = a->heads,
                           .rows = a->keys,

@@ -331,6 +331,7 @@ static enum odb_status group_append(struct odb_kern *k, struct group *g, int i,
     const struct odb_attention *a = &g->a;
     const struct odb_tensor *past = odb_kern_in(k, GROUP_PAST + i - 1);
     struct odb_cache c = {.dtype = a->dtype,
+                          .type = k->narrow,
                           .batch = a->batch,
                           .heads = a->kv_heads,
                           .rows = g->rows,

@@ -46,6 +46,8 @@ static void heads_fill_block(void *arg, size_t begin, size_t end)
             memcpy(y, (const char *)c->past + i * c->past_rows * row, kept * row);
         for (size_t r = 0; r < c->added_rows; r++)
             memcpy(y + (at + r) * row, from + r * c->added.steps.row * element, row);
+        if (c->type != ODB_UNDEFINED && c->dtype == ODB_F32)
+            odb_round_f32(c->type, (odb_f32 *)(void *)(y + at * row), c->added_rows * c->size);
     }
 }
 

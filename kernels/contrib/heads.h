@@ -23,6 +23,9 @@ struct odb_heads odb_heads_split(const void *data, size_t heads, size_t rows, si
 /* A cache [batch][heads][rows][size], made from an older one and what is added to it. */
 struct odb_cache {
     enum odb_dtype dtype;
+    enum odb_dtype type; /* that of the model's cache: what is added is rounded to it before
+                            anything reads it, so that a prompt reads what the steps after it do;
+                            ODB_UNDEFINED: dtype */
     size_t batch, heads, rows, size;
     const void *past; /* borrowed: [batch][heads][past_rows][size]; NULL: none */
     size_t past_rows;

@@ -210,6 +210,53 @@ static void test_rows__a_prompt_is_its_tokens(void **state)
     }
 }
 
+/* com.microsoft::Attention makes keys and values itself: what a prompt reads of them is what its
+ * cache holds of them, in the cache's type. Whether the cache is wanted changes nothing. */
+static void rows_projected(enum odb_dtype dtype, enum odb_precision precision)
+{
+    struct op_call c = OP("com.microsoft::Attention", 1, "num_heads=2 unidirectional=1", {NULL});
+    static const char *const shapes[] = {"[1,9,16] random 1", "[16,48] random 2", "[48] random 3"};
+    struct odb_tensor *in[5] = {NULL}, *cache = NULL;
+    struct odb_error err = ODB_ERROR_INIT;
+    c.precision = precision;
+    for (int i = 0; i < 3; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "%s%s", odb_dtype_info(dtype)->name, shapes[i]);
+        in[i] = op_tensor(text);
+    }
+    struct odb_tensor *whole[2] = {NULL};
+    if (op_run(&c, 3, in, 2, whole, &err) != ODB_OK)
+        fail_msg("prompt: %s", err.what);
+    struct odb_tensor *x = in[0];
+    for (int64_t t = 0; t < 9; t++) {
+        struct odb_tensor *out[2];
+        in[0] = rows_part(x, 1, t, t + 1);
+        in[4] = cache;
+        if (op_run(&c, cache ? 5 : 3, in, 2, out, &err) != ODB_OK)
+            fail_msg("token %lld: %s", (long long)t, err.what);
+        rows_are(whole[0], 1, t, t + 1, out[0], &c);
+        odb_tensor_unref(out[0]);
+        odb_tensor_unref(in[0]);
+        odb_tensor_unref(cache);
+        cache = out[1];
+    }
+    rows_are(whole[1], 3, 0, 9, cache, &c);
+    odb_tensor_unref(cache);
+    for (int o = 0; o < 2; o++)
+        odb_tensor_unref(whole[o]);
+    odb_tensor_unref(x);
+    for (int i = 1; i < 3; i++)
+        odb_tensor_unref(in[i]);
+}
+
+static void test_rows__keys_that_are_made_are_those_of_the_cache(void **state)
+{
+    static const enum odb_dtype types[] = {ODB_F32, ODB_F16, ODB_BF16};
+    for (size_t i = 0; i < ODB_COUNT(types); i++)
+        rows_projected(types[i], ODB_PREC_NATIVE);
+    rows_projected(ODB_F32, ODB_PREC_F64);
+}
+
 /* Weights of keys that are hidden are 0, and their places are no part of the sum. */
 static void test_rows__hidden_keys_change_nothing(void **state)
 {
@@ -237,6 +284,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows__do_not_depend_on_their_number),
         cmocka_unit_test(test_rows__a_prompt_is_its_tokens),
+        cmocka_unit_test(test_rows__keys_that_are_made_are_those_of_the_cache),
         cmocka_unit_test(test_rows__hidden_keys_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
