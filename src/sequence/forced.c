@@ -13,6 +13,8 @@
 #include "sequence/plan/axis.h"
 #include "sequence/stepper.h"
 
+enum { FORCED_BEST = 5 };
+
 void odb_forced_bits(const struct odb_tensor *t, unsigned char bits[32])
 {
     SHA256_CTX sha;
@@ -61,9 +63,59 @@ static size_t forced_best(const struct odb_tensor *t, size_t first, size_t n, si
     return best;
 }
 
-/* Which token each side chooses by the last row of its logits. */
+/* log(sum(exp(x))) of a row of logits. */
+static double forced_log_sum(const struct odb_tensor *t, size_t first, size_t n)
+{
+    double top = odb_tensor_f64(t, first + forced_best(t, first, n, SIZE_MAX)), sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += exp(odb_tensor_f64(t, first + i) - top);
+    return top + log(sum);
+}
+
+/* How many logits of the row are larger than its number i. */
+static size_t forced_rank(const struct odb_tensor *t, size_t first, size_t n, size_t i)
+{
+    size_t above = 0;
+    for (size_t k = 0; k < n; k++)
+        above += odb_tensor_f64(t, first + k) > odb_tensor_f64(t, first + i);
+    return above;
+}
+
+/* The two rows as probabilities. next: the token that came next; -1: none did. */
+static void forced_distance(struct odb_step_token *token, const struct odb_tensor *target,
+                            const struct odb_tensor *reference, size_t first, size_t n,
+                            int64_t next)
+{
+    double theirs = forced_log_sum(target, first, n), ours = forced_log_sum(reference, first, n);
+    for (size_t i = 0; i < n; i++) {
+        double p = odb_tensor_f64(reference, first + i) - ours;
+        double q = odb_tensor_f64(target, first + i) - theirs;
+        token->kl += exp(p) > 0 ? exp(p) * (p - q) : 0;
+        token->shared += forced_rank(reference, first, n, i) < FORCED_BEST &&
+                         forced_rank(target, first, n, i) < FORCED_BEST;
+    }
+    token->nll = token->reference_nll = NAN;
+    if (next >= 0 && (uint64_t)next < n) {
+        token->nll = theirs - odb_tensor_f64(target, first + (size_t)next);
+        token->reference_nll = ours - odb_tensor_f64(reference, first + (size_t)next);
+    }
+}
+
+/* What the step behind it is fed first, by the input of tokens; -1: there is none. */
+static int64_t forced_next(const struct odb_sequence *s, size_t step)
+{
+    int i = odb_plan_tokens(s->plan);
+    if (i < 0 || step + 1 >= s->rollout->steps.n)
+        return -1;
+    const struct odb_tensor *fed = s->rollout->steps.items[step + 1].in[i];
+    int axis = s->plan->inputs.items[i].axis;
+    bool row = fed && fed->data && axis == fed->rank - 1 && fed->count;
+    return row ? odb_tensor_i64(fed, fed->count - (size_t)fed->dims[axis]) : -1;
+}
+
+/* Which token each side chooses by the last row of its logits. next: as above. */
 static void forced_token(struct odb_step_token *token, const struct odb_tensor *target,
-                         const struct odb_tensor *reference, double noise)
+                         const struct odb_tensor *reference, double noise, int64_t next)
 {
     if (!odb_tensor_same_shape(target, reference) || !reference->rank || !target->data)
         return;
@@ -86,6 +138,7 @@ static void forced_token(struct odb_step_token *token, const struct odb_tensor *
         .margin =
             odb_tensor_f64(reference, first + best) - odb_tensor_f64(reference, first + second),
         .noise = isnan(noise) ? NAN : noise * sqrt(squares / (double)squares_of)};
+    forced_distance(token, target, reference, first, n, next);
 }
 
 static size_t forced_output(const struct odb_graph *graph, int value)
@@ -146,7 +199,7 @@ static void forced_gave(void *payload, size_t step, const struct odb_value_repor
         if (odb_verdict_is_bad(out->verdict))
             forced_place(s, out, o, had[i], reference);
         if ((int)o == s->logits)
-            forced_token(&seen->token, had[i], reference, out->noise);
+            forced_token(&seen->token, had[i], reference, out->noise, forced_next(s, step));
         odb_tensor_unref(reference);
     }
 }

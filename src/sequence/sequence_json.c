@@ -60,9 +60,11 @@ static json_t *sequence_token(const struct odb_step_token *token)
 {
     if (!token->known)
         return json_null();
-    return json_pack("{sI,sI,so,so}", "reference", (json_int_t)token->reference, "target",
-                     (json_int_t)token->target, "margin", sequence_number(token->margin), "noise",
-                     sequence_number(token->noise));
+    return json_pack("{sI,sI,so,so,so,si,so,so}", "reference", (json_int_t)token->reference,
+                     "target", (json_int_t)token->target, "margin", sequence_number(token->margin),
+                     "noise", sequence_number(token->noise), "kl", sequence_number(token->kl),
+                     "top5", token->shared, "nll", sequence_number(token->nll), "reference_nll",
+                     sequence_number(token->reference_nll));
 }
 
 static json_t *sequence_steps(const struct odb_sequence *s)

@@ -282,6 +282,36 @@ static void words_own(const struct odb_sequence *s, struct odb_buf *out)
         odb_buf_puts(out, "with its own tokens the target goes the reference's way\n");
 }
 
+/* The tokens of all steps in a line: how far the target's probabilities are off, and what they
+ * make of the text. */
+static void words_text(const struct odb_sequence *s, struct odb_buf *out)
+{
+    size_t known = 0, same = 0, worst = 0, fed = 0;
+    double nll = 0, reference_nll = 0;
+    for (size_t k = 0; k < s->plan->steps; k++) {
+        const struct odb_step_token *t = &s->seen[k].token;
+        if (!t->known)
+            continue;
+        same += t->reference == t->target;
+        worst = !known++ || t->kl > s->seen[worst].token.kl ? k : worst;
+        if (isnan(t->nll))
+            continue;
+        fed++;
+        nll += t->nll;
+        reference_nll += t->reference_nll;
+    }
+    if (!known)
+        return;
+    odb_buf_printf(out,
+                   "tokens: the same choice in %zu of %zu steps; KL divergence at most %.3g "
+                   "nats (step %zu, %d of the five best shared)",
+                   same, known, s->seen[worst].token.kl, worst, s->seen[worst].token.shared);
+    if (fed)
+        odb_buf_printf(out, "; perplexity of what is fed %.4g, reference %.4g",
+                       exp(nll / (double)fed), exp(reference_nll / (double)fed));
+    odb_buf_putc(out, '\n');
+}
+
 /* Tokens that differ, and whether rounding decides them. */
 static void words_tokens(const struct odb_sequence *s, struct odb_buf *out)
 {
@@ -342,6 +372,7 @@ void odb_sequence_put(const struct odb_sequence *s, size_t columns, struct odb_b
     words_free(s, out);
     words_own(s, out);
     words_old(s, out);
+    words_text(s, out);
     words_tokens(s, out);
     words_near(s, out);
     odb_buf_puts(out, odb_buf_text(&s->evidence));

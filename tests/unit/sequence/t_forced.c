@@ -193,13 +193,36 @@ static void test_free__greedy(void **state)
     sequence_end(&c);
 }
 
+/* Logits 2, 10, 4 and the half of them, and token 2 comes next; the numbers are Python's. */
+static void test_forced__tokens(void **state)
+{
+    static const char *const feeds[] = {"ids=0,2,1"};
+    static const struct odb_plan_options how = {
+        .steps = 3, .prefill = 1, .feeds = feeds, .n_feeds = 1};
+    struct forced_case f;
+    (void)state;
+    forced_begin(&f, sequence_words(), &how, "fault:scale,node=sum,amount=-0.5@cpu");
+    MODELS_OK(odb_forced_judge(&f.found, &f.options, &why));
+    const struct odb_step_token *token = &f.found.seen[0].token;
+    assert_true(token->known);
+    assert_int_equal(token->reference, 1);
+    assert_int_equal(token->target, 1);
+    assert_int_equal(token->shared, 3);
+    assert_float_equal(token->kl, 0.054320169, 1e-7);
+    assert_float_equal(token->reference_nll, 6.002810262, 1e-6);
+    assert_float_equal(token->nll, 3.065883904, 1e-6);
+    assert_true(isnan(f.found.seen[2].token.nll));
+    forced_end(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forced__judge),    cmocka_unit_test(test_forced__reorder),
-        cmocka_unit_test(test_forced__whole),    cmocka_unit_test(test_forced__bits),
-        cmocka_unit_test(test_free__agrees),     cmocka_unit_test(test_free__drifts),
-        cmocka_unit_test(test_free__own_tokens), cmocka_unit_test(test_free__greedy),
+        cmocka_unit_test(test_forced__tokens),  cmocka_unit_test(test_forced__judge),
+        cmocka_unit_test(test_forced__reorder), cmocka_unit_test(test_forced__whole),
+        cmocka_unit_test(test_forced__bits),    cmocka_unit_test(test_free__agrees),
+        cmocka_unit_test(test_free__drifts),    cmocka_unit_test(test_free__own_tokens),
+        cmocka_unit_test(test_free__greedy),
     };
     help_find_serve();
     return cmocka_run_group_tests(tests, NULL, NULL);
