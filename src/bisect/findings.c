@@ -655,6 +655,9 @@ void findings_conclude(struct findings *f)
     if (c->pool)
         findings_conclude_target(f);
     if (c->trace) {
+        const struct odb_trace *own = c->trace->own ? c->trace->own : c->trace;
+        report->golden_seconds = own->golden_seconds;
+        report->noise_seconds = own->noise_seconds;
         odb_firsts_find(&report->reference_firsts, c->graph, c->feeds, c->trace->ref);
         odb_firsts_find(&report->target_firsts, c->graph, c->feeds, report->given);
     }
@@ -662,4 +665,5 @@ void findings_conclude(struct findings *f)
     report->host = odb_xstrdup(odb_buf_text(&host));
     odb_buf_dispose(&host);
     report->seconds = odb_clock() - c->start;
+    report->processor_seconds = odb_processor_clock() - c->processor_start;
 }

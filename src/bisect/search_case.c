@@ -17,7 +17,8 @@ void search_case_begin(struct search_case_made *out, const struct odb_model *mod
                                             .graph = model->graph,
                                             .feeds = feeds,
                                             .options = options,
-                                            .start = odb_clock()}};
+                                            .start = odb_clock(),
+                                            .processor_start = odb_processor_clock()}};
     out->is.prober = &out->prober;
 }
 

@@ -403,6 +403,7 @@ static enum odb_status trace_noisy_run(struct odb_trace *trace, struct odb_error
                             .values = odb_new_n(struct odb_tensor *, graph->n_values),
                             .hooks = &trace->hooks,
                             .phase = phase};
+    double start = odb_clock();
     snprintf(phase, sizeof phase, "noisy run %d", trace->noisy_runs + 1);
     enum odb_status status =
         odb_trace__walk(&run, ODB_PREC_NOISY, trace->seed + 1 + (uint64_t)trace->noisy_runs, true,
@@ -410,6 +411,7 @@ static enum odb_status trace_noisy_run(struct odb_trace *trace, struct odb_error
     for (size_t v = 0; v < graph->n_values; v++)
         odb_tensor_unref(run.values[v]);
     free(run.values);
+    trace->noise_seconds += odb_clock() - start;
     if (status == ODB_OK)
         trace->noisy_runs++;
     if (trace->phase)
@@ -554,8 +556,10 @@ enum odb_status odb_trace__make_own(struct odb_trace **out, const struct odb_mod
         goto out;
     run.values = trace->golden;
     run.phase = "golden";
+    double golden = odb_clock();
     ODB_TRY_OUT(
         odb_trace__walk(&run, options->golden, options->seed, false, trace_after_golden, err));
+    trace->golden_seconds = odb_clock() - golden;
     ODB_TRY_OUT(trace_first_noise(trace, &run, err));
     trace->hooks = options->hooks;
     while (trace->stepped && trace->noisy_runs < TRACE_NOISY_RUNS) /* means are always needed */

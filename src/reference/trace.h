@@ -81,7 +81,8 @@ struct odb_trace {
     struct odb_search_hooks hooks; /* of the caller that judges by it now: noisy runs take long */
     const char *phase;             /* borrowed: what that is at, announced again after a noisy run;
                                       NULL: nothing */
-    double seconds;
+    double seconds;                /* until it was made */
+    double golden_seconds, noise_seconds; /* of runs over the model, so far */
     struct odb_spill *spill; /* owned: takes what is kept, here and by the prober that asks the
                                 target */
     uint64_t touched, most;  /* bytes looked at since pages were given back, and at most */

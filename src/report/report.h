@@ -351,7 +351,10 @@ struct odb_report {
     struct odb_left left;
     struct odb_proof proof;
     double seconds, reference_seconds, target_seconds; /* the first: the others included */
+    double golden_seconds, noise_seconds;              /* of the reference's: runs in float64, and
+                                                          noisy ones */
     double target_load_seconds;                        /* of the target's: loads */
+    double processor_seconds;                          /* of this process, all threads */
     char *target_description;                          /* owned */
     char *host;             /* owned: the machine that searched; NULL: no longer known */
     char *target_words;     /* owned: the end of what it printed before it died; NULL: it lives */

@@ -474,6 +474,9 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "target_runs", json_integer((json_int_t)report->target_runs));
     report_set(root, "seconds", odb_json_real(report->seconds));
     report_set(root, "reference_seconds", odb_json_real(report->reference_seconds));
+    report_set(root, "golden_seconds", odb_json_real(report->golden_seconds));
+    report_set(root, "noise_seconds", odb_json_real(report->noise_seconds));
+    report_set(root, "processor_seconds", odb_json_real(report->processor_seconds));
     report_set(root, "target_seconds", odb_json_real(report->target_seconds));
     report_set(root, "target_load_seconds", odb_json_real(report->target_load_seconds));
     report_set(root, "max_outputs_found", json_integer((json_int_t)report->max_outputs));

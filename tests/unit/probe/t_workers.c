@@ -390,9 +390,10 @@ static void journal_event(void *payload, const struct odb_search_event *e)
 /* The JSON of a report without what depends on time, and the target's spec. */
 static char *workers_json(const struct odb_report *report)
 {
-    static const char *const top[] = {"target",   "target_loads",      "target_runs",
-                                      "seconds",  "target_seconds",    "strategy",
-                                      "forecast", "reference_seconds", "target_load_seconds"};
+    static const char *const top[] = {"target",         "target_loads",      "target_runs",
+                                      "seconds",        "target_seconds",    "strategy",
+                                      "forecast",       "reference_seconds", "target_load_seconds",
+                                      "golden_seconds", "noise_seconds",     "processor_seconds"};
     struct odb_buf text = ODB_BUF_INIT;
     odb_report_json(report, &text);
     json_t *root = json_loadb(text.data, text.len, 0, NULL);

@@ -174,9 +174,14 @@ static void bisect_put_cost(const struct odb_report *report, struct odb_buf *out
         odb_buf_put_shown(out, report->target_description);
         odb_buf_putc(out, ')');
     }
-    odb_buf_printf(out, "; %.2f s, of them reference %.2f s, target %.2f s (loads %.2f s)\n",
-                   report->seconds, report->reference_seconds, report->target_seconds,
-                   report->target_load_seconds);
+    odb_buf_printf(out, "; %.2f s, of them reference %.2f s", report->seconds,
+                   report->reference_seconds);
+    if (report->golden_seconds > 0)
+        odb_buf_printf(out, " (in float64 %.2f s, noise %.2f s)", report->golden_seconds,
+                       report->noise_seconds);
+    odb_buf_printf(
+        out, ", target %.2f s (loads %.2f s); %.2f s of the processors, the target's own aside\n",
+        report->target_seconds, report->target_load_seconds, report->processor_seconds);
 }
 
 static void bisect_put_words(const struct odb_report *report, struct odb_buf *out)
