@@ -23,9 +23,14 @@ static int sets_by_version(const struct dirent **a, const struct dirent **b)
 
 static int sets_is_set(const struct dirent *entry)
 {
-    const char *name = entry->d_name, *number = name + strlen("test_data_set_");
-    return !strncmp(name, "test_data_set_", (size_t)(number - name)) && *number &&
-           !number[strspn(number, "0123456789")];
+    static const char *const words[] = {"test_data_set_", "step_"};
+    for (size_t i = 0; i < ODB_COUNT(words); i++) {
+        const char *number = entry->d_name + strlen(words[i]);
+        if (!strncmp(entry->d_name, words[i], strlen(words[i])) && *number &&
+            !number[strspn(number, "0123456789")])
+            return true;
+    }
+    return false;
 }
 
 static int sets_is_input(const struct dirent *entry)

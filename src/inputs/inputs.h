@@ -58,9 +58,9 @@ enum odb_status odb_inputs_known(struct odb_input_known **out, size_t *n,
                                  const struct odb_model *model,
                                  const struct odb_input_options *options,
                                  struct odb_error *err) ODB_MUST_USE;
-/* The folders test_data_set_N in dir by number, else its pictures by name, an array of n, owned by
- * the caller; none where dir is no folder or holds inputs itself. Of image(DIR,...) each is
- * image(PICTURE,...). */
+/* The folders test_data_set_N, or step_N, in dir by number, else its pictures by name, an array of
+ * n, owned by the caller; none where dir is no folder or holds inputs itself. Of image(DIR,...)
+ * each is image(PICTURE,...). */
 char **odb_input_sets(const char *dir, size_t *n);
 
 #endif

@@ -234,32 +234,55 @@ static void forced_subset_gave(void *payload, size_t at, const struct odb_value_
     forced_gave(subset->sequence, subset->steps[at], reports, outputs, had, n);
 }
 
-static enum odb_status forced_take(struct odb_sequence *s, const bool *wanted,
+static enum odb_status forced_some(struct odb_sequence *s, struct forced_subset *subset,
                                    const struct odb_bisect_options *options, struct odb_error *err)
 {
-    struct forced_subset subset = {.sequence = s};
     struct odb_samples samples = {.feeds = forced_subset_feeds,
-                                  .payload = &subset,
+                                  .payload = subset,
                                   .reshapes = true,
                                   .gave = forced_subset_gave};
-    subset.steps = odb_new_n(size_t, s->plan->steps + 1);
-    for (size_t k = 0; k < s->plan->steps; k++)
-        if (wanted[k] && !s->seen[k].judged) {
-            subset.steps[subset.n++] = k;
-            odb_push(&samples.items, (struct odb_sample){0});
-        }
-    enum odb_status status =
-        subset.n ? odb_samples_judge(&samples, s->plan->model, options, err) : ODB_OK;
-    for (size_t i = 0; i < subset.n; i++) {
-        struct odb_sample *to = &s->forced.items.items[subset.steps[i]];
+    for (size_t i = 0; i < subset->n; i++)
+        odb_push(&samples.items, (struct odb_sample){0});
+    enum odb_status status = odb_samples_judge(&samples, s->plan->model, options, err);
+    for (size_t i = 0; i < subset->n; i++) {
+        struct odb_sample *to = &s->forced.items.items[subset->steps[i]];
         struct odb_sample *from = &samples.items.items[i];
         char *source = to->source;
-        s->seen[subset.steps[i]].judged = from->verdict != ODB_VERDICT_UNTESTED;
+        s->seen[subset->steps[i]].judged = from->verdict != ODB_VERDICT_UNTESTED;
         *to = *from;
         to->source = source;
         *from = (struct odb_sample){0};
     }
     odb_samples_dispose(&samples);
+    return status;
+}
+
+/* A recording has each step in a folder of its own, which is a target of its own. */
+static enum odb_status forced_recorded(struct odb_sequence *s, const struct forced_subset *all,
+                                       const struct odb_bisect_options *options,
+                                       struct odb_error *err)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        struct forced_subset one = {.sequence = s, .steps = &all->steps[i], .n = 1};
+        struct odb_bisect_options how = *options;
+        how.target = s->recorded->specs[all->steps[i]];
+        ODB_TRY(forced_some(s, &one, &how, err));
+        odb_hooks_progress(&options->hooks, "recorded steps", ODB_NO_NODE, i + 1, all->n);
+    }
+    return ODB_OK;
+}
+
+static enum odb_status forced_take(struct odb_sequence *s, const bool *wanted,
+                                   const struct odb_bisect_options *options, struct odb_error *err)
+{
+    struct forced_subset subset = {.sequence = s};
+    subset.steps = odb_new_n(size_t, s->plan->steps + 1);
+    for (size_t k = 0; k < s->plan->steps; k++)
+        if (wanted[k] && !s->seen[k].judged)
+            subset.steps[subset.n++] = k;
+    enum odb_status status = !subset.n     ? ODB_OK
+                             : s->recorded ? forced_recorded(s, &subset, options, err)
+                                           : forced_some(s, &subset, options, err);
     free(subset.steps);
     return status;
 }
@@ -361,7 +384,7 @@ static enum odb_status forced_again(struct odb_stepper *stepper, const struct od
     struct odb_feeds *feeds = NULL;
     char what[64], text[48];
     snprintf(what, sizeof what, "again, in another order: %s",
-             odb_rollout_step_text(s->rollout, step, text, sizeof text));
+             odb_plan_step_text(s->plan, step, text, sizeof text));
     enum odb_status status = odb_rollout_feeds(&feeds, s->rollout, step, err);
     if (status == ODB_OK)
         status = odb_stepper_run(stepper, feeds, what, had, err);

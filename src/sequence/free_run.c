@@ -259,6 +259,8 @@ static enum odb_status free_spoil(void *payload, size_t step, size_t i, struct o
     const struct odb_sequence *s = spoil->sequence;
     struct odb_tensor *own = NULL;
     double squares = 0;
+    if (!step || s->plan->inputs.items[i].move != ODB_MOVE_CARRY)
+        return ODB_OK;
     if ((*state)->kind != ODB_TENSOR || !odb_dtype_is_float((*state)->dtype) || !(*state)->count)
         return ODB_OK;
     double size = free_size(s, i);

@@ -281,9 +281,8 @@ static enum odb_status rollout_step(struct rollout_run *run, size_t at, size_t p
     step.out = odb_new_n(struct odb_tensor *, plan->model->graph->n_outputs + 1);
     run->step = at;
     enum odb_status status = odb_step_feed(step.in, plan, r->streams, at, past, n, before, err);
-    for (size_t i = 0; i < plan->inputs.n && status == ODB_OK && change && before; i++)
-        if (plan->inputs.items[i].move == ODB_MOVE_CARRY)
-            status = change(payload, at, i, &step.in[i], err);
+    for (size_t i = 0; i < plan->inputs.n && status == ODB_OK && change; i++)
+        status = change(payload, at, i, &step.in[i], err);
     if (status == ODB_OK)
         status = rollout_execute(run, &step, hooks, err);
     if (status != ODB_OK) {
@@ -362,7 +361,8 @@ enum odb_status odb_rollout_make(struct odb_rollout **out, const struct odb_plan
         odb_rollout_free(r);
         return status;
     }
-    rollout_share(r);
+    if (!change) /* else a state need not be what the step before gave */
+        rollout_share(r);
     *out = r;
     return ODB_OK;
 }
@@ -433,15 +433,14 @@ enum odb_status odb_rollout_feeds(struct odb_feeds **out, const struct odb_rollo
     return ODB_OK;
 }
 
-const char *odb_rollout_step_text(const struct odb_rollout *r, size_t step, char *buf, size_t size)
+const char *odb_plan_step_text(const struct odb_plan *plan, size_t step, char *buf, size_t size)
 {
-    const struct odb_sequence_step *s = &r->steps.items[step];
     bool counted = false;
-    for (size_t i = 0; i < r->plan->inputs.n; i++)
-        counted |=
-            r->plan->inputs.items[i].move == ODB_MOVE_FEED && r->plan->inputs.items[i].axis >= 0;
+    for (size_t i = 0; i < plan->inputs.n; i++)
+        counted |= plan->inputs.items[i].move == ODB_MOVE_FEED && plan->inputs.items[i].axis >= 0;
     if (counted)
-        snprintf(buf, size, "step %zu (%zu past + %zu new)", step, s->past, s->pieces);
+        snprintf(buf, size, "step %zu (%zu past + %zu new)", step, odb_plan_past(plan, step),
+                 odb_plan_pieces(plan, step));
     else
         snprintf(buf, size, "step %zu", step);
     return buf;

@@ -7,7 +7,7 @@
 #define ODB_SEQUENCE_ROLLOUT_H
 
 #include "run/hooks.h"
-#include "sequence/stream.h"
+#include "sequence/plan/stream.h"
 
 /* One step. Tensors are NULL where they are part of a state that grows. */
 struct odb_sequence_step {
@@ -36,13 +36,13 @@ enum odb_status odb_step_feed(struct odb_tensor **in, const struct odb_plan *pla
                               const struct odb_streams *streams, size_t step, size_t past, size_t n,
                               const struct odb_sequence_step *before,
                               struct odb_error *err) ODB_MUST_USE;
-/* A tensor that a state is made of, changed before the next step takes it; the caller's. */
+/* What an input of a step is made of, changed before the step takes it; the caller's. */
 typedef enum odb_status odb_rollout_change_fn(void *payload, size_t step, size_t input,
-                                              struct odb_tensor **state, struct odb_error *err);
+                                              struct odb_tensor **fed, struct odb_error *err);
 /* Runs the reference step by step, in native precision. chunks: how many pieces each step takes, n
  * of them; NULL: as the plan says. As the plan says, and without change, the steps end where its
  * formula does, and tokens that are to be chosen by the logits go into the streams. change: of
- * every carried state; NULL: none. ODB_UNSUPPORTED: it has no kernel for a node. */
+ * every input of every step; NULL: none. ODB_UNSUPPORTED: it has no kernel for a node. */
 enum odb_status odb_rollout_make(struct odb_rollout **out, const struct odb_plan *plan,
                                  struct odb_streams *streams, const size_t *chunks, size_t n,
                                  odb_rollout_change_fn *change, void *payload,
@@ -54,9 +54,8 @@ enum odb_status odb_rollout_feeds(struct odb_feeds **out, const struct odb_rollo
                                   size_t step, struct odb_error *err) ODB_MUST_USE;
 enum odb_status odb_rollout_output(struct odb_tensor **out, const struct odb_rollout *rollout,
                                    size_t step, size_t o, struct odb_error *err) ODB_MUST_USE;
-/* "step 6 (5 cached + 1 new)"; "step 6" where nothing is counted. Returns buf. */
-const char *odb_rollout_step_text(const struct odb_rollout *rollout, size_t step, char *buf,
-                                  size_t size);
+/* "step 6 (5 past + 1 new)"; "step 6" where nothing is counted. Returns buf. */
+const char *odb_plan_step_text(const struct odb_plan *plan, size_t step, char *buf, size_t size);
 /* The input that carries output number o, as a number of plan->inputs; -1: none does. */
 int odb_plan_carrier(const struct odb_plan *plan, size_t o);
 void odb_step_dispose(struct odb_sequence_step *step, size_t n_in, size_t n_out);

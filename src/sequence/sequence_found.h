@@ -9,6 +9,7 @@
 
 #include "sequence/consistency.h"
 #include "sequence/rollout.h"
+#include "sequence/schedule.h"
 #include "sweep/samples.h"
 
 /* id, word of the JSON, whether the sequence diverges, whether a node of a step is to be searched
@@ -16,17 +17,18 @@
 #define ODB_SEQUENCE_LIST(X)                                                                       \
     X(NONE, "none", false, false) /* the search was stopped */                                     \
     X(PASS, "pass", false, false)                                                                  \
-    X(DRIFT, "drift", false, false)   /* rounding, carried on */                                   \
-    X(MODEL, "model", true, false)    /* the model contradicts itself on the reference */          \
-    X(MEMORY, "memory", true, false)  /* the target keeps something from run to run */             \
-    X(CARRY, "carry", true, false)    /* its own state leads it astray, and no step alone */       \
-    X(ALL, "all", true, true)         /* every step */                                             \
-    X(STEP, "step", true, true)       /* one step: its data */                                     \
-    X(PREFILL, "prefill", true, true) /* only where many pieces come at once */                    \
-    X(DECODE, "decode", true, true)   /* only behind a state */                                    \
-    X(LENGTH, "length", true, true)   /* from a length on, however it was reached */               \
-    X(ONSET, "onset", true, true)     /* from a step on */                                         \
-    X(SOME, "some", true, true)       /* some steps */
+    X(DRIFT, "drift", false, false)      /* rounding, carried on */                                \
+    X(SCHEDULE, "schedule", true, false) /* the host that recorded them feeds them otherwise */    \
+    X(MODEL, "model", true, false)       /* the model contradicts itself on the reference */       \
+    X(MEMORY, "memory", true, false)     /* the target keeps something from run to run */          \
+    X(CARRY, "carry", true, false)       /* its own state leads it astray, and no step alone */    \
+    X(ALL, "all", true, true)            /* every step */                                          \
+    X(STEP, "step", true, true)          /* one step: its data */                                  \
+    X(PREFILL, "prefill", true, true)    /* only where many pieces come at once */                 \
+    X(DECODE, "decode", true, true)      /* only behind a state */                                 \
+    X(LENGTH, "length", true, true)      /* from a length on, however it was reached */            \
+    X(ONSET, "onset", true, true)        /* from a step on */                                      \
+    X(SOME, "some", true, true)          /* some steps */
 
 enum odb_sequence_verdict {
 #define ODB_SEQUENCE_ENUM(name, word, diverges, searched) ODB_SEQUENCE_##name,
@@ -65,9 +67,11 @@ struct odb_sequence_seen {
 };
 
 struct odb_sequence {
-    const struct odb_plan *plan; /* borrowed */
-    struct odb_streams *streams; /* borrowed */
-    struct odb_rollout *rollout; /* owned */
+    const struct odb_plan *plan;               /* borrowed */
+    struct odb_streams *streams;               /* borrowed */
+    const struct odb_recorded_steps *recorded; /* borrowed: the target; NULL: it runs */
+    struct odb_schedule schedule;              /* of recorded: as the plan has it, or not */
+    struct odb_rollout *rollout;               /* owned; NULL: SCHEDULE, where nothing is run */
     struct odb_consistency consistency;
     struct odb_samples forced;      /* a sample for each step */
     struct odb_sequence_seen *seen; /* owned; [plan->steps] */

@@ -67,19 +67,34 @@ static json_t *sequence_token(const struct odb_step_token *token)
                      sequence_number(token->reference_nll));
 }
 
+/* NULL: the target is no recording. */
+static json_t *sequence_schedule(const struct odb_sequence *s)
+{
+    const struct odb_schedule *schedule = &s->schedule;
+    const char *name = NULL;
+    if (!s->recorded)
+        return json_null();
+    if (schedule->input >= 0)
+        name = s->plan->model->graph->values[s->plan->inputs.items[schedule->input].value].name;
+    return json_pack("{so,so,sI,sI,sI,so}", "input", odb_json_text(name), "how",
+                     odb_json_text(schedule->how), "steps", (json_int_t)schedule->wrong, "others",
+                     (json_int_t)schedule->others, "checked", (json_int_t)schedule->checked,
+                     "unknown", odb_json_text(schedule->unknown));
+}
+
 static json_t *sequence_steps(const struct odb_sequence *s)
 {
     json_t *list = json_array();
     for (size_t k = 0; k < s->plan->steps; k++) {
-        const struct odb_sequence_step *step = &s->rollout->steps.items[k];
         const struct odb_sample *forced = &s->forced.items.items[k];
-        json_array_append_new(
-            list, json_pack("{sI,sI,sI,so,so,so,so,so}", "step", (json_int_t)k, "past",
-                            (json_int_t)step->past, "new", (json_int_t)step->pieces, "forced",
-                            odb_json_text(odb_verdict_name(forced->verdict)), "failure",
-                            odb_json_text(forced->why), "outputs", sequence_outputs(s, k), "token",
-                            sequence_token(&s->seen[k].token), "envelope",
-                            sequence_number(s->seen[k].envelope)));
+        json_array_append_new(list, json_pack("{sI,sI,sI,so,so,so,so,so}", "step", (json_int_t)k,
+                                              "past", (json_int_t)odb_plan_past(s->plan, k), "new",
+                                              (json_int_t)odb_plan_pieces(s->plan, k), "forced",
+                                              odb_json_text(odb_verdict_name(forced->verdict)),
+                                              "failure", odb_json_text(forced->why), "outputs",
+                                              sequence_outputs(s, k), "token",
+                                              sequence_token(&s->seen[k].token), "envelope",
+                                              sequence_number(s->seen[k].envelope)));
     }
     return list;
 }
@@ -99,7 +114,7 @@ json_t *odb_sequence_json(const struct odb_sequence *s)
     bool placed = odb_sequence_diverges(s->verdict) || s->verdict == ODB_SEQUENCE_DRIFT;
     odb_sequence_headline(s, &text);
     json_t *told = json_pack(
-        "{sI,ss,so,so,so,so,so,so,so,sI,sI,sb,so}", "n", (json_int_t)s->plan->steps, "verdict",
+        "{sI,ss,so,so,so,so,so,so,so,so,sI,sI,sb,so}", "n", (json_int_t)s->plan->steps, "verdict",
         odb_sequence_word(s->verdict), "text", odb_json_text(odb_buf_text(&text)), "onset",
         placed ? json_integer((json_int_t)s->step) : json_null(), "output",
         s->output < 0
@@ -111,9 +126,9 @@ json_t *odb_sequence_json(const struct odb_sequence *s)
             ? json_null()
             : odb_json_text(
                   s->plan->model->graph->values[s->plan->inputs.items[s->carry].value].name),
-        "carries", sequence_carries(s->plan), "itself", sequence_itself(&s->consistency), "steps",
-        sequence_steps(s), "runs", (json_int_t)s->runs, "loads", (json_int_t)s->loads, "stopped",
-        (int)s->stopped, "own",
+        "carries", sequence_carries(s->plan), "itself", sequence_itself(&s->consistency),
+        "schedule", sequence_schedule(s), "steps", sequence_steps(s), "runs", (json_int_t)s->runs,
+        "loads", (json_int_t)s->loads, "stopped", (int)s->stopped, "own",
         s->own ? json_pack("{sI,sI,sI}", "step", (json_int_t)s->own, "target",
                            (json_int_t)s->own_token, "reference", (json_int_t)s->reference_token)
                : json_null());

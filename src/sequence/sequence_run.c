@@ -56,8 +56,8 @@ static void sequence_sources(struct odb_sequence *s)
 {
     char text[64];
     for (size_t k = 0; k < s->plan->steps; k++)
-        odb_push(&s->forced.items, (struct odb_sample){.source = odb_xstrdup(odb_rollout_step_text(
-                                                           s->rollout, k, text, sizeof text)),
+        odb_push(&s->forced.items, (struct odb_sample){.source = odb_xstrdup(odb_plan_step_text(
+                                                           s->plan, k, text, sizeof text)),
                                                        .verdict = ODB_VERDICT_UNTESTED,
                                                        .error = NAN,
                                                        .noise = NAN,
@@ -88,8 +88,29 @@ static void sequence_end(struct odb_sequence *s, struct odb_plan *plan, struct o
     odb_streams_end(streams);
 }
 
+/* What was recorded against the plan; then the reference is fed the same. */
+static enum odb_status sequence_recorded(struct odb_sequence *s, struct odb_recorded_steps *steps,
+                                         const struct odb_search_hooks *hooks,
+                                         struct odb_error *err)
+{
+    s->recorded = steps;
+    s->consistency.why = odb_xstrdup("a recording is judged by what it was fed");
+    sequence_begin(s);
+    sequence_sources(s);
+    ODB_TRY(odb_recorded_steps_read(steps, s->plan, hooks, err));
+    ODB_TRY(odb_schedule_check(&s->schedule, s->plan, s->streams, steps, err));
+    if (s->schedule.input < 0)
+        return odb_rollout_make(&s->rollout, s->plan, s->streams, NULL, 0, odb_schedule_fed, steps,
+                                hooks, err);
+    s->verdict = ODB_SEQUENCE_SCHEDULE;
+    s->step = s->schedule.step;
+    if (s->plan->inputs.items[s->schedule.input].move == ODB_MOVE_CARRY)
+        s->carry = s->schedule.input;
+    return ODB_OK;
+}
+
 enum odb_status odb_sequence_check(struct odb_sequence *s, struct odb_plan *plan,
-                                   struct odb_streams *streams,
+                                   struct odb_streams *streams, struct odb_recorded_steps *recorded,
                                    const struct odb_search_hooks *hooks, struct odb_error *err)
 {
     *s = (struct odb_sequence){.plan = plan,
@@ -97,7 +118,10 @@ enum odb_status odb_sequence_check(struct odb_sequence *s, struct odb_plan *plan
                                .logits = odb_plan_logits(plan),
                                .output = -1,
                                .carry = -1,
+                               .schedule = {.input = -1},
                                .whole = ODB_VERDICT_UNTESTED};
+    if (recorded)
+        return sequence_recorded(s, recorded, hooks, err);
     ODB_TRY(odb_rollout_make(&s->rollout, plan, streams, NULL, 0, NULL, NULL, hooks, err));
     sequence_end(s, plan, streams);
     sequence_begin(s);
@@ -116,6 +140,7 @@ void odb_sequence_dispose(struct odb_sequence *s)
     }
     free(s->seen);
     odb_rollout_free(s->rollout);
+    odb_schedule_dispose(&s->schedule);
     odb_consistency_dispose(&s->consistency);
     odb_samples_dispose(&s->forced);
     odb_buf_dispose(&s->evidence);
@@ -246,7 +271,7 @@ enum odb_status odb_sequence_judge(struct odb_sequence *s, const struct odb_bise
     for (size_t k = 0; k < s->plan->steps; k++)
         s->unknown |= s->seen[k].judged && (s->forced.items.items[k].failed != ODB_OK ||
                                             odb_sample_unknown(&s->forced.items.items[k]));
-    if (!s->unknown && s->plan->steps > 1)
+    if (!s->unknown && s->plan->steps > 1 && !s->recorded)
         ODB_TRY(sequence_ask_more(s, options, &moved, err));
     if (moved) {
         s->verdict = ODB_SEQUENCE_MEMORY;

@@ -8,10 +8,12 @@
 #include "sequence/sequence_found.h"
 
 /* The reference's steps, and the model against itself: all pieces at once give what step by step
- * gives, and what a state held stays. A plan that a formula ends loses the steps behind it. out is
- * the caller's to dispose of, on failure too. */
+ * gives, and what a state held stays. A plan that a formula ends loses the steps behind it.
+ * recorded: the target's steps, whose schedule is looked at first, and alone if it is off, and
+ * which the reference is fed as they were; NULL: the target runs. out is the caller's to dispose
+ * of, on failure too. */
 enum odb_status odb_sequence_check(struct odb_sequence *out, struct odb_plan *plan,
-                                   struct odb_streams *streams,
+                                   struct odb_streams *streams, struct odb_recorded_steps *recorded,
                                    const struct odb_search_hooks *hooks,
                                    struct odb_error *err) ODB_MUST_USE;
 /* Forced, in another order, and free, after odb_sequence_check(). */

@@ -21,7 +21,7 @@
 
 static const char *words_step(const struct odb_sequence *s, char *buf, size_t size)
 {
-    return odb_rollout_step_text(s->rollout, s->step, buf, size);
+    return odb_plan_step_text(s->plan, s->step, buf, size);
 }
 
 static void words_output(const struct odb_sequence *s, struct odb_buf *out)
@@ -88,7 +88,7 @@ static void words_forced(const struct odb_sequence *s, struct odb_buf *out)
         break;
     case ODB_SEQUENCE_PREFILL:
         odb_buf_printf(out, "only %s is wrong, where %zu pieces come at once: the prefill path",
-                       step, s->rollout->steps.items[s->step].pieces);
+                       step, odb_plan_pieces(s->plan, s->step));
         break;
     case ODB_SEQUENCE_DECODE:
         odb_buf_printf(out,
@@ -128,7 +128,9 @@ static void words_pass(const struct odb_sequence *s, struct odb_buf *out)
 void odb_sequence_headline(const struct odb_sequence *s, struct odb_buf *out)
 {
     char step[64];
-    if (s->verdict == ODB_SEQUENCE_MODEL) {
+    if (s->verdict == ODB_SEQUENCE_SCHEDULE) {
+        odb_schedule_put(&s->schedule, s->plan, out);
+    } else if (s->verdict == ODB_SEQUENCE_MODEL) {
         words_model(s, out);
     } else if (odb_sequence_searches(s->verdict)) {
         words_forced(s, out);
@@ -253,6 +255,32 @@ void odb_sequence_put_itself(const struct odb_sequence *s, struct odb_buf *out)
                        c->error);
 }
 
+/* What was held against the plan, and what to say where the plan is not what the host does. */
+static void words_schedule(const struct odb_sequence *s, struct odb_buf *out)
+{
+    const struct odb_schedule *schedule = &s->schedule;
+    if (schedule->input < 0) {
+        odb_buf_printf(out, "%zu recorded inputs are what the plan says\n", schedule->checked);
+    } else {
+        const struct odb_plan_input *input = &s->plan->inputs.items[schedule->input];
+        const char *name = s->plan->model->graph->values[input->value].name;
+        const char *option = !s->step                        ? "--start "
+                             : input->move == ODB_MOVE_CARRY ? "--carry OUTPUT="
+                                                             : "--next ";
+        if (schedule->others)
+            odb_buf_printf(out, "%zu other input%s fed otherwise as well\n", schedule->others,
+                           schedule->others == 1 ? " is" : "s are");
+        odb_buf_puts(out, "nothing was run; where the host is right and the plan is not, say so: ");
+        odb_buf_puts(out, option);
+        odb_buf_put_shown(out, name);
+        odb_buf_puts(out, !s->step                        ? "=WHAT\n"
+                          : input->move == ODB_MOVE_CARRY ? "\n"
+                                                          : "=FORMULA\n");
+    }
+    if (schedule->unknown)
+        odb_buf_printf(out, "%s\n", schedule->unknown);
+}
+
 static void words_free(const struct odb_sequence *s, struct odb_buf *out)
 {
     size_t worst = 0;
@@ -346,11 +374,10 @@ static void words_old(const struct odb_sequence *s, struct odb_buf *out)
 
 static void words_near(const struct odb_sequence *s, struct odb_buf *out)
 {
-    const struct odb_sequence_step *at = &s->rollout->steps.items[s->step];
     bool onset = s->verdict == ODB_SEQUENCE_DECODE || s->verdict == ODB_SEQUENCE_LENGTH ||
                  s->verdict == ODB_SEQUENCE_ONSET;
     if (onset)
-        odb_constants_near(s->plan->model, (int64_t)(at->past + at->pieces), out);
+        odb_constants_near(s->plan->model, (int64_t)odb_plan_past(s->plan, s->step + 1), out);
 }
 
 void odb_sequence_put(const struct odb_sequence *s, size_t columns, struct odb_buf *out)
@@ -368,7 +395,10 @@ void odb_sequence_put(const struct odb_sequence *s, size_t columns, struct odb_b
     if (judged)
         odb_buf_puts(out, "    . agrees   x diverges   ~ drifts   o hangs on the order   - not "
                           "judged   ! not run\n");
-    odb_sequence_put_itself(s, out);
+    if (s->recorded)
+        words_schedule(s, out);
+    else
+        odb_sequence_put_itself(s, out);
     words_free(s, out);
     words_own(s, out);
     words_old(s, out);

@@ -7,6 +7,8 @@
 #include "command/call/watch.h"
 #include "command/table/command.h"
 #include "command/value/call_feeds.h"
+#include "inputs/inputs.h"
+#include "probe/run_values.h"
 
 static const enum odb_option_id sequence_ids[] = {
     ODB_OPTION_STEPS,    ODB_OPTION_PREFILL, ODB_OPTION_CHUNKS, ODB_OPTION_CARRY,
@@ -30,10 +32,37 @@ bool odb_call__step_given(const struct odb_command_call *call)
     return given;
 }
 
-enum odb_status odb_call__plan(const struct odb_command_call *call, struct odb_plan **out,
-                               struct odb_error *err)
+/* The folders of --inputs-from with a set of inputs each, by number; *n is 0 where there is one or
+ * none. The caller's. */
+static char **step_sets(const struct odb_command_call *call, size_t *n)
 {
-    struct odb_plan_options how = {.steps = (size_t)odb_call_int(call, ODB_OPTION_STEPS, 0),
+    const char *from = odb_call_option(call, ODB_OPTION_INPUTS_FROM);
+    *n = 0;
+    char **sets = from ? odb_input_sets(from, n) : NULL;
+    if (*n > 1)
+        return sets;
+    for (size_t i = 0; i < *n; i++)
+        free(sets[i]);
+    free(sets);
+    *n = 0;
+    return NULL;
+}
+
+static void step_sets_free(char **sets, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(sets[i]);
+    free(sets);
+}
+
+enum odb_status odb_call__plan(const struct odb_command_call *call, size_t recorded,
+                               struct odb_plan **out, struct odb_error *err)
+{
+    size_t n_sets;
+    char **sets = step_sets(call, &n_sets);
+    step_sets_free(sets, n_sets);
+    int64_t steps = (int64_t)(recorded ? recorded : n_sets);
+    struct odb_plan_options how = {.steps = (size_t)odb_call_int(call, ODB_OPTION_STEPS, steps),
                                    .prefill = (size_t)odb_call_int(call, ODB_OPTION_PREFILL, 0),
                                    .chunks = odb_call_option(call, ODB_OPTION_CHUNKS),
                                    .stop = odb_call_option(call, ODB_OPTION_STOP),
@@ -53,19 +82,75 @@ enum odb_status odb_call__plan(const struct odb_command_call *call, struct odb_p
     return status;
 }
 
+/* Where the inputs of steps come from. */
+struct step_source {
+    struct odb_command_call *call;
+    const struct odb_plan *plan;
+    const struct odb_recorded_steps *recorded; /* NULL: none are */
+    char **sets;                               /* owned; [n] NULL: there is one */
+    size_t n;
+};
+
+/* Those of a later step that come from outside; all others follow. */
+static enum odb_status step_recall(const struct step_source *from, size_t step,
+                                   struct odb_feeds **out, struct odb_error *err)
+{
+    const struct odb_plan *plan = from->plan;
+    int *values = odb_new_n(int, plan->inputs.n + 1);
+    struct odb_tensor **had = odb_new_n(struct odb_tensor *, plan->inputs.n + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < plan->inputs.n; i++)
+        if (plan->inputs.items[i].move == ODB_MOVE_FEED)
+            values[n++] = plan->inputs.items[i].value;
+    enum odb_status status =
+        odb_recall(plan->model, from->recorded->specs[step], values, n, had, err);
+    *out = odb_feeds_new(plan->model);
+    for (size_t i = 0; i < n; i++) {
+        if (had[i] && status == ODB_OK)
+            odb_feeds_add(*out, values[i], had[i], "recorded");
+        odb_tensor_unref(had[i]);
+    }
+    free(values);
+    free(had);
+    if (status != ODB_OK)
+        odb_feeds_free(*out);
+    return status;
+}
+
 static enum odb_status step_make(void *payload, uint32_t shift, struct odb_feeds **out,
                                  struct odb_error *err)
 {
-    struct odb_command_call *call = payload;
-    return odb_call__make_feeds(call, odb_call_option(call, ODB_OPTION_INPUTS_FROM), shift, out,
-                                err);
+    const struct step_source *from = payload;
+    const char *folder = odb_call_option(from->call, ODB_OPTION_INPUTS_FROM);
+    if (from->recorded && shift)
+        return step_recall(from, shift, out, err);
+    if (!from->sets)
+        return odb_call__make_feeds(from->call, folder, shift, out, err);
+    if (shift < from->n)
+        return odb_call__make_feeds(from->call, from->sets[shift], 0, out, err);
+    odb_fail(err, ODB_E_USAGE, "step %u has no inputs: there are %zu sets of them", shift, from->n);
+    odb_error_at(err, "--inputs-from %s", folder);
+    return odb_error_remedy(err, "take fewer --steps");
 }
 
-enum odb_status odb_call__streams(struct odb_command_call *call, const struct odb_plan *plan,
+enum odb_status odb_call__streams(struct odb_command_call *call, struct odb_plan *plan,
+                                  const struct odb_recorded_steps *recorded,
                                   struct odb_streams **out, struct odb_error *err)
 {
-    struct odb_stream_source source = {step_make, call};
-    return odb_streams_make(out, plan, &source, err);
+    struct step_source from = {.call = call, .plan = plan, .recorded = recorded};
+    struct odb_stream_source source = {step_make, &from};
+    bool said = odb_call_has(call, ODB_OPTION_CHUNKS) || odb_call_has(call, ODB_OPTION_PREFILL);
+    enum odb_status status = ODB_OK;
+    if (recorded)
+        odb_call__take_option(call, ODB_OPTION_TARGET, recorded->specs[0]);
+    else
+        from.sets = step_sets(call, &from.n);
+    if (recorded || (from.sets && !said))
+        status = odb_streams_chunks(plan, &source, err);
+    if (status == ODB_OK)
+        status = odb_streams_make(out, plan, &source, err);
+    step_sets_free(from.sets, from.n);
+    return status;
 }
 
 static enum odb_status step_number(struct odb_command_call *call, const struct odb_plan *plan,
@@ -89,14 +174,14 @@ enum odb_status odb_call__step_feeds(struct odb_command_call *call, struct odb_f
     struct odb_rollout *rollout = NULL;
     struct odb_watch watch;
     size_t step = 0;
-    enum odb_status status = odb_call__plan(call, &plan, err);
+    enum odb_status status = odb_call__plan(call, 0, &plan, err);
     if (status == ODB_OK)
         status = odb_plan_whole(plan, err);
     if (status == ODB_OK)
         status = step_number(call, plan, &step, err);
     if (status == ODB_OK) {
         plan->steps = step + 1; /* those behind it are not needed */
-        status = odb_call__streams(call, plan, &streams, err);
+        status = odb_call__streams(call, plan, NULL, &streams, err);
     }
     if (status == ODB_OK) {
         struct odb_search_hooks hooks = odb_watch_begin(&watch, call);

@@ -23,8 +23,8 @@ static void forced_begin(struct forced_case *f, struct odb_model *model,
 {
     sequence_begin(&f->made, model, how);
     f->options = (struct odb_bisect_options){.reference = "cpu", .target = target, .seed = 42};
-    MODELS_OK(
-        odb_sequence_check(&f->found, f->made.plan, f->made.streams, &f->options.hooks, &why));
+    MODELS_OK(odb_sequence_check(&f->found, f->made.plan, f->made.streams, NULL, &f->options.hooks,
+                                 &why));
     assert_int_equal(f->found.verdict, ODB_SEQUENCE_NONE);
 }
 

@@ -112,10 +112,10 @@ static enum odb_status sequence_check(struct odb_command_call *call, struct odb_
     struct odb_streams *streams = NULL;
     struct odb_sequence found = {0};
     struct odb_watch watch;
-    ODB_TRY(odb_call__streams(call, plan, &streams, err));
+    ODB_TRY(odb_call__streams(call, plan, NULL, &streams, err));
     odb_call__chosen_tell(call);
     struct odb_search_hooks hooks = odb_watch_begin(&watch, call);
-    enum odb_status status = odb_sequence_check(&found, plan, streams, &hooks, err);
+    enum odb_status status = odb_sequence_check(&found, plan, streams, NULL, &hooks, err);
     odb_watch_end(&watch);
     if (status == ODB_OK) {
         call->found = found.verdict == ODB_SEQUENCE_MODEL;
@@ -148,7 +148,7 @@ enum odb_status odb_command__sequence(struct odb_command_call *call, struct odb_
 {
     struct odb_plan *plan = NULL;
     struct odb_buf out = ODB_BUF_INIT;
-    ODB_TRY(odb_call__plan(call, &plan, err));
+    ODB_TRY(odb_call__plan(call, 0, &plan, err));
     json_t *json = sequence_plan_json(plan);
     sequence_put_plan(plan, &out);
     enum odb_status status = sequence_write(call, plan, err);

@@ -8,6 +8,7 @@
 
 #include "command/call/call.h"
 #include "command/call/call_print.h"
+#include "command/call/call_spec.h"
 #include "command/call/watch.h"
 #include "command/table/command.h"
 #include "command/value/call_feeds.h"
@@ -17,15 +18,22 @@
 #include "sequence/sequence_run.h"
 #include "sequence/sequence_words.h"
 
-static enum odb_status sequence_refuse(const struct odb_command_call *call,
+static enum odb_status sequence_refuse(const struct odb_call_sequence *s,
                                        const struct odb_bisect_options *options,
                                        struct odb_error *err)
 {
+    const struct odb_command_call *call = s->call;
+    bool single = odb_executor_recorded(options->target) && !s->recorded.n;
     const char *with = odb_call_option(call, ODB_OPTION_AGAINST) ? "--against"
                        : odb_call_option(call, ODB_OPTION_OVER)  ? "--over"
                        : odb_call_has(call, ODB_OPTION_SAMPLES)  ? "--samples"
-                       : odb_executor_recorded(options->target)  ? "a recording"
+                       : single                                  ? "a recording of one"
                                                                  : NULL;
+    if (s->recorded.n && s->plan->steps > s->recorded.n) {
+        odb_fail(err, ODB_E_USAGE, "%zu steps were recorded, and the plan has %zu", s->recorded.n,
+                 s->plan->steps);
+        return odb_error_remedy(err, "leave out --steps, or take fewer");
+    }
     if (!with)
         return ODB_OK;
     odb_fail(err, ODB_E_USAGE, "several steps cannot be searched with %s", with);
@@ -43,52 +51,94 @@ static void sequence_print(struct odb_call_sequence *s)
     odb_call__print(s->call, &out);
 }
 
+/* The target is one step's recording from now on. */
+static void sequence_target(struct odb_call_sequence *s, size_t step,
+                            struct odb_bisect_options *options)
+{
+    odb_call__take_option(s->call, ODB_OPTION_TARGET, s->recorded.specs[step]);
+    options->target = odb_call__target(s->call);
+}
+
 static enum odb_status sequence_run(struct odb_call_sequence *s, struct odb_bisect_options options,
                                     struct odb_error *err)
 {
+    struct odb_recorded_steps *recorded = s->recorded.n ? &s->recorded : NULL;
     struct odb_watch watch;
-    ODB_TRY(odb_call__streams(s->call, s->plan, &s->streams, err));
+    ODB_TRY(odb_call__streams(s->call, s->plan, recorded, &s->streams, err));
     odb_call__chosen_tell(s->call);
     options.hooks = odb_watch_begin(&watch, s->call);
     watch.cuts = true;
     enum odb_status status =
-        odb_sequence_check(&s->found, s->plan, s->streams, &options.hooks, err);
-    if (status == ODB_OK && s->found.verdict != ODB_SEQUENCE_MODEL)
+        odb_sequence_check(&s->found, s->plan, s->streams, recorded, &options.hooks, err);
+    if (status == ODB_OK && s->found.verdict == ODB_SEQUENCE_NONE)
         status = odb_sequence_judge(&s->found, &options, err);
     odb_watch_end(&watch);
     return status == ODB_CANCELLED && odb_watch_spent(&watch) && s->found.rollout ? ODB_OK : status;
 }
 
+/* As the reference has them; or, where that was not run, as they were recorded. */
+static enum odb_status sequence_step_feeds(const struct odb_call_sequence *s, size_t step,
+                                           struct odb_feeds **out, struct odb_error *err)
+{
+    if (s->found.rollout)
+        return odb_rollout_feeds(out, s->found.rollout, step, err);
+    *out = odb_schedule_feeds(s->plan, &s->recorded, step);
+    return ODB_OK;
+}
+
 /* The step that is wrong; where none is, the last, which has the most behind it. */
-static enum odb_status sequence_feed(struct odb_call_sequence *s, struct odb_error *err)
+static enum odb_status sequence_feed(struct odb_call_sequence *s,
+                                     struct odb_bisect_options *options, struct odb_error *err)
 {
     struct odb_feeds *feeds;
     char text[24];
     bool placed = odb_sequence_diverges(s->found.verdict);
     size_t step = placed ? s->found.step : s->plan->steps - 1;
-    ODB_TRY(odb_rollout_feeds(&feeds, s->found.rollout, step, err));
-    odb_call__feed_take(s->call, feeds);
+    ODB_TRY(sequence_step_feeds(s, step, &feeds, err));
+    if (feeds)
+        odb_call__feed_take(s->call, feeds);
+    if (s->recorded.n && odb_call__sequence_searches(s))
+        sequence_target(s, step, options);
     snprintf(text, sizeof text, "%zu", step);
     odb_call__take_option(s->call, ODB_OPTION_AT_STEP, text);
     s->found.forced.items.items[step].searched = odb_call__sequence_searches(s);
     return ODB_OK;
 }
 
+/* One recorded step, as if it were all there is. */
+static enum odb_status sequence_one(struct odb_call_sequence *s, struct odb_bisect_options *options,
+                                    struct odb_error *err)
+{
+    int64_t step = odb_call_int(s->call, ODB_OPTION_AT_STEP, 0);
+    struct odb_feeds *feeds;
+    if (step >= (int64_t)s->recorded.n)
+        return odb_fail(err, ODB_E_USAGE, "there is no step %lld: %zu were recorded, from 0 on",
+                        (long long)step, s->recorded.n);
+    sequence_target(s, (size_t)step, options);
+    ODB_TRY(odb_call__make_feeds(s->call, odb_call_option(s->call, ODB_OPTION_INPUTS_FROM), 0,
+                                 &feeds, err));
+    odb_call__feed_take(s->call, feeds);
+    return ODB_OK;
+}
+
 enum odb_status odb_call__sequence(struct odb_command_call *call, struct odb_call_sequence *out,
-                                   const struct odb_bisect_options *options, struct odb_error *err)
+                                   struct odb_bisect_options *options, struct odb_error *err)
 {
     out->call = call;
-    if (!odb_call__plan_given(call) || odb_call__step_given(call))
+    ODB_TRY(odb_recorded_steps_find(&out->recorded, options->target, err));
+    if (out->recorded.n && odb_call__step_given(call))
+        return sequence_one(out, options, err);
+    if (!(odb_call__plan_given(call) || out->recorded.n) || odb_call__step_given(call))
         return ODB_OK;
-    ODB_TRY(odb_call__plan(call, &out->plan, err));
-    if (out->plan->steps < 2)
+    ODB_TRY(odb_call__plan(call, out->recorded.n, &out->plan, err));
+    if (out->plan->steps < 2 && !out->recorded.n)
         return ODB_OK;
     out->given = true;
-    ODB_TRY(sequence_refuse(call, options, err));
+    ODB_TRY(sequence_refuse(out, options, err));
     ODB_TRY(odb_plan_whole(out->plan, err));
     ODB_TRY(sequence_run(out, *options, err));
     call->found = odb_sequence_diverges(out->found.verdict);
-    ODB_TRY(sequence_feed(out, err));
+    ODB_TRY(sequence_feed(out, options, err));
     sequence_print(out);
     return ODB_OK;
 }
@@ -131,7 +181,7 @@ void odb_call__sequence_report(struct odb_call_sequence *s, struct odb_report *r
     struct odb_buf text = ODB_BUF_INIT;
     if (!s->given)
         return;
-    if (s->found.verdict != ODB_SEQUENCE_MODEL)
+    if (s->found.verdict != ODB_SEQUENCE_MODEL && s->found.verdict != ODB_SEQUENCE_SCHEDULE)
         sequence_undecide(&s->found, report);
     report->elsewhere |= odb_sequence_diverges(s->found.verdict);
     if (!odb_call__sequence_searches(s))
@@ -148,6 +198,7 @@ void odb_call__sequence_dispose(struct odb_call_sequence *s)
 {
     if (s->found.plan)
         odb_sequence_dispose(&s->found);
+    odb_recorded_steps_dispose(&s->recorded);
     odb_streams_free(s->streams);
     odb_plan_free(s->plan);
 }

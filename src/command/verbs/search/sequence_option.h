@@ -14,16 +14,18 @@ struct odb_report;
 struct odb_call_sequence {
     bool given; /* there is more than one step */
     struct odb_command_call *call;
-    struct odb_plan *plan;       /* owned */
-    struct odb_streams *streams; /* owned */
+    struct odb_recorded_steps recorded; /* the target's; of none if it runs */
+    struct odb_plan *plan;              /* owned */
+    struct odb_streams *streams;        /* owned */
     struct odb_sequence found;
 };
 
 /* Makes the plan, runs its steps, prints what came of them (unless JSON is printed), and makes the
- * feeds of the step that is to be searched the session's. Without options of a sequence nothing
- * changes. *out is to be disposed of always, and stays where it is. */
+ * feeds of the step that is to be searched the session's. A target with recorded steps becomes
+ * that of the step. Without options of a sequence, and without such a target, nothing changes. *out
+ * is to be disposed of always, and stays where it is. */
 enum odb_status odb_call__sequence(struct odb_command_call *call, struct odb_call_sequence *out,
-                                   const struct odb_bisect_options *options,
+                                   struct odb_bisect_options *options,
                                    struct odb_error *err) ODB_MUST_USE;
 /* Whether the nodes of that step are to be searched: else the steps alone decide. */
 bool odb_call__sequence_searches(const struct odb_call_sequence *sequence);

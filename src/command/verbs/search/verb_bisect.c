@@ -430,7 +430,7 @@ enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_er
     struct odb_bisect_options options;
     ODB_TRY(odb_call__search_options(call, &options, err));
     enum odb_status status = odb_call__sequence(call, &ways.sequence, &options, err);
-    if (status == ODB_OK)
+    if (status == ODB_OK && !ways.sequence.given) /* whose steps have the sets of inputs */
         status = odb_call__samples(call, &ways.samples, &options, err);
     if (status == ODB_OK)
         status = odb_call__against(call, &ways.against, &options, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sequence/stream.h"
+#include "sequence/plan/stream.h"
 
 #include <errno.h>
 #include <math.h>
@@ -123,18 +123,61 @@ static const struct odb_feed *stream_made(const struct odb_feeds *feeds, int val
     return NULL;
 }
 
-/* Pieces from inputs made with one seed after the other, until there are enough. */
+/* The first input whose pieces are counted, and made; SIZE_MAX: none is. */
+static size_t stream_counted(const struct odb_plan *plan)
+{
+    for (size_t i = 0; i < plan->inputs.n; i++) {
+        const struct odb_plan_input *input = &plan->inputs.items[i];
+        if (input->move == ODB_MOVE_FEED && input->axis >= 0 && !strcmp(input->start, "made"))
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+enum odb_status odb_streams_chunks(struct odb_plan *plan, const struct odb_stream_source *source,
+                                   struct odb_error *err)
+{
+    size_t counted = stream_counted(plan);
+    if (counted == SIZE_MAX)
+        return ODB_OK;
+    const struct odb_plan_input *input = &plan->inputs.items[counted];
+    plan->chunks.n = 0;
+    for (size_t k = 0; k < plan->steps; k++) {
+        struct odb_feeds *feeds;
+        ODB_TRY(source->make(source->payload, (uint32_t)k, &feeds, err));
+        const struct odb_feed *feed = stream_made(feeds, input->value);
+        bool fits = feed && feed->tensor->rank > input->axis && feed->tensor->dims[input->axis];
+        odb_push(&plan->chunks, fits ? (size_t)feed->tensor->dims[input->axis] : (size_t)1);
+        odb_feeds_free(feeds);
+    }
+    return ODB_OK;
+}
+
+static enum odb_status stream_untold(const char *name, uint32_t step, struct odb_error *err)
+{
+    odb_fail(err, ODB_E_INPUT, "step %u has no input '%s', and nothing tells what it was fed", step,
+             name);
+    return odb_error_remedy(err, "say --feed '%s=NUMBERS', or a file", name);
+}
+
+/* Pieces from inputs made with one seed after the other, or step by step, until there are enough.
+ */
 static enum odb_status stream_generate(struct odb_streams *streams,
                                        const struct odb_stream_source *source, size_t i,
                                        struct odb_error *err)
 {
     const struct odb_plan_input *input = &streams->plan->inputs.items[i];
+    const struct odb_value *value = &streams->plan->model->graph->values[input->value];
     struct stream *s = &streams->items[i];
     size_t had = 0;
     for (uint32_t shift = 0; had < streams->pieces; shift++) {
         struct odb_feeds *feeds;
         ODB_TRY(source->make(source->payload, shift, &feeds, err));
         const struct odb_feed *feed = stream_made(feeds, input->value);
+        if (!feed) {
+            odb_feeds_free(feeds);
+            return stream_untold(value->name, shift, err);
+        }
         struct odb_tensor *t = feed->tensor;
         if (!shift)
             snprintf(s->source, sizeof s->source, "%s", feed->source);
@@ -144,7 +187,7 @@ static enum odb_status stream_generate(struct odb_streams *streams,
         had += n;
         if (!n)
             return odb_fail(err, ODB_E_INPUT, "input '%s' is made with no place on axis %d",
-                            streams->plan->model->graph->values[input->value].name, input->axis);
+                            value->name, input->axis);
     }
     if (input->axis < 0)
         return ODB_OK;

@@ -4,13 +4,14 @@
  * inputs and states begin with. They are made once, so that any step can be made again, and in
  * other chunks.
  */
-#ifndef ODB_SEQUENCE_STREAM_H
-#define ODB_SEQUENCE_STREAM_H
+#ifndef ODB_SEQUENCE_PLAN_STREAM_H
+#define ODB_SEQUENCE_PLAN_STREAM_H
 
 #include "run/feeds.h"
 #include "sequence/plan/sequence_plan.h"
 
-/* Makes the inputs of the model as the input settings say, with so much more than the seed. */
+/* Makes the inputs of the model as the input settings say, with so much more than the seed, or
+ * those of that step. */
 struct odb_stream_source {
     enum odb_status (*make)(void *payload, uint32_t shift, struct odb_feeds **out,
                             struct odb_error *err);
@@ -19,6 +20,10 @@ struct odb_stream_source {
 
 struct odb_streams;
 
+/* Where each step has inputs of its own, as source makes them for it: as many pieces as it has of
+ * what is counted become the plan's chunks. */
+enum odb_status odb_streams_chunks(struct odb_plan *plan, const struct odb_stream_source *source,
+                                   struct odb_error *err) ODB_MUST_USE;
 /* ODB_E_USAGE: a file, a list or a number of the plan does not fit its input. */
 enum odb_status odb_streams_make(struct odb_streams **out, const struct odb_plan *plan,
                                  const struct odb_stream_source *source,
