@@ -431,6 +431,15 @@ static enum odb_status inputs_from_folder(struct inputs_work *work, const char *
         free(name);
     }
     bool pictures = false;
+    if (status == ODB_OK && work->n && !found) { /* a dump has them in a folder of their own */
+        char *inner = odb_xasprintf("%s/inputs", dir);
+        bool dump = inputs_exists(inner);
+        if (dump)
+            status = inputs_from_folder(work, inner, err);
+        free(inner);
+        if (dump)
+            return status;
+    }
     if (status == ODB_OK && work->n && !found)
         status = inputs_from_pictures(work, dir, &pictures, err);
     if (status == ODB_OK && work->n && !found && !pictures) {

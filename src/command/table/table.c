@@ -344,7 +344,7 @@ static const struct odb_command command_table[] = {
         .name = "dump",
         .group = "find the fault",
         .args = args_dump,
-        .options = OPTIONS(OPTS_DUMP, ODB_OPTION_JSON_FILE),
+        .options = OPTIONS(OPTS_DUMP, OPTS_PLAN, ODB_OPTION_AT_STEP, ODB_OPTION_JSON_FILE),
         .help = "write the outputs of all nodes as files, as dump_tools does, and compare them",
         .text = "Writes what an executor computes as inputs/NAME.npy, "
                 "outputs/topoidx_NNNNN__NAME.npy and dump_info.json: full writes the output of "
@@ -353,7 +353,9 @@ static const struct odb_command command_table[] = {
                 "outputs of nodes in topological order, without Constant nodes. With --inputs or "
                 "--outputs only the part between them is there. Inputs that are not given are "
                 "those of numpy.random.default_rng(42). With --compare-dir the outputs are "
-                "compared, and compare_result.log and compare_results.xlsx written. "
+                "compared, and compare_result.log and compare_results.xlsx written. With --steps "
+                "a model with a state runs step by step, on what the executor itself gave, into "
+                "step_00000 and so on; see onnxdbg-sequence(7). "
                 "A dump that was stopped goes on where it was when it is given again. "
                 "onnxdbg-dump-tools(7) has all of it; the old names dump_full, dump_once, "
                 "dump_range and dump_list work, too. In the debugger the model, its inputs and the "

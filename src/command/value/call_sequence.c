@@ -9,6 +9,7 @@
 #include "command/value/call_feeds.h"
 #include "inputs/inputs.h"
 #include "probe/run_values.h"
+#include "system/file.h"
 
 static const enum odb_option_id sequence_ids[] = {
     ODB_OPTION_STEPS,    ODB_OPTION_PREFILL, ODB_OPTION_CHUNKS, ODB_OPTION_CARRY,
@@ -21,6 +22,16 @@ bool odb_call__plan_given(const struct odb_command_call *call)
         if (odb_call_has(call, sequence_ids[i]))
             return true;
     return false;
+}
+
+bool odb_call__plan_said(const struct odb_command_call *call)
+{
+    bool said = false;
+    for (size_t i = 0; i < call->options.n; i++)
+        for (size_t k = 0; k < ODB_COUNT(sequence_ids); k++)
+            said |= call->options.items[i].id == sequence_ids[k] &&
+                    !odb_call__took(call, &call->options.items[i]);
+    return said;
 }
 
 bool odb_call__step_given(const struct odb_command_call *call)
@@ -55,14 +66,12 @@ static void step_sets_free(char **sets, size_t n)
     free(sets);
 }
 
-enum odb_status odb_call__plan(const struct odb_command_call *call, size_t recorded,
-                               struct odb_plan **out, struct odb_error *err)
+/* The plan as the options say; steps: where --steps says nothing, 0: as usual. */
+static enum odb_status step_plan(const struct odb_command_call *call, size_t steps,
+                                 struct odb_plan **out, struct odb_error *err)
 {
-    size_t n_sets;
-    char **sets = step_sets(call, &n_sets);
-    step_sets_free(sets, n_sets);
-    int64_t steps = (int64_t)(recorded ? recorded : n_sets);
-    struct odb_plan_options how = {.steps = (size_t)odb_call_int(call, ODB_OPTION_STEPS, steps),
+    struct odb_plan_options how = {.steps =
+                                       (size_t)odb_call_int(call, ODB_OPTION_STEPS, (int64_t)steps),
                                    .prefill = (size_t)odb_call_int(call, ODB_OPTION_PREFILL, 0),
                                    .chunks = odb_call_option(call, ODB_OPTION_CHUNKS),
                                    .stop = odb_call_option(call, ODB_OPTION_STOP),
@@ -133,22 +142,77 @@ static enum odb_status step_make(void *payload, uint32_t shift, struct odb_feeds
     return odb_error_remedy(err, "take fewer --steps");
 }
 
-enum odb_status odb_call__streams(struct odb_command_call *call, struct odb_plan *plan,
-                                  const struct odb_recorded_steps *recorded,
-                                  struct odb_streams **out, struct odb_error *err)
+static void step_source_begin(struct step_source *from, struct odb_command_call *call,
+                              const struct odb_plan *plan,
+                              const struct odb_recorded_steps *recorded)
 {
-    struct step_source from = {.call = call, .plan = plan, .recorded = recorded};
-    struct odb_stream_source source = {step_make, &from};
-    bool said = odb_call_has(call, ODB_OPTION_CHUNKS) || odb_call_has(call, ODB_OPTION_PREFILL);
-    enum odb_status status = ODB_OK;
+    *from = (struct step_source){.call = call, .plan = plan, .recorded = recorded};
     if (recorded)
         odb_call__take_option(call, ODB_OPTION_TARGET, recorded->specs[0]);
     else
-        from.sets = step_sets(call, &from.n);
+        from->sets = step_sets(call, &from->n);
+}
+
+/* As many pieces as each step has: where that is recorded, or in sets and not said otherwise. */
+static enum odb_status step_chunks(struct odb_command_call *call, struct odb_plan *plan,
+                                   const struct odb_recorded_steps *recorded, struct odb_error *err)
+{
+    struct step_source from;
+    struct odb_stream_source source = {step_make, &from};
+    bool said = odb_call_has(call, ODB_OPTION_CHUNKS) || odb_call_has(call, ODB_OPTION_PREFILL);
+    enum odb_status status = ODB_OK;
+    step_source_begin(&from, call, plan, recorded);
     if (recorded || (from.sets && !said))
         status = odb_streams_chunks(plan, &source, err);
-    if (status == ODB_OK)
-        status = odb_streams_make(out, plan, &source, err);
+    step_sets_free(from.sets, from.n);
+    return status;
+}
+
+enum odb_status odb_call__plan(struct odb_command_call *call,
+                               const struct odb_recorded_steps *recorded, struct odb_plan **out,
+                               struct odb_error *err)
+{
+    struct odb_plan *plan;
+    size_t n;
+    char **sets = step_sets(call, &n);
+    step_sets_free(sets, n);
+    ODB_TRY(step_plan(call, recorded ? recorded->n : n, &plan, err));
+    enum odb_status status = ODB_OK;
+    if (recorded && plan->steps > recorded->n) {
+        odb_fail(err, ODB_E_USAGE, "%zu steps were recorded, and the plan has %zu", recorded->n,
+                 plan->steps);
+        status = odb_error_remedy(err, "leave out --steps, or take fewer");
+    } else if (!plan->asks.n) {
+        status = step_chunks(call, plan, recorded, err);
+    }
+    if (status != ODB_OK) {
+        odb_plan_free(plan);
+        return status;
+    }
+    *out = plan;
+    return ODB_OK;
+}
+
+enum odb_status odb_call__plan_write(const struct odb_plan *plan, const char *folder,
+                                     struct odb_error *err)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    char *path = odb_xasprintf("%s/plan.seq", folder);
+    odb_plan_put(plan, &text);
+    enum odb_status status = odb_file_write(path, text.data, text.len, err);
+    odb_buf_dispose(&text);
+    free(path);
+    return status;
+}
+
+enum odb_status odb_call__streams(struct odb_command_call *call, const struct odb_plan *plan,
+                                  const struct odb_recorded_steps *recorded,
+                                  struct odb_streams **out, struct odb_error *err)
+{
+    struct step_source from;
+    struct odb_stream_source source = {step_make, &from};
+    step_source_begin(&from, call, plan, recorded);
+    enum odb_status status = odb_streams_make(out, plan, &source, err);
     step_sets_free(from.sets, from.n);
     return status;
 }
@@ -174,7 +238,7 @@ enum odb_status odb_call__step_feeds(struct odb_command_call *call, struct odb_f
     struct odb_rollout *rollout = NULL;
     struct odb_watch watch;
     size_t step = 0;
-    enum odb_status status = odb_call__plan(call, 0, &plan, err);
+    enum odb_status status = odb_call__plan(call, NULL, &plan, err);
     if (status == ODB_OK)
         status = odb_plan_whole(plan, err);
     if (status == ODB_OK)

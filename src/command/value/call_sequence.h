@@ -12,17 +12,24 @@ struct odb_command_call;
 
 /* Whether the call says anything of a sequence. */
 bool odb_call__plan_given(const struct odb_command_call *call);
+/* The same of the user, with this call: settings of a console aside. */
+bool odb_call__plan_said(const struct odb_command_call *call);
 /* Whether the user names, with this call, one step of it. */
 bool odb_call__step_given(const struct odb_command_call *call);
-/* The plan that its options make; the caller's. Without --steps there are as many as were recorded
- * (0: none), or as --inputs-from has sets of inputs. As odb_plan_make(). */
-enum odb_status odb_call__plan(const struct odb_command_call *call, size_t recorded,
-                               struct odb_plan **out, struct odb_error *err) ODB_MUST_USE;
+/* The plan that its options make; the caller's. recorded: NULL: none are. Without --steps there are
+ * as many as were recorded, or as the folder of --inputs-from has sets of inputs; and each takes as
+ * many pieces as it has there, unless --chunks or --prefill say otherwise of sets. As
+ * odb_plan_make(), and ODB_E_USAGE where less were recorded. */
+enum odb_status odb_call__plan(struct odb_command_call *call,
+                               const struct odb_recorded_steps *recorded, struct odb_plan **out,
+                               struct odb_error *err) ODB_MUST_USE;
+/* Writes folder/plan.seq, for --sequence. */
+enum odb_status odb_call__plan_write(const struct odb_plan *plan, const char *folder,
+                                     struct odb_error *err) ODB_MUST_USE;
 /* What a plan takes from outside: recorded, where that is not NULL, else as the call's input
  * settings say, of which each set in the folder of --inputs-from is a step's; the caller's, and the
- * plan stays where it is. Steps take as many pieces as they have there, unless the call says how
- * many. The target of the call becomes that of the first recorded step. */
-enum odb_status odb_call__streams(struct odb_command_call *call, struct odb_plan *plan,
+ * plan stays where it is. The target of the call becomes that of the first recorded step. */
+enum odb_status odb_call__streams(struct odb_command_call *call, const struct odb_plan *plan,
                                   const struct odb_recorded_steps *recorded,
                                   struct odb_streams **out, struct odb_error *err) ODB_MUST_USE;
 /* The feeds of --at-step, or of the last step, on the reference; the caller's. ODB_E_USAGE: there

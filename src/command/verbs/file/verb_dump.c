@@ -20,7 +20,9 @@
 #include "command/table/verbs.h"
 #include "command/value/call_feeds.h"
 #include "command/value/search_options.h"
+#include "command/value/call_sequence.h"
 #include "command/verbs/file/dump_json.h"
+#include "command/verbs/file/dump_steps.h"
 #include "command/verbs/file/part.h"
 #include "compare/oldstyle.h"
 #include "dump/dump.h"
@@ -50,8 +52,10 @@ struct dump_command {
     struct odb_feeds *own;         /* owned; NULL: they are the session's */
     char *root, *inputs, *folder;  /* owned */
     struct odb_oldstyle_options limits;
-    json_t *json; /* owned; NULL: nothing is dumped yet */
-    bool instead; /* it is printed, and nothing else */
+    const char *step; /* borrowed: the folder of a step; NULL: there are none */
+    json_t *json;     /* owned; NULL: nothing is dumped yet */
+    json_t *steps;    /* owned: of each step; NULL: there are none */
+    bool instead;     /* it is printed, and nothing else */
 };
 
 static const char *dump_option(const struct dump_command *d, enum odb_option_id id,
@@ -288,9 +292,13 @@ static enum odb_status dump_feeds(struct dump_command *d, struct odb_error *err)
         for (size_t k = 0; k < ODB_COUNT(ids); k++)
             asked |= d->call->options.items[i].id == ids[k];
     d->feeds = d->call->session->feeds;
-    if (!asked)
-        return ODB_OK;
-    ODB_TRY(dump_make_feeds(d, err));
+    if (odb_call__step_given(d->call)) {
+        ODB_TRY(odb_call__step_feeds(d->call, &d->own, err));
+    } else {
+        if (!asked)
+            return ODB_OK;
+        ODB_TRY(dump_make_feeds(d, err));
+    }
     odb_call__feed_tell(d->call, d->own);
     d->feeds = d->own;
     return ODB_OK;
@@ -385,8 +393,12 @@ static enum odb_status dump_open(struct dump_command *d, struct odb_error *err)
 static void dump_folders(struct dump_command *d)
 {
     const char *root = odb_call_option(d->call, ODB_OPTION_ROOT_DIR);
-    d->root = root ? odb_xstrdup(root)
-                   : odb_xasprintf("%.*s_dump", (int)strcspn(d->executor, ":,@"), d->executor);
+    free(d->root);
+    free(d->inputs);
+    free(d->folder);
+    d->root = d->step ? odb_xstrdup(d->step)
+              : root  ? odb_xstrdup(root)
+                      : odb_xasprintf("%.*s_dump", (int)strcspn(d->executor, ":,@"), d->executor);
     d->inputs = odb_xasprintf("%s/%s", d->root, dump_option(d, ODB_OPTION_INPUTS_DIR, "inputs"));
     d->folder = odb_xasprintf("%s/%s", d->root, dump_option(d, ODB_OPTION_OUTPUTS_DIR, "outputs"));
 }
@@ -525,6 +537,55 @@ static enum odb_status dump_write(struct dump_command *d, struct odb_error *err)
     return status;
 }
 
+/* --- step by step ------------------------------------------------------------------------------
+ */
+
+/* The options of a sequence were given, with this command; those of a session are about its search.
+ */
+static bool dump_has_steps(const struct dump_command *d)
+{
+    return odb_call__plan_said(d->call) && !odb_call__step_given(d->call);
+}
+
+static enum odb_status dump_refuse_steps(const struct dump_command *d, struct odb_error *err)
+{
+    const char *with = d->kind != DUMP_FULL                            ? dump_kinds[d->kind]
+                       : d->part                                       ? "--inputs and --outputs"
+                       : odb_call_has(d->call, ODB_OPTION_COMPARE_DIR) ? "--compare-dir"
+                                                                       : NULL;
+    if (!with)
+        return ODB_OK;
+    odb_fail(err, ODB_E_USAGE, "several steps are dumped in full, and not with %s", with);
+    return odb_error_remedy(err, "dump one step: --at-step K");
+}
+
+static enum odb_status dump_step(void *payload, const char *folder, const struct odb_feeds *feeds,
+                                 struct odb_error *err)
+{
+    struct dump_command *d = payload;
+    d->step = folder;
+    d->feeds = feeds;
+    enum odb_status status = dump_write(d, err);
+    if (d->json)
+        json_array_append_new(d->steps, d->json);
+    d->json = NULL;
+    d->step = NULL;
+    d->feeds = NULL;
+    return status;
+}
+
+static enum odb_status dump_steps(struct dump_command *d, struct odb_error *err)
+{
+    ODB_TRY(dump_refuse_steps(d, err));
+    dump_folders(d);
+    char *root = odb_xstrdup(d->root);
+    d->steps = json_array();
+    enum odb_status status = odb_call__dump_steps(d->call, root, dump_step, d, err);
+    d->json = json_pack("{so,so}", "root", odb_json_text(root), "steps", d->steps);
+    free(root);
+    return status;
+}
+
 /* --- comparing -------------------------------------------------------------------------------- */
 
 static bool dump_compared(void *payload, size_t done, size_t total)
@@ -587,6 +648,10 @@ enum odb_status odb_command__dump(struct odb_command_call *call, struct odb_erro
     ODB_TRY_OUT(dump_open(&d, err));
     ODB_TRY_OUT(dump_part(&d, err));
     ODB_TRY_OUT(dump_choose(&d, err));
+    if (dump_has_steps(&d)) {
+        status = dump_steps(&d, err);
+        goto out;
+    }
     ODB_TRY_OUT(dump_feeds(&d, err));
     ODB_TRY_OUT(dump_write(&d, err));
     status = dump_compare(&d, err);

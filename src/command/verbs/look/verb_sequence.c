@@ -148,7 +148,7 @@ enum odb_status odb_command__sequence(struct odb_command_call *call, struct odb_
 {
     struct odb_plan *plan = NULL;
     struct odb_buf out = ODB_BUF_INIT;
-    ODB_TRY(odb_call__plan(call, 0, &plan, err));
+    ODB_TRY(odb_call__plan(call, NULL, &plan, err));
     json_t *json = sequence_plan_json(plan);
     sequence_put_plan(plan, &out);
     enum odb_status status = sequence_write(call, plan, err);

@@ -29,11 +29,6 @@ static enum odb_status sequence_refuse(const struct odb_call_sequence *s,
                        : odb_call_has(call, ODB_OPTION_SAMPLES)  ? "--samples"
                        : single                                  ? "a recording of one"
                                                                  : NULL;
-    if (s->recorded.n && s->plan->steps > s->recorded.n) {
-        odb_fail(err, ODB_E_USAGE, "%zu steps were recorded, and the plan has %zu", s->recorded.n,
-                 s->plan->steps);
-        return odb_error_remedy(err, "leave out --steps, or take fewer");
-    }
     if (!with)
         return ODB_OK;
     odb_fail(err, ODB_E_USAGE, "several steps cannot be searched with %s", with);
@@ -130,7 +125,7 @@ enum odb_status odb_call__sequence(struct odb_command_call *call, struct odb_cal
         return sequence_one(out, options, err);
     if (!(odb_call__plan_given(call) || out->recorded.n) || odb_call__step_given(call))
         return ODB_OK;
-    ODB_TRY(odb_call__plan(call, out->recorded.n, &out->plan, err));
+    ODB_TRY(odb_call__plan(call, out->recorded.n ? &out->recorded : NULL, &out->plan, err));
     if (out->plan->steps < 2 && !out->recorded.n)
         return ODB_OK;
     out->given = true;
