@@ -9,8 +9,10 @@
 #include "command/table/command.h"
 #include "command/table/verbs.h"
 #include "command/value/call_feeds.h"
+#include "command/value/call_sequence.h"
 #include "command/value/node_range.h"
 #include "command/value/search_options.h"
+#include "command/verbs/file/export_steps.h"
 #include "probe/body_case.h"
 #include "report/json.h"
 #include "session/session_state.h"
@@ -72,6 +74,44 @@ static json_t *export_json(const struct odb_model *model, const struct odb_repro
                      odb_json_text(result ? result->summary : NULL));
 }
 
+/* How the steps were made, of which the inputs are one's. */
+static enum odb_status export_plan(struct odb_command_call *call, const char *dir,
+                                   struct odb_error *err)
+{
+    struct odb_plan *plan;
+    if (!odb_call__plan_given(call))
+        return ODB_OK;
+    ODB_TRY(odb_call__plan(call, NULL, &plan, err));
+    enum odb_status status = odb_call__plan_write(plan, dir, err);
+    odb_plan_free(plan);
+    return status;
+}
+
+/* No node is at fault, and two steps show it. */
+static enum odb_status export_carry(struct odb_command_call *call,
+                                    const struct odb_repro_options *options, size_t step,
+                                    struct odb_error *err)
+{
+    struct odb_buf out = ODB_BUF_INIT;
+    char *own = options->dir ? NULL : odb_xasprintf("repro-steps-%zu-%zu", step - 1, step);
+    const char *dir = own ? own : options->dir;
+    enum odb_status status = odb_call__export_carry(call, dir, step, err);
+    if (status == ODB_OK) {
+        char *text = odb_xasprintf("a carry is at fault, and no node: steps %zu and %zu, as the "
+                                   "reference runs them, and plan.seq",
+                                   step - 1, step);
+        odb_buf_printf(&out, "%s: %s\n", dir, text);
+        json_t *json =
+            json_pack("{so,so,so,so,so,so,so}", "path", odb_json_text(dir), "nodes", json_array(),
+                      "reproduces", json_null(), "verdict", json_null(), "error", json_null(),
+                      "noise", json_null(), "text", odb_json_text(text));
+        free(text);
+        status = odb_call__give(call, json, &out, err);
+    }
+    free(own);
+    return status;
+}
+
 static enum odb_status export_write(struct odb_command_call *call, const struct odb_model *model,
                                     const struct odb_feeds *feeds,
                                     const struct odb_bisect_options *search,
@@ -91,6 +131,8 @@ static enum odb_status export_write(struct odb_command_call *call, const struct 
     options->encodings = search->encodings;
     options->ir_version = odb_call_int(call, ODB_OPTION_IR_VERSION, 0);
     enum odb_status status = odb_repro_write(&result, model, feeds, options, err);
+    if (status == ODB_OK)
+        status = export_plan(call, options->dir, err);
     if (status == ODB_OK) {
         if (dir) /* the command names none */
             odb_buf_printf(&out, "%s: ", dir);
@@ -137,6 +179,9 @@ enum odb_status odb_command__export(struct odb_command_call *call, struct odb_er
     }
     ODB_TRY(odb_call__search_options(call, &search, err));
     ODB_TRY(odb_call__adopt(call, &search, err));
+    size_t step;
+    if (!odb_call_arg(call, 1) && odb_call__carry_blamed(call, &step))
+        return export_carry(call, &options, step, err);
     ODB_TRY(odb_call__feeds(call, &feeds, err));
     search.hooks = options.hooks = odb_watch_begin(&watch, call);
     bool inside = false;
