@@ -215,7 +215,7 @@ enum odb_status odb_call__feeds(struct odb_command_call *call, const struct odb_
     *out = call->session->feeds;
     if (*out)
         return ODB_OK;
-    if (odb_call__plan_given(call))
+    if (odb_call__plan_given(call) || odb_call__step_given(call))
         ODB_TRY(odb_call__step_feeds(call, &feeds, err));
     else
         ODB_TRY(odb_call__make_feeds(call, odb_call_option(call, ODB_OPTION_INPUTS_FROM), 0, &feeds,

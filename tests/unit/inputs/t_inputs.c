@@ -345,14 +345,17 @@ static void test_inputs__folders_and_archives(void **state)
     struct odb_input_options options = ODB_INPUT_OPTIONS_INIT;
     char *folder = models_folder(), *npy = odb_xasprintf("%s/x.npy", folder);
     char *npz = odb_xasprintf("%s/all.npz", folder), *set = odb_xasprintf("%s/set", folder);
-    char *pb = odb_xasprintf("%s/input_0.pb", set);
+    char *pb = odb_xasprintf("%s/input_0.pb", set), *dump = odb_xasprintf("%s/dump", folder);
+    char *inner = odb_xasprintf("%s/inputs", dump), *fed = odb_xasprintf("%s/x.npy", inner);
     struct odb_tensor *x = models_f32(2, (int64_t[]){1, 3}, (float[]){7, 8, 9});
     MODELS_OK(odb_npy_write(x, npy, &why));
     MODELS_OK(odb_npz_write(npz, (const char *const[]){"x"}, (const struct odb_tensor *const[]){x},
                             1, false, &why));
     assert_int_equal(mkdir(set, 0777), 0);
     MODELS_OK(odb_pb_write(x, "x", pb, &why));
-    const char *const from[] = {folder, npz, set};
+    assert_int_equal(mkdir(dump, 0777) | mkdir(inner, 0777), 0);
+    MODELS_OK(odb_npy_write(x, fed, &why));
+    const char *const from[] = {folder, npz, set, dump};
     for (size_t i = 0; i < ODB_COUNT(from); i++) {
         options.inputs_from = from[i];
         struct odb_feeds *feeds = inputs_make(model, &options);
@@ -373,6 +376,9 @@ static void test_inputs__folders_and_archives(void **state)
     options.inputs_from = npy;
     INPUTS_HAS(inputs_fail(model, &options, ODB_E_USAGE), "test_data_set");
     odb_tensor_unref(x);
+    free(fed);
+    free(inner);
+    free(dump);
     free(pb);
     free(set);
     free(npz);

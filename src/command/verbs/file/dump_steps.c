@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command/call/call.h"
 #include "command/value/call_feeds.h"
@@ -70,6 +71,21 @@ static enum odb_status steps_one(struct steps_dump *d, const char *root, size_t 
     return status;
 }
 
+/* What more steps left there would be taken for steps of this run. */
+static enum odb_status steps_ready(const char *root, size_t steps, struct odb_error *err)
+{
+    char name[32];
+    char *beyond = odb_xasprintf("%s/%s", root, odb_recorded_step_name(steps, name, sizeof name));
+    enum odb_status status = ODB_OK;
+    if (access(beyond, F_OK) == 0) {
+        odb_fail(err, ODB_E_USAGE, "%s is there, and would be taken for a step of this run",
+                 beyond);
+        status = odb_error_remedy(err, "remove it, or name another folder with --root-dir");
+    }
+    free(beyond);
+    return status == ODB_OK ? odb_file_mkdir(root, err) : status;
+}
+
 enum odb_status odb_call__dump_steps(struct odb_command_call *call, const char *root,
                                      odb_dump_step_fn *dump, void *payload, struct odb_error *err)
 {
@@ -83,7 +99,7 @@ enum odb_status odb_call__dump_steps(struct odb_command_call *call, const char *
         status = odb_call__streams(call, plan, NULL, &streams, err);
     if (status == ODB_OK) {
         odb_call__chosen_tell(call);
-        status = odb_file_mkdir(root, err);
+        status = steps_ready(root, plan->steps, err);
     }
     if (status == ODB_OK)
         status = odb_call__plan_write(plan, root, err);

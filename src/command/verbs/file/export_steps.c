@@ -67,8 +67,15 @@ enum odb_status odb_call__export_carry(struct odb_command_call *call, const char
     enum odb_status status;
     ODB_TRY(odb_repro_ready(dir, err));
     ODB_TRY(odb_call__plan(call, NULL, &plan, err));
+    if (step >= plan->steps) {
+        odb_fail(err, ODB_E_USAGE, "the plan ends before step %zu, where the carry leads astray",
+                 step);
+        status = odb_error_remedy(err, "give as many --steps as were searched");
+        goto out;
+    }
+    ODB_TRY_OUT(odb_plan_whole(plan, err));
     ODB_TRY_OUT(odb_call__streams(call, plan, NULL, &streams, err));
-    plan->steps = ODB_MIN(step + 1, plan->steps);
+    plan->steps = step + 1; /* those behind it are not needed */
     struct odb_search_hooks hooks = odb_watch_begin(&watch, call);
     status = odb_rollout_make(&rollout, plan, streams, NULL, 0, NULL, NULL, &hooks, err);
     odb_watch_end(&watch);
@@ -78,7 +85,7 @@ enum odb_status odb_call__export_carry(struct odb_command_call *call, const char
         status = odb_call__plan_write(plan, dir, err);
     for (size_t i = 0; i < 2 && status == ODB_OK; i++) {
         char *set = odb_xasprintf("%s/test_data_set_%zu", dir, i);
-        status = export_step(rollout, plan->steps - 2 + i, set, err);
+        status = export_step(rollout, step - 1 + i, set, err);
         free(set);
     }
 out:

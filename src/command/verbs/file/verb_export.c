@@ -79,7 +79,7 @@ static enum odb_status export_plan(struct odb_command_call *call, const char *di
                                    struct odb_error *err)
 {
     struct odb_plan *plan;
-    if (!odb_call__plan_given(call))
+    if (!odb_call__plan_given(call) && !odb_call__step_given(call))
         return ODB_OK;
     ODB_TRY(odb_call__plan(call, NULL, &plan, err));
     enum odb_status status = odb_call__plan_write(plan, dir, err);
