@@ -432,6 +432,16 @@ void odb_report_free(struct odb_report *report)
     free(report);
 }
 
+const char *odb_report_steps(const struct odb_report *report, size_t *step)
+{
+    const json_t *sequence =
+        json_object_get(report->more ? report->more : report->written, "sequence");
+    const json_t *onset = json_object_get(sequence, "onset");
+    *step = (size_t)json_integer_value(onset);
+    return onset && !json_is_null(onset) ? json_string_value(json_object_get(sequence, "verdict"))
+                                         : NULL;
+}
+
 void odb_report_put_words(const struct odb_report *report, const char *indent, struct odb_buf *out)
 {
     char *words = odb_xstrdup(report->target_words ? report->target_words : "");

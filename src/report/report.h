@@ -385,6 +385,9 @@ struct odb_named_number {
 };
 void odb_report_numbers(const struct odb_value_report *report,
                         struct odb_named_number out[ODB_REPORT_NUMBERS]);
+/* The word of what was found in a sequence of runs, borrowed, and in which step; NULL: nothing was,
+ * or it was one run. */
+const char *odb_report_steps(const struct odb_report *report, size_t *step);
 /* The result in one sentence, without a full stop. */
 void odb_report_headline(const struct odb_report *report, struct odb_buf *out);
 /* "first NaN: reference none, target #12 Conv conv1", a line for each kind that there is. */

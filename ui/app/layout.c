@@ -215,8 +215,13 @@ void ui_layout_state(const struct ui_app *app, struct odb_buf *out)
     ui_saving_put(app->saving, out);
     if (out->len > before)
         return;
+    const struct odb_report *report = odb_session_report(session);
+    const char *steps;
+    size_t step;
     if (app->counts.off || app->counts.pass)
         odb_buf_printf(out, "%zu off, %zu pass", app->counts.off, app->counts.pass);
+    else if (report && (steps = odb_report_steps(report, &step)))
+        odb_buf_printf(out, "steps: %s at %zu", steps, step); /* and no node */
     else
         odb_buf_puts(out, "nothing run yet");
     if (app->counts.culprits)

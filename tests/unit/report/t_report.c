@@ -160,12 +160,31 @@ static void test_report__text_that_is_not_utf8(void **state)
     json_decref(json);
 }
 
+static void test_report__steps(void **state)
+{
+    struct odb_model *model = report_model();
+    struct odb_report *report = odb_report_new(model);
+    size_t step;
+    (void)state;
+    assert_null(odb_report_steps(report, &step));
+    report->more = json_pack("{s{ss,sn}}", "sequence", "verdict", "pass", "onset");
+    assert_null(odb_report_steps(report, &step));
+    report->written = report->more; /* as it is read back */
+    report->more = NULL;
+    json_object_set_new(json_object_get(report->written, "sequence"), "onset", json_integer(6));
+    assert_string_equal(odb_report_steps(report, &step), "pass");
+    assert_int_equal(step, 6);
+    odb_report_free(report);
+    odb_model_free(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_report__json),
         cmocka_unit_test(test_report__culprits_and_values),
         cmocka_unit_test(test_report__text_that_is_not_utf8),
+        cmocka_unit_test(test_report__steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/verbs/file/export_steps.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,12 +18,8 @@ bool odb_call__carry_blamed(const struct odb_command_call *call, size_t *step)
     const struct odb_report *report = call->session->report;
     if (!report || !odb_call__plan_given(call))
         return false;
-    const json_t *of = report->more ? report->more : report->written;
-    const json_t *sequence = json_object_get(of, "sequence");
-    const char *verdict = json_string_value(json_object_get(sequence, "verdict"));
-    json_int_t onset = json_integer_value(json_object_get(sequence, "onset"));
-    *step = (size_t)onset;
-    return verdict && !strcmp(verdict, "carry") && onset > 0;
+    const char *verdict = odb_report_steps(report, step);
+    return verdict && !strcmp(verdict, "carry") && *step > 0;
 }
 
 static enum odb_status export_tensor(const char *dir, const char *what, size_t i, const char *name,
