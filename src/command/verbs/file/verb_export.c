@@ -163,6 +163,18 @@ static enum odb_status export_inside(struct odb_command_call *call, const struct
     return status;
 }
 
+static void export_put_none(const struct odb_command_call *call, struct odb_buf *out)
+{
+    const struct odb_report *report = call->session->report;
+    size_t step;
+    const char *steps = report ? odb_report_steps(report, &step) : NULL;
+    if (steps)
+        odb_buf_printf(out, "no node is at fault (%s at step %zu)", steps, step);
+    else
+        odb_buf_puts(out, "nothing diverges");
+    odb_buf_puts(out, ", so there is nothing to export\n");
+}
+
 enum odb_status odb_command__export(struct odb_command_call *call, struct odb_error *err)
 {
     struct odb_repro_options options = {.dir = odb_call_option(call, ODB_OPTION_OUTPUT),
@@ -192,7 +204,7 @@ enum odb_status odb_command__export(struct odb_command_call *call, struct odb_er
         status = export_write(call, call->model, feeds, &search, &options, err);
     odb_watch_end(&watch);
     if (status == ODB_OK && !found && !inside) {
-        odb_buf_puts(&none, "nothing diverges, so there is nothing to export\n");
+        export_put_none(call, &none);
         status = odb_call__give(call, export_json(call->model, &options, NULL), &none, err);
     }
     odb_report_free(own);
