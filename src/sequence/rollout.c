@@ -155,6 +155,48 @@ enum odb_status odb_step_feed(struct odb_tensor **in, const struct odb_plan *pla
     return status;
 }
 
+/* Whether the plan's formula holds, of what the step was fed and gave. */
+static enum odb_status step_stops(const struct step_names *names, size_t at, bool *stops,
+                                  struct odb_error *err)
+{
+    const struct odb_sequence_step *step = names->before;
+    struct odb_formula_scope scope = {.find = step_find,
+                                      .payload = (void *)names,
+                                      .t = (int64_t)at,
+                                      .n = (int64_t)step->pieces,
+                                      .past = (int64_t)step->past,
+                                      .total = (int64_t)(step->past + step->pieces)};
+    struct odb_formula *formula = NULL;
+    struct odb_tensor *holds = NULL;
+    enum odb_status status = odb_formula_parse(&formula, names->plan->stop, err);
+    if (status == ODB_OK)
+        status = odb_formula_value(&holds, formula, &scope, err);
+    if (status == ODB_OK && holds->count != 1)
+        status = odb_fail(err, ODB_E_INPUT, "it gives %zu elements, and one says whether it holds",
+                          holds->count);
+    if (status == ODB_OK)
+        *stops = odb_tensor_f64(holds, 0) != 0;
+    else
+        odb_error_at(err, "step %lld, --stop %s", (long long)scope.t, names->plan->stop);
+    odb_tensor_unref(holds);
+    odb_formula_free(formula);
+    return status;
+}
+
+enum odb_status odb_step_follow(const struct odb_plan *plan, struct odb_streams *streams, size_t at,
+                                const struct odb_sequence_step *step, bool *stops,
+                                struct odb_error *err)
+{
+    const struct step_names names = {plan, streams, step->in, step};
+    int logits = odb_plan_logits(plan);
+    *stops = false;
+    if (plan->stop)
+        ODB_TRY(step_stops(&names, at, stops, err));
+    if (logits < 0 || !step->out[logits] || at + 1 == plan->steps)
+        return ODB_OK;
+    return odb_streams_follow(streams, step->past + step->pieces, step->out[logits], err);
+}
+
 /* --- the reference ---------------------------------------------------------------------------- */
 
 struct rollout_run {
@@ -294,47 +336,6 @@ static enum odb_status rollout_step(struct rollout_run *run, size_t at, size_t p
     return ODB_OK;
 }
 
-/* Whether the plan's formula holds, of what the step was fed and gave. */
-static enum odb_status rollout_stops(struct odb_rollout *r, struct odb_error *err)
-{
-    const struct odb_sequence_step *step = &r->steps.items[r->steps.n - 1];
-    struct step_names names = {r->plan, r->streams, step->in, step};
-    struct odb_formula_scope scope = {.find = step_find,
-                                      .payload = &names,
-                                      .t = (int64_t)r->steps.n - 1,
-                                      .n = (int64_t)step->pieces,
-                                      .past = (int64_t)step->past,
-                                      .total = (int64_t)(step->past + step->pieces)};
-    struct odb_formula *formula = NULL;
-    struct odb_tensor *holds = NULL;
-    if (!r->plan->stop)
-        return ODB_OK;
-    enum odb_status status = odb_formula_parse(&formula, r->plan->stop, err);
-    if (status == ODB_OK)
-        status = odb_formula_value(&holds, formula, &scope, err);
-    if (status == ODB_OK && holds->count != 1)
-        status = odb_fail(err, ODB_E_INPUT, "it gives %zu elements, and one says whether it holds",
-                          holds->count);
-    if (status == ODB_OK)
-        r->stopped = odb_tensor_f64(holds, 0) != 0;
-    else
-        odb_error_at(err, "step %lld, --stop %s", (long long)scope.t, r->plan->stop);
-    odb_tensor_unref(holds);
-    odb_formula_free(formula);
-    return status;
-}
-
-/* What comes after a step as the plan has it. */
-static enum odb_status rollout_follow(struct odb_rollout *r, struct odb_error *err)
-{
-    const struct odb_sequence_step *step = &r->steps.items[r->steps.n - 1];
-    int logits = odb_plan_logits(r->plan);
-    ODB_TRY(rollout_stops(r, err));
-    if (logits < 0 || r->steps.n == r->plan->steps)
-        return ODB_OK;
-    return odb_streams_follow(r->streams, step->past + step->pieces, step->out[logits], err);
-}
-
 enum odb_status odb_rollout_make(struct odb_rollout **out, const struct odb_plan *plan,
                                  struct odb_streams *streams, const size_t *chunks, size_t n,
                                  odb_rollout_change_fn *change, void *payload,
@@ -354,7 +355,7 @@ enum odb_status odb_rollout_make(struct odb_rollout **out, const struct odb_plan
         odb_hooks_progress(hooks, "steps on the reference", ODB_NO_NODE, at + 1, steps);
         past += pieces;
         if (status == ODB_OK && !chunks && !change)
-            status = rollout_follow(r, err);
+            status = odb_step_follow(plan, streams, at, &r->steps.items[at], &r->stopped, err);
     }
     odb_cpu_free(run.cpu);
     if (status != ODB_OK) {

@@ -36,6 +36,12 @@ enum odb_status odb_step_feed(struct odb_tensor **in, const struct odb_plan *pla
                               const struct odb_streams *streams, size_t step, size_t past, size_t n,
                               const struct odb_sequence_step *before,
                               struct odb_error *err) ODB_MUST_USE;
+/* What comes after step number at as the plan has it, of what that was fed and gave: whether its
+ * formula ends the sequence there, and a token that the logits choose, which goes into the
+ * streams; without logits none does. */
+enum odb_status odb_step_follow(const struct odb_plan *plan, struct odb_streams *streams, size_t at,
+                                const struct odb_sequence_step *step, bool *stops,
+                                struct odb_error *err) ODB_MUST_USE;
 /* What an input of a step is made of, changed before the step takes it; the caller's. */
 typedef enum odb_status odb_rollout_change_fn(void *payload, size_t step, size_t input,
                                               struct odb_tensor **fed, struct odb_error *err);

@@ -13,7 +13,7 @@
 struct schedule_look {
     struct odb_schedule *schedule;
     const struct odb_plan *plan;
-    const struct odb_streams *streams;
+    struct odb_streams *streams;
     struct odb_recorded_steps *recorded;
     bool *wrong; /* owned; [plan->inputs.n] somewhere */
     size_t last; /* step in which the first one was wrong last */
@@ -202,12 +202,16 @@ static enum odb_status schedule_step(struct schedule_look *look, size_t k, struc
     for (size_t i = 0; i < plan->inputs.n; i++)
         odb_tensor_unref(due[i]);
     free(due);
+    int logits = odb_plan_logits(plan);
+    if (status == ODB_OK && k + 1 < plan->steps && logits >= 0 && items[k].out[logits])
+        status = odb_streams_follow(look->streams, odb_plan_past(plan, k + 1), items[k].out[logits],
+                                    err);
     return status;
 }
 
 enum odb_status odb_schedule_check(struct odb_schedule *out, const struct odb_plan *plan,
-                                   const struct odb_streams *streams,
-                                   struct odb_recorded_steps *recorded, struct odb_error *err)
+                                   struct odb_streams *streams, struct odb_recorded_steps *recorded,
+                                   struct odb_error *err)
 {
     struct schedule_look look = {out, plan, streams, recorded, NULL, 0};
     enum odb_status status = ODB_OK;

@@ -26,8 +26,7 @@ struct odb_schedule {
  * recorded outputs tell it, and all is cast to the types of the model. ODB_E_INPUT: an input cannot
  * take what was recorded. */
 enum odb_status odb_schedule_check(struct odb_schedule *out, const struct odb_plan *plan,
-                                   const struct odb_streams *streams,
-                                   struct odb_recorded_steps *recorded,
+                                   struct odb_streams *streams, struct odb_recorded_steps *recorded,
                                    struct odb_error *err) ODB_MUST_USE;
 void odb_schedule_dispose(struct odb_schedule *schedule);
 /* In the place of what the plan makes: what was fed, as odb_schedule_check() left it. payload: the

@@ -264,7 +264,9 @@ static void words_schedule(const struct odb_sequence *s, struct odb_buf *out)
     } else {
         const struct odb_plan_input *input = &s->plan->inputs.items[schedule->input];
         const char *name = s->plan->model->graph->values[input->value].name;
-        const char *option = !s->step                        ? "--start "
+        bool fed = input->move == ODB_MOVE_FEED;
+        const char *option = fed                             ? "--feed "
+                             : !s->step                      ? "--start "
                              : input->move == ODB_MOVE_CARRY ? "--carry OUTPUT="
                                                              : "--next ";
         if (schedule->others)
@@ -273,7 +275,7 @@ static void words_schedule(const struct odb_sequence *s, struct odb_buf *out)
         odb_buf_puts(out, "nothing was run; where the host is right and the plan is not, say so: ");
         odb_buf_puts(out, option);
         odb_buf_put_shown(out, name);
-        odb_buf_puts(out, !s->step                        ? "=WHAT\n"
+        odb_buf_puts(out, fed || !s->step                 ? "=WHAT\n"
                           : input->move == ODB_MOVE_CARRY ? "\n"
                                                           : "=FORMULA\n");
     }

@@ -13,8 +13,8 @@
 #include "system/file.h"
 
 struct steps_dump {
-    const struct odb_plan *plan;
-    const struct odb_streams *streams;
+    struct odb_plan *plan;
+    struct odb_streams *streams;
     struct odb_sequence_step at, before; /* owned: what they were fed and gave */
     odb_dump_step_fn *dump;
     void *payload;
@@ -49,7 +49,7 @@ static enum odb_status steps_read(struct steps_dump *d, const char *folder, stru
     return status;
 }
 
-static enum odb_status steps_one(struct steps_dump *d, const char *root, size_t k,
+static enum odb_status steps_one(struct steps_dump *d, const char *root, size_t k, bool *stops,
                                  struct odb_error *err)
 {
     const struct odb_plan *plan = d->plan;
@@ -58,15 +58,19 @@ static enum odb_status steps_one(struct steps_dump *d, const char *root, size_t 
     odb_step_dispose(&d->before, n_in, n_out);
     d->before = d->at;
     d->at = (struct odb_sequence_step){.in = odb_new_n(struct odb_tensor *, n_in + 1),
-                                       .out = odb_new_n(struct odb_tensor *, n_out + 1)};
-    ODB_TRY(odb_step_feed(d->at.in, plan, d->streams, k, odb_plan_past(plan, k),
-                          odb_plan_pieces(plan, k), k ? &d->before : NULL, err));
+                                       .out = odb_new_n(struct odb_tensor *, n_out + 1),
+                                       .past = odb_plan_past(plan, k),
+                                       .pieces = odb_plan_pieces(plan, k)};
+    ODB_TRY(odb_step_feed(d->at.in, plan, d->streams, k, d->at.past, d->at.pieces,
+                          k ? &d->before : NULL, err));
     char *folder = odb_xasprintf("%s/%s", root, odb_recorded_step_name(k, name, sizeof name));
     struct odb_feeds *feeds = steps_feeds(d, k);
     enum odb_status status = d->dump(d->payload, folder, feeds, err);
     odb_feeds_free(feeds);
     if (status == ODB_OK && k + 1 < plan->steps)
         status = steps_read(d, folder, err);
+    if (status == ODB_OK && k + 1 < plan->steps)
+        status = odb_step_follow(plan, d->streams, k, &d->at, stops, err);
     free(folder);
     return status;
 }
@@ -86,6 +90,23 @@ static enum odb_status steps_ready(const char *root, size_t steps, struct odb_er
     return status == ODB_OK ? odb_file_mkdir(root, err) : status;
 }
 
+/* Until there are as many as the plan has, or its formula ends them: then it has no more. */
+static enum odb_status steps_all(struct steps_dump *d, const char *root, struct odb_error *err)
+{
+    bool stops = false;
+    ODB_TRY(steps_ready(root, d->plan->steps, err));
+    ODB_TRY(odb_call__plan_write(d->plan, root, err));
+    for (size_t k = 0; k < d->plan->steps && !stops; k++) {
+        ODB_TRY(steps_one(d, root, k, &stops, err));
+        if (stops)
+            d->plan->steps = k + 1;
+    }
+    if (!stops)
+        return ODB_OK;
+    ODB_TRY(steps_ready(root, d->plan->steps, err));
+    return odb_call__plan_write(d->plan, root, err);
+}
+
 enum odb_status odb_call__dump_steps(struct odb_command_call *call, const char *root,
                                      odb_dump_step_fn *dump, void *payload, struct odb_error *err)
 {
@@ -97,16 +118,12 @@ enum odb_status odb_call__dump_steps(struct odb_command_call *call, const char *
         status = odb_plan_whole(plan, err);
     if (status == ODB_OK)
         status = odb_call__streams(call, plan, NULL, &streams, err);
-    if (status == ODB_OK) {
-        odb_call__chosen_tell(call);
-        status = steps_ready(root, plan->steps, err);
-    }
-    if (status == ODB_OK)
-        status = odb_call__plan_write(plan, root, err);
     d.plan = plan;
     d.streams = streams;
-    for (size_t k = 0; status == ODB_OK && k < plan->steps; k++)
-        status = steps_one(&d, root, k, err);
+    if (status == ODB_OK) {
+        odb_call__chosen_tell(call);
+        status = steps_all(&d, root, err);
+    }
     if (plan) {
         odb_step_dispose(&d.at, plan->inputs.n, plan->model->graph->n_outputs);
         odb_step_dispose(&d.before, plan->inputs.n, plan->model->graph->n_outputs);

@@ -62,18 +62,17 @@ enum odb_status odb_call__export_carry(struct odb_command_call *call, const char
     enum odb_status status;
     ODB_TRY(odb_repro_ready(dir, err));
     ODB_TRY(odb_call__plan(call, NULL, &plan, err));
-    if (step >= plan->steps) {
-        odb_fail(err, ODB_E_USAGE, "the plan ends before step %zu, where the carry leads astray",
-                 step);
-        status = odb_error_remedy(err, "give as many --steps as were searched");
-        goto out;
-    }
     ODB_TRY_OUT(odb_plan_whole(plan, err));
     ODB_TRY_OUT(odb_call__streams(call, plan, NULL, &streams, err));
-    plan->steps = step + 1; /* those behind it are not needed */
+    plan->steps = ODB_MIN(step + 1, plan->steps); /* those behind it are not needed */
     struct odb_search_hooks hooks = odb_watch_begin(&watch, call);
     status = odb_rollout_make(&rollout, plan, streams, NULL, 0, NULL, NULL, &hooks, err);
     odb_watch_end(&watch);
+    if (status == ODB_OK && step >= rollout->steps.n) {
+        odb_fail(err, ODB_E_USAGE, "the plan ends before step %zu, where the carry leads astray",
+                 step);
+        status = odb_error_remedy(err, "give as many --steps as were searched");
+    }
     if (status == ODB_OK)
         status = odb_file_mkdir(dir, err);
     if (status == ODB_OK)
