@@ -371,6 +371,24 @@ static enum odb_status serve_inputs(struct serve *serve, struct odb_frame *frame
     return ODB_OK;
 }
 
+/* How long the nodes took in the run before, in one block that list points into; both are the
+ * caller's to free. Returns how many. */
+static size_t serve_times(struct serve *serve, Odb__Wire__Took **block, Odb__Wire__Took ***list)
+{
+    struct odb_times times = {0};
+    odb_executor_times(serve->executor, &times);
+    size_t n = times.list.n;
+    *block = odb_new_n(Odb__Wire__Took, n + 1);
+    *list = odb_new_n(Odb__Wire__Took *, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        odb__wire__took__init((*list)[i] = &(*block)[i]);
+        (*block)[i].node = times.list.items[i].node;
+        (*block)[i].seconds = times.list.items[i].seconds;
+    }
+    free(times.list.items);
+    return n;
+}
+
 static enum odb_status serve_values(struct serve *serve, struct odb_tensor *const *outputs,
                                     size_t n, struct odb_error *err)
 {
@@ -383,11 +401,15 @@ static enum odb_status serve_values(struct serve *serve, struct odb_tensor *cons
     if (status == ODB_OK) {
         Odb__Wire__Reply reply = ODB__WIRE__REPLY__INIT;
         Odb__Wire__Values values = ODB__WIRE__VALUES__INIT;
+        Odb__Wire__Took *took;
         values.outputs = list.items;
         values.n_outputs = list.n;
+        values.n_times = serve_times(serve, &took, &values.times);
         reply.say_case = ODB__WIRE__REPLY__SAY_VALUES;
         reply.values = &values;
         status = serve_reply(serve, &reply, &parcel, err);
+        free(values.times);
+        free(took);
     } else {
         status = serve_no(serve, &why, err);
     }

@@ -33,6 +33,9 @@ struct cpu_executor {
     struct odb_cpu *cpu;               /* owned */
     struct odb_encodings *encodings;   /* owned; NULL: none */
     const struct odb_cpu_watch *watch; /* borrowed; NULL: none */
+    int *origin;  /* owned; [n_nodes] of each node of the file, where the debugged model has it;
+                     NULL: it was not told */
+    double *took; /* owned; [n_nodes] as in struct odb_cpu_run, of the last run */
 };
 
 /* One run: values by index, and which nodes are needed for it. */
@@ -113,8 +116,12 @@ static void cpu_executor_unload(struct cpu_executor *self)
 {
     odb_cpu_free(self->cpu);
     odb_model_free(self->model);
+    free(self->origin);
+    free(self->took);
     self->cpu = NULL;
     self->model = NULL;
+    self->origin = NULL;
+    self->took = NULL;
 }
 
 static void cpu_executor_release(void *self)
@@ -135,9 +142,15 @@ static enum odb_status cpu_executor_load(void *arg, const struct odb_load *load,
     enum odb_status status = odb_cpu_new(&self->cpu, self->model, err);
     if (status == ODB_OK && self->encodings)
         status = odb_cpu_simulate(self->cpu, self->encodings, err);
-    if (status != ODB_OK)
+    if (status != ODB_OK) {
         cpu_executor_unload(self);
-    return status;
+        return status;
+    }
+    const struct odb_graph *graph = self->model->graph;
+    self->took = odb_new_n(double, graph->n_nodes + 1);
+    if (load->node_index && load->n_nodes == graph->n_nodes && graph->n_nodes)
+        self->origin = odb_xmemdup(load->node_index, load->n_nodes * sizeof *load->node_index);
+    return ODB_OK;
 }
 
 /* A node that cannot be run ends the run: all of them are needed. */
@@ -238,7 +251,9 @@ static enum odb_status cpu_executor_execute(void *arg, const struct odb_named *i
                               .keep = job.keep,
                               .after = cpu_executor_after,
                               .payload = &job,
-                              .watch = self->watch};
+                              .watch = self->watch,
+                              .took = self->took};
+    memset(self->took, 0, graph->n_nodes * sizeof *self->took);
     ODB_TRY_OUT(odb_cpu_execute(self->cpu, &run, err));
     for (size_t i = 0; i < n_outputs; i++)
         ODB_TRY_OUT(cpu_job_output(&job, job.wanted[i], &outputs[i], err));
@@ -251,6 +266,18 @@ out:
     free(job.fed);
     free(job.wanted);
     return status;
+}
+
+static void cpu_executor_times(void *arg, struct odb_times *times)
+{
+    const struct cpu_executor *self = arg;
+    size_t n = self->origin ? self->model->graph->n_nodes : 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct odb_node *node = &self->model->graph->nodes[i];
+        if (self->took[i] > 0)
+            odb_push(&times->list,
+                     ((struct odb_took){self->origin[node->file_index], self->took[i]}));
+    }
 }
 
 static void cpu_executor_describe(void *arg, char *text, size_t size)
@@ -274,6 +301,7 @@ const struct odb_executor_ops odb_executor_cpu = {
     .execute = cpu_executor_execute,
     .release = cpu_executor_release,
     .describe = cpu_executor_describe,
+    .times = cpu_executor_times,
 };
 
 bool odb_cpu_executor_watch(struct odb_executor *executor, const struct odb_cpu_watch *watch)

@@ -44,6 +44,15 @@ struct odb_placement {
     char *where;   /* owned: "CPUExecutionProvider", "cuda:0" */
 };
 
+/* How long nodes took in a run. */
+struct odb_took {
+    int node;       /* index in the debugged model */
+    double seconds; /* more than 0 */
+};
+struct odb_times {
+    ODB_VEC(struct odb_took) list;
+};
+
 /* What an executor says of the model that it has loaded. */
 struct odb_account {
     struct odb_buf text; /* the model in its own words: an optimised graph, an IR */
@@ -169,6 +178,8 @@ struct odb_executor_ops {
     void (*capabilities)(void *self, struct odb_buf *options);
     /* Adds to what is known of the loaded model, best after a run; optional. */
     enum odb_status (*account)(void *self, struct odb_account *account, struct odb_error *err);
+    /* Adds how long each node took in the last run, once each, where it can tell. Optional. */
+    void (*times)(void *self, struct odb_times *times);
 };
 
 /* The row for a kind, NULL when unknown. */
@@ -249,6 +260,8 @@ void odb_executor_capabilities(struct odb_executor *executor, struct odb_buf *op
 /* What it says of the loaded model; account is the caller's to dispose of, on failure too. */
 enum odb_status odb_executor_account(struct odb_executor *executor, struct odb_account *account,
                                      struct odb_error *err) ODB_MUST_USE;
+/* As in the row; nothing where it has none. */
+void odb_executor_times(struct odb_executor *executor, struct odb_times *times);
 
 void odb_account_dispose(struct odb_account *account);
 /* All texts are copied. */

@@ -1324,6 +1324,14 @@ static enum odb_status fault_account(void *self, struct odb_account *account, st
     return odb_executor_account(fault->down, account, err);
 }
 
+static void fault_times(void *self, struct odb_times *times)
+{
+    struct fault *fault = self;
+    odb_executor_times(fault->up, times);
+    if (fault->cut && fault->cut->down_types)
+        odb_executor_times(fault->down, times);
+}
+
 /* Whichever piece is running. */
 static bool fault_cancel(void *self)
 {
@@ -1348,5 +1356,6 @@ const struct odb_executor_ops odb_executor_fault = {
     .describe = fault_describe,
     .capabilities = fault_capabilities,
     .account = fault_account,
+    .times = fault_times,
     .cancel = fault_cancel,
 };

@@ -368,6 +368,12 @@ enum odb_status odb_executor_account(struct odb_executor *executor, struct odb_a
     return executor->ops->account ? executor->ops->account(executor->self, account, err) : ODB_OK;
 }
 
+void odb_executor_times(struct odb_executor *executor, struct odb_times *times)
+{
+    if (executor->ops->times)
+        executor->ops->times(executor->self, times);
+}
+
 /* --- accounts --------------------------------------------------------------------------------- */
 
 void odb_account_dispose(struct odb_account *account)

@@ -158,6 +158,11 @@ static enum odb_status stale_account(void *self, struct odb_account *account, st
     return odb_executor_account(((struct stale *)self)->inner, account, err);
 }
 
+static void stale_times(void *self, struct odb_times *times)
+{
+    odb_executor_times(((struct stale *)self)->inner, times);
+}
+
 static bool stale_cancel(void *self)
 {
     return odb_executor_cancel(((struct stale *)self)->inner);
@@ -184,5 +189,6 @@ const struct odb_executor_ops odb_executor_stale = {
     .describe = stale_describe,
     .capabilities = stale_capabilities,
     .account = stale_account,
+    .times = stale_times,
     .cancel = stale_cancel,
 };

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "system/blocks.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "interpret/cpu_int.h"
@@ -21,6 +22,7 @@
 
 #define CPU_FOLD_BYTES ((size_t)16 << 20) /* of a plan's constants, computed once */
 #define CPU_NAME 200                      /* bytes of a name in why a node cannot be run */
+#define CPU_TICK 1e-9 /* seconds that a node takes at least, for a clock that stood still */
 #define CPU_WHY (2 * CPU_NAME + 100)
 
 /* --- plans ------------------------------------------------------------------------------------ */
@@ -797,8 +799,11 @@ static enum odb_status cpu_step(const struct cpu_scope *scope, struct odb_cpu_ru
                               graph->values[node->in[i]].name);
     }
     uint32_t dying = run->free_dead && run->overwrite ? cpu_dying(scope, run->keep, index) : 0;
+    double start = run->took ? odb_clock() : 0;
     if (status == ODB_OK)
         status = cpu_node_run(scope, index, o.in, dying, o.out, err);
+    if (run->took && status == ODB_OK)
+        run->took[index] = ODB_MAX(odb_clock() - start, CPU_TICK);
     for (int i = 0; i < node->n_out; i++) {
         int v = node->out[i];
         if (v >= 0 && !run->values[v] && status == ODB_OK)

@@ -94,6 +94,8 @@ struct odb_cpu_run {
     void *payload;
     bool (*cancelled)(void *payload);
     const struct odb_cpu_watch *watch; /* borrowed; NULL: none */
+    double *took; /* [n_nodes] seconds that a node took, never 0, where it ran to its end; the
+                     others are left as they are. NULL: none is timed */
 };
 
 /* Returns ODB_OK even when some nodes could not be run, unless after() says otherwise. */

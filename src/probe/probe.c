@@ -131,6 +131,7 @@ void odb_prober_dispose(struct odb_prober *prober)
         odb_map_free(prober->now->models);
         odb_parts_dispose(&prober->now->parts);
         free(prober->now->words);
+        free(prober->now->times.list.items);
     }
     free(prober->now);
     prober->original_outputs = NULL;
@@ -211,7 +212,8 @@ struct odb_probe_cut {
     struct odb_error err;
     size_t loads, runs;
     double seconds;
-    char *words; /* owned: the last of a child that died of it; NULL */
+    struct odb_times times; /* owned: of the run */
+    char *words;            /* owned: the last of a child that died of it; NULL */
 };
 
 static void probe_cut_dispose(struct odb_probe_cut *cut)
@@ -228,6 +230,7 @@ static void probe_cut_dispose(struct odb_probe_cut *cut)
     free(cut->which);
     free(cut->outputs);
     free(cut->words);
+    free(cut->times.list.items);
 }
 
 static const struct odb_tensor *probe_fed(const struct odb_feeds *feeds, int value)
@@ -718,6 +721,7 @@ void odb_probe_tell(const struct odb_prober *prober, const struct odb_probe *pro
                                   .verdict = verdict,
                                   .remaining = remaining,
                                   .compared = &prober->now->compared,
+                                  .times = &prober->now->times,
                                   .failure = prober->now->failure[0] ? prober->now->failure : NULL,
                                   .loads = probe->loads,
                                   .runs = probe->runs,
@@ -821,6 +825,8 @@ static void probe_ask(void *arg, struct odb_target *target)
         cut->load = true;
         cut->status = probe_ask_once(cut, target);
     }
+    for (size_t i = 0; i < odb_target_times(target)->list.n && cut->status == ODB_OK; i++)
+        odb_push(&cut->times.list, odb_target_times(target)->list.items[i]);
     struct odb_target_stats after = odb_target_stats(target);
     cut->loads = after.loads - before.loads;
     cut->runs = after.runs - before.runs;
@@ -996,6 +1002,7 @@ static void probe_announce(struct odb_prober *prober, const struct odb_probe *pr
                                                .out = probe->values,
                                                .n_out = probe->n_values};
     prober->now->compared = (struct odb_all_seen){0};
+    prober->now->times.list.n = 0;
     prober->now->failure[0] = '\0';
     odb_hooks_tell(&prober->hooks, (struct odb_search_event){.what = ODB_EVENT_PROBE_BEGIN,
                                                              .text = probe->what,
@@ -1140,6 +1147,8 @@ static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *pro
     probe_remember(prober, cut);
     if (asked && !prober->recorded)
         probe_learn(prober, cut);
+    for (size_t i = 0; i < cut->times.list.n && !probe->silent && !probe->aside; i++)
+        odb_push(&prober->now->times.list, cut->times.list.items[i]);
     probe_collect(prober, probe, cut);
     enum odb_status status = cut->status;
     if (status != ODB_OK && err)

@@ -21,6 +21,7 @@ struct odb_probing {
     struct odb_map *asked;        /* owned: how often each question was put; NULL: none was */
     char asked_last[65];          /* the cut that was asked for last; "": not kept */
     struct odb_all_seen compared; /* since the probe that was begun last */
+    struct odb_times times;       /* owned: of nodes, in what was asked last; empty: not told */
     char *words; /* owned: the last of the child that died of what was asked last; NULL: it lives */
     char failure[400];      /* why that has no answer; "": it has one */
     char loaded[65];        /* the cut that the target has loaded; "": not known */

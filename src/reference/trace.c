@@ -180,7 +180,8 @@ odb_trace__walk(struct trace_run *run, enum odb_precision precision, uint64_t se
                                   .free_dead = free_dead,
                                   .after = after,
                                   .payload = run,
-                                  .cancelled = trace_cancelled};
+                                  .cancelled = trace_cancelled,
+                                  .took = run->took};
     return odb_cpu_execute(run->trace->cpu, &cpu_run, err);
 }
 
@@ -510,6 +511,7 @@ struct odb_trace *odb_trace__new(const struct odb_model *model, const struct odb
                                 .dynamic = odb_new_n(bool, graph->n_values),
                                 .why = odb_new_n(char *, graph->n_nodes),
                                 .noise = odb_new_n(double, graph->n_values),
+                                .took = odb_new_n(double, graph->n_nodes + 1),
                                 .spill = odb_spill_new(memory.kept),
                                 .most = memory.capped ? memory.weights : UINT64_MAX,
                                 .end = graph->n_nodes};
@@ -542,7 +544,8 @@ enum odb_status odb_trace__make_own(struct odb_trace **out, const struct odb_mod
                             .phase = "reference",
                             .stand_in = stand_in,
                             .pins = options->pins,
-                            .n_pins = options->n_pins};
+                            .n_pins = options->n_pins,
+                            .took = trace->took};
     ODB_TRY_OUT(odb_model_require_data(model, err));
     ODB_TRY_OUT(odb_cpu_new(&trace->cpu, model, err));
     if (options->encodings) {
@@ -555,6 +558,7 @@ enum odb_status odb_trace__make_own(struct odb_trace **out, const struct odb_mod
     if (trace->only)
         goto out;
     run.values = trace->golden;
+    run.took = NULL;
     run.phase = "golden";
     double golden = odb_clock();
     ODB_TRY_OUT(
@@ -620,6 +624,7 @@ void odb_trace_free(struct odb_trace *trace)
     free(trace->pinned);
     free(trace->only);
     free(trace->noise);
+    free(trace->took);
     odb_spill_free(trace->spill);
     free(trace);
 }

@@ -77,6 +77,8 @@ struct odb_trace {
     double *noise_mean;            /* owned; [n_values] the same of mean distances, where encodings
                                       round: a few elements are a step off by rights, and not all
                                       of them; NULL: nothing rounds */
+    double *took;                  /* owned; [n_nodes] seconds of the reference's run on each node;
+                                      0: not known, as where an executor is the reference */
     int noisy_runs;                /* made so far, three at most */
     struct odb_search_hooks hooks; /* of the caller that judges by it now: noisy runs take long */
     const char *phase;             /* borrowed: what that is at, announced again after a noisy run;

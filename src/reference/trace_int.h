@@ -20,6 +20,7 @@ struct trace_run {
         *stand_in;                    /* [n_values] for nodes that the CPU cannot run; NULL: none */
     const struct odb_trace_pin *pins; /* that the reference takes in place of its own; NULL: none */
     size_t n_pins;
+    double *took; /* [n_nodes] as in struct odb_cpu_run; NULL: it is not timed */
 };
 
 struct odb_trace *odb_trace__new(const struct odb_model *model, const struct odb_feeds *feeds,

@@ -417,10 +417,13 @@ bool odb_culprit_is_region(const struct odb_culprit *culprit);
  * indent; nothing where nothing is known. A kernel of the node alone is none to speak of. */
 void odb_culprit_put_kernel(const struct odb_culprit *culprit, const struct odb_graph *graph,
                             const char *indent, struct odb_buf *out);
-/* What to try next, in words; NULL: nothing in particular. */
+/* What sets several culprits of one operator apart from all other nodes of it that the model has:
+ * "all 3 culprits are Conv with dilations other than [1, 1]"; nothing where nothing does. */
+void odb_report_put_alike(const struct odb_report *report, struct odb_buf *out);
 /* "It goes away with arena=off: the CPU keeps no freed memory."; nothing where it does with none.
  */
 void odb_report_put_settings(const struct odb_report *report, struct odb_buf *out);
+/* What to try next, in words; NULL: nothing in particular. */
 const char *odb_report_hint(const struct odb_report *report);
 
 /* The JSON of interfaces.md. */

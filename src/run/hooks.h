@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "run/probe_kind.h"
 #include "run/budget.h"
+#include "executor/executor.h"
 #include "run/value_report.h"
 #include "model/model.h"
 
@@ -37,9 +38,11 @@ struct odb_search_event {
     size_t loads, runs;       /* PROBE_END: of the target, for this probe; FORECAST: in all */
     const struct odb_probe_kind_facts *asked; /* PROBE_BEGIN; NULL: not told */
     const struct odb_all_seen *compared;      /* PROBE_END; NULL: not told */
-    const char *failure; /* PROBE_END: why there is no answer; NULL: there is one */
-    double seconds;      /* PROBE_END; FORECAST: of the whole search */
-    int value;           /* VALUE: index in the main graph */
+    const struct odb_times *times; /* PROBE_END: how long nodes took, as far as the target tells; of
+                                      indices and numbers that it made up; NULL: not told */
+    const char *failure;           /* PROBE_END: why there is no answer; NULL: there is one */
+    double seconds;                /* PROBE_END; FORECAST: of the whole search */
+    int value;                     /* VALUE: index in the main graph */
     const struct odb_value_report *report; /* VALUE: all that is known of it by now */
 };
 

@@ -53,6 +53,7 @@ enum odb_status odb_session_open_take(struct odb_session **out, struct odb_model
     session->model = model;
     session->values = odb_new_n(struct odb_value_report, model->graph->n_values + 1);
     session->given = odb_new_n(struct odb_tensor *, model->graph->n_values + 1);
+    session->took = odb_new_n(double, model->graph->n_nodes + 1);
     session->breaks = odb_new_n(bool, model->graph->n_nodes + 1);
     session->tags = odb_new_n(unsigned char, model->graph->n_nodes + 1);
     session->culprits = odb_new_n(int, model->graph->n_nodes + 1);
@@ -86,6 +87,7 @@ static void session_drop_values(struct odb_session *session)
         odb_tensor_unref(session->given[v]);
     memset(session->given, 0, n * sizeof *session->given);
     memset(session->values, 0, n * sizeof *session->values);
+    memset(session->took, 0, session->model->graph->n_nodes * sizeof *session->took);
     session_drop_log(session);
     session->at = ODB_NO_NODE;
     session->generation++;
@@ -170,6 +172,7 @@ void odb_session_close(struct odb_session *session)
     free(session->tags);
     odb_annotation_list_dispose(&session->annotations);
     free(session->given);
+    free(session->took);
     free(session->values);
     odb_model_free((struct odb_model *)session->model);
     free(session);
@@ -245,6 +248,14 @@ static void session_probe_end(struct odb_session *session, const struct odb_sear
 {
     if (session->log.n)
         odb_probe_log_end(&session->log.items[session->log.n - 1], session->model->graph, event);
+    for (size_t i = 0; event->times && i < event->times->list.n; i++) {
+        const struct odb_took *one = &event->times->list.items[i];
+        if (one->node < 0 || (size_t)one->node >= session->model->graph->n_nodes ||
+            !(one->seconds > 0 && isfinite(one->seconds)))
+            continue;
+        double *took = &session->took[one->node];
+        *took = *took > 0 ? fmin(*took, one->seconds) : one->seconds;
+    }
 }
 
 static void session_advance(struct odb_session *session, const struct odb_search_event *event)
@@ -768,6 +779,16 @@ const char *odb_session_place(const struct odb_session *session, int node)
         if (!strcmp(session->account.places.items[i].node, name))
             return session->account.places.items[i].where;
     return NULL;
+}
+
+double odb_session_reference_took(const struct odb_session *session, int node)
+{
+    return session->trace ? session->trace->took[node] : 0;
+}
+
+double odb_session_target_took(const struct odb_session *session, int node)
+{
+    return session->took[node];
 }
 
 const struct odb_kernel *odb_session_kernel(const struct odb_session *session, int node)

@@ -236,6 +236,11 @@ double odb_report_error(const struct odb_value_report *report);
 /* Where the target runs a node; NULL: it says nothing of one of this name. Caller holds the lock.
  * Borrowed. */
 const char *odb_session_place(const struct odb_session *session, int node);
+/* Seconds that a node took; 0: not known. On the reference it is the run that gave its values; on
+ * the target the shortest of the runs since this session began to look at it: few targets tell.
+ * Caller holds the lock. */
+double odb_session_reference_took(const struct odb_session *session, int node);
+double odb_session_target_took(const struct odb_session *session, int node);
 /* The target's kernel that a node is in; NULL: none is known. Caller holds the lock. Borrowed. */
 const struct odb_kernel *odb_session_kernel(const struct odb_session *session, int node);
 /* How many values that nodes make have a verdict. Caller holds the lock. */

@@ -23,6 +23,7 @@ struct odb_shelved {
     bool stored;                     /* this and the rest: as in struct odb_session */
     struct odb_value_report *values; /* owned */
     struct odb_tensor **given;       /* owned refs */
+    double *took;                    /* owned; NULL: none is known */
     int *culprits;                   /* owned */
     struct odb_groups groups;
     struct odb_account account;
@@ -47,6 +48,8 @@ struct odb_session {
     char *trace_key;                   /* owned: the options that trace was made with */
     struct odb_value_report *values;   /* owned [lock]; [n_values] */
     struct odb_tensor **given;         /* owned refs [lock]; [n_values]: the target's */
+    double *took;                      /* owned [lock]; [n_nodes] seconds that the target took for
+                                          each, the least of its runs; 0: it has not told */
     struct odb_report *report;         /* owned [lock]; of the newest search; NULL: none */
     bool stored;                       /* the report is what the file says */
     struct odb_store_search shown;     /* owned [lock]: what the report came to, if there is one */

@@ -103,6 +103,7 @@ static void shelf_dispose(struct odb_shelved *s, size_t n_values)
         odb_probe_log_dispose(&s->log.items[i]);
     free(s->log.items);
     free(s->given);
+    free(s->took);
     free(s->values);
     free(s->culprits);
 }
@@ -159,6 +160,7 @@ void odb_session__shelve(struct odb_session *session)
                             .stored = session->stored,
                             .values = session->values,
                             .given = session->given,
+                            .took = session->took,
                             .culprits = session->culprits,
                             .groups = session->groups,
                             .account = session->account};
@@ -170,6 +172,7 @@ void odb_session__shelve(struct odb_session *session)
     session->report = NULL;
     session->values = odb_new_n(struct odb_value_report, graph->n_values + 1);
     session->given = odb_new_n(struct odb_tensor *, graph->n_values + 1);
+    session->took = odb_new_n(double, graph->n_nodes + 1);
     session->culprits = odb_new_n(int, graph->n_nodes + 1);
     session->groups = (struct odb_groups){0};
     session->account = (struct odb_account)ODB_ACCOUNT_INIT;
@@ -195,12 +198,14 @@ static void shelf_take_whole(struct odb_session *session, struct odb_shelved *s)
 {
     free(session->values);
     free(session->given);
+    free(session->took);
     free(session->culprits);
     free(session->log.items);
     session->report = s->report;
     session->stored = s->stored;
     session->values = s->values;
     session->given = s->given;
+    session->took = s->took;
     session->culprits = s->culprits;
     session->groups = s->groups;
     session->account = s->account;

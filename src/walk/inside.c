@@ -20,6 +20,7 @@ static void inside_event(void *payload, const struct odb_search_event *event)
         outermost = outermost->outer;
     if (told.node != ODB_NO_NODE)
         told.node = outermost->node;
+    told.times = NULL; /* of another graph */
     odb_hooks_tell(&in->hooks, told);
 }
 

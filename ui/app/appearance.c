@@ -65,21 +65,32 @@ UI_ACTION(mouse)
     return ODB_OK;
 }
 
+/* The column of this name; UI_COLUMN_COUNT: there is none. */
+static enum ui_column appearance_column(const char *name)
+{
+    const char *p = ODB_COLUMNS;
+    for (int i = 0; *p; i++) {
+        size_t n = strcspn(p, "|");
+        if (strlen(name) == n && !strncmp(name, p, n))
+            return (enum ui_column)i;
+        p += n + (p[n] == '|');
+    }
+    return UI_COLUMN_COUNT;
+}
+
 UI_ACTION(columns)
 {
-    unsigned wanted = 0;
-    struct ui_arrangement *how = &ui_nodes_outline(app->views[UI_VIEW_NODES])->how;
+    struct ui_columns columns = {.n = 0};
     for (size_t i = 0; i < call->n_args; i++) {
-        const char *p = ODB_COLUMNS;
-        for (int bit = 0; *p; bit++) {
-            size_t n = strcspn(p, "|");
-            if (strlen(call->args[i]) == n && !strncmp(call->args[i], p, n))
-                wanted |= 1u << bit;
-            p += n + (p[n] == '|');
-        }
+        enum ui_column column = appearance_column(call->args[i]);
+        bool new = column < UI_COLUMN_COUNT;
+        for (int k = 0; k < columns.n; k++)
+            new = new &&columns.list[k] != column;
+        if (new)
+            columns.list[columns.n++] = column;
     }
     ui_arrange_note(app);
-    how->columns = wanted;
+    ui_nodes_outline(app->views[UI_VIEW_NODES])->how.columns = columns;
     app->dirty = true;
     return ODB_OK;
 }

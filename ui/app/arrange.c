@@ -222,7 +222,7 @@ static enum odb_status arrange_order(const struct odb_command_call *call,
     const char *name = odb_call_arg(call, 0), *order = odb_call_arg(call, 1);
     int found = UI_SORT_COUNT;
     if (!name) {
-        *sort = now->sort == UI_SORT_INDEX ? UI_SORT_ERROR : UI_SORT_INDEX;
+        *sort = now->sort == UI_SORT_INDEX ? UI_SORT_VERDICT : UI_SORT_INDEX;
         *descending = *sort != UI_SORT_INDEX;
         return ODB_OK;
     }
@@ -261,7 +261,9 @@ UI_ACTION(sort)
     if (!listed && sort != UI_SORT_INDEX) /* to the worst */
         ui_list_select(arrange_nodes(app), 0);
     ui_app_say(app, UI_STYLE_MESSAGE, "sorted by %s%s", ui_sort_name(sort),
-               descending ? ", largest first" : "");
+               !descending               ? ""
+               : sort == UI_SORT_VERDICT ? ", the worst first"
+                                         : ", largest first");
     return ODB_OK;
 }
 

@@ -24,6 +24,7 @@
 #include "report/report.h"
 #include "session/session.h"
 #include "ui/app/tour.h"
+#include "ui/list/checklist.h"
 #include "ui/list/jump.h"
 #include "ui/list/list.h"
 #include "ui/list/view_nodes.h"
@@ -393,6 +394,21 @@ static int layout_numbers(const struct odb_value_report *report, double factor,
     return col;
 }
 
+/* Why it is accused, but for the numbers, which stand above. */
+static void layout_checklist(const struct ui_app *app, const struct odb_culprit *culprit,
+                             const struct ui_area *area)
+{
+    struct ui_checklist list;
+    int row = 0;
+    ui_checklist_make(&list, app, culprit);
+    for (size_t i = 0; i < list.n; i++)
+        if (list.lines[i].line != UI_CHECKLIST_ERROR && row < area->rows) {
+            struct ui_area rest = ui_area_part(area, row, 0, area->rows - row, area->cols);
+            row += ui_draw_words(&rest, 0, list.lines[i].style, odb_buf_text(&list.lines[i].text));
+        }
+    ui_checklist_dispose(&list);
+}
+
 static void layout_about(const struct ui_app *app, const struct ui_area *about)
 {
     const struct odb_session *session = app->session;
@@ -428,11 +444,14 @@ static void layout_about(const struct ui_app *app, const struct ui_area *about)
                                : odb_verdict_name(report->verdict);
     col = ui_draw_printf(about, 1, col, ui_mark_style(report, false), " %s  ", word);
     layout_numbers(report, ui_noise_factor(app->console), about, 1, col);
-    const char *text = culprit && culprit->text ? culprit->text : *why ? why : report->reason;
+    const char *text = *why ? why : report->reason;
     if (!*text)
         text = odb_verdict_help(report->verdict);
     struct ui_area words = ui_area_part(about, 2, 2, about->rows - 2, about->cols - 3);
-    ui_draw_words(&words, 0, UI_STYLE_NORMAL, text);
+    if (culprit)
+        layout_checklist(app, culprit, &words);
+    else
+        ui_draw_words(&words, 0, UI_STYLE_NORMAL, text);
 }
 
 /* Of what is long the beginning; `display` prints all of it. */

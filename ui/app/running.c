@@ -171,10 +171,8 @@ static void running_show_output(struct ui_app *app, const struct ui_running *run
     if (!report)
         return;
     char *result = running_result(app, says);
-    const char *hint = odb_report_hint(report);
-    if (result || hint)
-        ui_app_say(app, UI_STYLE_WARN, "%.*s%s%s", result ? INT_MAX : (int)first,
-                   result ? result : says, hint ? "; " : "", hint ? hint : "");
+    if (result)
+        ui_app_say(app, UI_STYLE_WARN, "%s", result);
     free(result);
 }
 

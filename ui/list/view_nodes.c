@@ -19,6 +19,7 @@
 #include "ui/list/body_rows.h"
 #include "ui/list/body_view.h"
 #include "ui/list/list.h"
+#include "ui/list/node_columns.h"
 #include "ui/list/short_name.h"
 #include "ui/terminal/draw.h"
 #include "ui/view/app.h"
@@ -27,13 +28,9 @@
 #include "ui/view/upkeep.h"
 #include "ui/view/view.h"
 
-#define NODES_OUTPUT 130   /* columns from which on the output has one of its own */
 #define NODES_TYPES 1000   /* nodes whose types are measured, at most */
 #define NODES_BESIDE 20    /* rows above and below that a short name is told apart from */
 #define NODES_ENOUGH 40    /* columns that are enough for a name */
-#define NODES_LEAST 16     /* columns that a name has where there is a type beside it */
-#define NODES_LITTLE 6     /* columns that an operator keeps */
-#define NODES_LEAST_OP 11  /* columns of operators: of a folded scope, how many nodes it has */
 #define NODES_NAMES 400    /* bytes of names that are enough for any row */
 #define NODES_CONSTANTS 14 /* and of constant parts, how many there are */
 
@@ -266,46 +263,6 @@ bool ui_nodes_reveal(struct ui_view *view, int node)
 
 /* --- drawing ---------------------------------------------------------------------------------- */
 
-/* Columns for a width: what is fixed first, the rest is shared by the names. */
-struct nodes_columns {
-    int index, op, name, output, type, kernel, bar, number, local, noise;
-};
-
-/* In the order of ODB_COLUMNS. */
-enum nodes_column {
-    NODES_OP,
-    NODES_NAME,
-    NODES_OUT,
-    NODES_TYPE,
-    NODES_KERNEL,
-    NODES_BAR,
-    NODES_ERROR,
-    NODES_LOCAL,
-    NODES_NOISE
-};
-
-static bool nodes_wants(unsigned columns, enum nodes_column column)
-{
-    return columns >> column & 1;
-}
-
-/* The columns that were asked for; what is left of the width is the names'. */
-static void nodes_chosen(struct nodes_columns *c, unsigned wanted, int cols)
-{
-    c->op = nodes_wants(wanted, NODES_OP) ? c->op : 0;
-    c->type = nodes_wants(wanted, NODES_TYPE) ? c->type : 0;
-    c->kernel = nodes_wants(wanted, NODES_KERNEL) ? c->type ? 18 : 22 : 0;
-    c->bar = nodes_wants(wanted, NODES_BAR) ? c->bar : 0;
-    c->number = nodes_wants(wanted, NODES_ERROR) ? c->number : 0;
-    c->local = nodes_wants(wanted, NODES_LOCAL) ? 8 : 0;
-    c->noise = nodes_wants(wanted, NODES_NOISE) ? 8 : 0;
-    int rest = cols - (c->index + c->op + c->type + c->kernel + c->bar + c->number + c->local +
-                       c->noise + 8);
-    bool name = nodes_wants(wanted, NODES_NAME), out = nodes_wants(wanted, NODES_OUT);
-    c->output = out ? ODB_MAX(name ? rest / 2 : rest, 0) : 0;
-    c->name = name ? ODB_MAX(rest - c->output, 0) : 0;
-}
-
 /* On paper names are whole: they are searched there by other programs. */
 static bool nodes_on_paper(const struct ui_view *view)
 {
@@ -316,48 +273,18 @@ static bool nodes_on_paper(const struct ui_view *view)
 static int nodes_enough(const struct ui_view *view)
 {
     const struct ui_names *names = &((const struct nodes_view *)view)->names;
-    return ODB_MIN(ODB_MAX(names->width, NODES_LEAST), NODES_ENOUGH);
+    return ODB_MIN(ODB_MAX(names->width, UI_NODE_LEAST_NAME), NODES_ENOUGH);
 }
 
-static struct nodes_columns nodes_columns(const struct ui_view *view, int cols)
+static struct ui_node_columns nodes_columns(const struct ui_view *view, int cols)
 {
     const struct nodes_view *v = (const struct nodes_view *)view;
-    bool wide = cols >= 100;
-    struct nodes_columns c = {
-        .op = wide ? 18 : 13, .type = wide ? 22 : 18, .bar = wide ? 16 : 10, .number = 7};
-    size_t n = nodes_graph(view)->n_nodes;
-    for (c.index = 3; n >= 1000; n /= 10)
-        c.index++;
-    if (v->outline.how.columns) {
-        nodes_chosen(&c, v->outline.how.columns, cols);
-        return c;
-    }
-    c.op = ODB_MIN(c.op, ODB_MAX(v->names.op, NODES_LEAST_OP));
-    c.type = ODB_MIN(c.type, v->types.width + (v->types.width > 0));
-    int rest = cols - (c.index + c.op + c.type + c.bar + c.number + 8);
-    if (rest < nodes_enough(view)) { /* the error and the name matter most */
-        rest += c.type;
-        c.type = 0;
-    }
-    int spare = ODB_MIN(rest - v->names.whole, v->names.op - c.op);
-    if (spare > 0) { /* what names do not need makes operators whole */
-        c.op += spare;
-        rest -= spare;
-    }
-    /* On a narrow screen a name is what rows are told apart by. */
-    const struct nodes_gives {
-        int *width, least;
-    } gives[] = {{&c.bar, 0}, {&c.op, NODES_LITTLE}};
-    int wanted = ODB_MIN(nodes_enough(view), NODES_LEAST);
-    for (size_t i = 0; i < ODB_COUNT(gives) && rest < wanted; i++) {
-        int part = ODB_MIN(wanted - rest, ODB_MAX(*gives[i].width - gives[i].least, 0));
-        *gives[i].width -= part;
-        rest += part;
-    }
-    if (cols >= NODES_OUTPUT)
-        c.output = ODB_MIN(rest / 3, 40);
-    c.name = ODB_MAX(rest - c.output, 0);
-    return c;
+    const struct ui_node_widths widths = {.cols = cols,
+                                          .index = (int)nodes_graph(view)->n_nodes,
+                                          .names = &v->names,
+                                          .enough = nodes_enough(view),
+                                          .type = v->types.width};
+    return ui_node_columns(&widths, &v->outline.how.columns);
 }
 
 /* A title of the header: where it stands, and what a click on it sorts by. */
@@ -365,32 +292,24 @@ struct nodes_title {
     int col, width;
     enum ui_sort sort;
     const char *text;
+    bool right;
 };
-#define NODES_TITLES 9
+#define NODES_TITLES (UI_COLUMN_COUNT + 1)
 
 static int nodes_titles(const struct ui_view *view, int cols, struct nodes_title *out)
 {
     bool thumb = nodes_rows(view) > (size_t)view->height && view->height > 1;
-    const struct nodes_columns c = nodes_columns(view, cols - 2 * thumb);
-    const struct nodes_title all[NODES_TITLES] = {
-        {1, c.index, UI_SORT_INDEX, "#"},
-        {3, c.op, UI_SORT_OP, "operator"},
-        {1, c.name, UI_SORT_NAME, "name"},
-        {1, c.output, UI_SORT_OUTPUT, "output"},
-        {0, c.type, UI_SORT_TYPE, "type"},
-        {0, c.kernel, UI_SORT_KERNEL, "kernel"},
-        {1, c.bar + c.number, UI_SORT_ERROR, c.bar ? "error 1e-8 to 1" : "error"},
-        {1, c.local, UI_SORT_LOCAL, "local"},
-        {0, c.noise, UI_SORT_NOISE, "noise"},
-    };
-    int col = -view->left, n = 0;
-    for (int i = 0; i < NODES_TITLES; i++) { /* `col` of the table: blanks before it */
-        col += all[i].col;
-        if (all[i].width > 0) {
-            out[n] = all[i];
-            out[n++].col = col;
-        }
-        col += ODB_MAX(all[i].width, 0);
+    const struct ui_node_columns c = nodes_columns(view, cols - 2 * thumb);
+    int n = 0, left = view->left;
+    out[n++] = (struct nodes_title){1 - left, c.index, UI_SORT_INDEX, "#", true};
+    for (int i = 0; i < c.shown.n; i++) {
+        enum ui_column k = c.shown.list[i];
+        const struct ui_node_column *kind = &ui_node_column_kinds[k];
+        if (k == UI_COLUMN_ERROR && i && c.shown.list[i - 1] == UI_COLUMN_BAR)
+            out[n - 1].width += c.width[k] - 1; /* one title for both */
+        else
+            out[n++] = (struct nodes_title){c.at[k] - left, c.width[k], kind->sort, kind->title,
+                                            kind->right};
     }
     return n;
 }
@@ -423,9 +342,7 @@ static void nodes_head(const struct ui_view *view, const struct ui_area *area,
     if (head->sort == UI_SORT_NAME)
         nodes_put_prefix(view, head->width, &made);
     char *text = odb_buf_take(&made);
-    bool right =
-        head->sort == UI_SORT_INDEX || head->sort == UI_SORT_LOCAL || head->sort == UI_SORT_NOISE;
-    if (right)
+    if (head->right)
         ui_draw_right(area, 0, head->col, head->width, UI_STYLE_HEAD, text);
     else
         ui_draw_field(area, 0, head->col, head->width, UI_CUT_END, UI_STYLE_HEAD, text);
@@ -438,7 +355,7 @@ static int nodes_header(const struct ui_view *view, const struct ui_area *area, 
     if (!area)
         return rows > 3;
     int n = nodes_titles(view, area->cols, titles);
-    bool has_own = false;
+    bool has_own = false; /* the column that rows are sorted by */
     for (int i = 0; i < n; i++)
         has_own |= titles[i].sort == ((const struct nodes_view *)view)->outline.how.sort;
     ui_draw_fill(area, UI_STYLE_HEAD);
@@ -522,37 +439,43 @@ static void nodes_draw_op(const struct odb_node *node, bool open, int width,
     free(brief);
 }
 
+/* A column of texts that is as wide as it is, blank included. */
+static void nodes_draw_text(const struct ui_node_columns *c, enum ui_column column,
+                            enum ui_style style, const char *text, const struct ui_area *area,
+                            int col)
+{
+    ui_draw_field(area, 0, col + c->at[column], c->width[column] - 1, UI_CUT_MIDDLE, style, text);
+}
+
 static void nodes_draw_names(const struct ui_view *view, size_t at, int value,
-                             const struct nodes_columns *c, const struct ui_area *area, int col)
+                             const struct ui_node_columns *c, const struct ui_area *area, int col)
 {
     const struct odb_node *node = &nodes_graph(view)->nodes[nodes_row(view, at).worst];
     const struct odb_session *session = view->app->session;
     const struct odb_graph *graph = nodes_graph(view);
+    const struct nodes_view *v = (const struct nodes_view *)view;
     struct odb_buf text = ODB_BUF_INIT;
     char key[512] = "";
     if (value != ODB_NO_VALUE)
         odb_value_key(graph, &graph->values[value], key, sizeof key);
-    const struct nodes_view *v = (const struct nodes_view *)view;
-    nodes_draw_op(node, ui_bodies_is_open(&v->bodies, graph, node->index), c->op, area, col);
-    col += c->op + 1;
-    /* A node without a name is known by what it makes. */
-    nodes_draw_name(view, at, *node->name ? node->name : key, c->name, area, col);
-    col += c->name + 1;
-    if (c->output)
-        ui_draw_field(area, 0, col, c->output - 1, UI_CUT_MIDDLE, UI_STYLE_DIM, key);
-    col += c->output;
-    odb_buf_clear(&text);
-    if (value != ODB_NO_VALUE)
+    if (c->width[UI_COLUMN_OP])
+        nodes_draw_op(node, ui_bodies_is_open(&v->bodies, graph, node->index),
+                      c->width[UI_COLUMN_OP], area, col + c->at[UI_COLUMN_OP]);
+    if (c->width[UI_COLUMN_NAME]) /* a node without a name is known by what it makes */
+        nodes_draw_name(view, at, *node->name ? node->name : key, c->width[UI_COLUMN_NAME], area,
+                        col + c->at[UI_COLUMN_NAME]);
+    if (c->width[UI_COLUMN_OUT])
+        nodes_draw_text(c, UI_COLUMN_OUT, UI_STYLE_DIM, key, area, col);
+    if (c->width[UI_COLUMN_TYPE] && value != ODB_NO_VALUE)
         odb_session_put_type(session, value, &text);
-    if (c->type)
-        ui_draw_field(area, 0, col, c->type, UI_CUT_MIDDLE, UI_STYLE_TYPE, odb_buf_text(&text));
+    if (c->width[UI_COLUMN_TYPE])
+        nodes_draw_text(c, UI_COLUMN_TYPE, UI_STYLE_TYPE, odb_buf_text(&text), area, col);
     odb_buf_clear(&text);
     const struct odb_kernel *kernel = odb_session_kernel(session, node->index);
-    if (c->kernel && kernel)
+    if (c->width[UI_COLUMN_KERNEL] && kernel)
         odb_buf_put_shown(&text, kernel->name);
-    if (c->kernel)
-        ui_draw_field(area, 0, col + c->type, c->kernel - 1, UI_CUT_MIDDLE, UI_STYLE_DIM,
-                      odb_buf_text(&text));
+    if (c->width[UI_COLUMN_KERNEL])
+        nodes_draw_text(c, UI_COLUMN_KERNEL, UI_STYLE_DIM, odb_buf_text(&text), area, col);
     odb_buf_dispose(&text);
 }
 
@@ -602,16 +525,17 @@ static void nodes_put_share(const struct ui_view *view, const struct ui_row *row
 
 /* What is folded: how many nodes, their name, and what they have to do with the error. */
 static void nodes_draw_folded(const struct ui_view *view, const struct ui_row *row,
-                              const struct nodes_columns *c, const struct ui_area *area, int col)
+                              const struct ui_node_columns *c, const struct ui_area *area, int col)
 {
     struct odb_buf text = ODB_BUF_INIT, share = ODB_BUF_INIT;
     odb_buf_printf(&text, "%s %d %s", ui_glyph_text(UI_GLYPH_FOLDED, area->terminal->unicode),
                    row->n, row->scope ? "nodes" : "constants");
-    ui_draw_field(area, 0, col, c->op, UI_CUT_END, UI_STYLE_LABEL, odb_buf_text(&text));
+    ui_draw_field(area, 0, col + c->at[UI_COLUMN_OP], c->width[UI_COLUMN_OP], UI_CUT_END,
+                  UI_STYLE_LABEL, odb_buf_text(&text));
     odb_buf_clear(&text);
     nodes_put_folded(view, row, &text);
-    col += c->op + 1;
-    int width = c->name + 1 + c->output + c->type + c->kernel;
+    int width = c->folded;
+    col += c->at[UI_COLUMN_NAME];
     int name = ui_text_width(area->terminal, odb_buf_text(&text));
     nodes_put_share(view, row, width - ODB_MIN(name, width / 2), &share);
     int behind = ui_text_width(area->terminal, odb_buf_text(&share));
@@ -643,22 +567,36 @@ static void nodes_draw_sign(const struct odb_session *session, int node, const s
                            odb_session_bookmark_at(session, i)->letter);
 }
 
-/* The error of a row, and what it is held against, behind the names. */
+/* The numbers of a row: its error, what that is held against, how long it took (0: not known). */
 static void nodes_draw_report(const struct ui_view *view, const struct odb_value_report *report,
-                              const struct nodes_columns *c, const struct ui_area *area, int col)
+                              const double seconds[2], const struct ui_node_columns *c,
+                              const struct ui_area *area, int col)
 {
+    const struct nodes_number {
+        enum ui_column column;
+        struct odb_number number;
+    } numbers[] = {
+        {UI_COLUMN_LOCAL, report->local_error},
+        {UI_COLUMN_NOISE, report->noise},
+        {UI_COLUMN_GAIN, report->gain},
+        {UI_COLUMN_SECONDS, {seconds[0] > 0, ui_app_seconds(view->app, seconds[0])}},
+        {UI_COLUMN_TARGET_SECONDS, {seconds[1] > 0, ui_app_seconds(view->app, seconds[1])}},
+    };
     char number[32];
-    ui_draw_error(area, 0, col, c->bar, report, ui_noise_factor(view->app->console));
+    if (c->width[UI_COLUMN_BAR])
+        ui_draw_error(area, 0, col + c->at[UI_COLUMN_BAR], c->width[UI_COLUMN_BAR], report,
+                      ui_noise_factor(view->app->console));
     const char *error = isinf(odb_report_error(report))
                             ? odb_verdict_name(report->verdict)
                             : ui_number_text(report->error, number, sizeof number);
-    if (c->number)
-        ui_draw_right(area, 0, col + c->bar, c->number + 1, ui_mark_style(report, false), error);
-    col += c->bar + c->number + 1;
-    ui_draw_right(area, 0, col, c->local, UI_STYLE_NUMBER,
-                  ui_number_text(report->local_error, number, sizeof number));
-    ui_draw_right(area, 0, col + c->local, c->noise, UI_STYLE_NUMBER,
-                  ui_number_text(report->noise, number, sizeof number));
+    if (c->width[UI_COLUMN_ERROR])
+        ui_draw_right(area, 0, col + c->at[UI_COLUMN_ERROR], c->width[UI_COLUMN_ERROR],
+                      ui_mark_style(report, false), error);
+    for (size_t i = 0; i < ODB_COUNT(numbers); i++)
+        if (c->width[numbers[i].column])
+            ui_draw_right(area, 0, col + c->at[numbers[i].column], c->width[numbers[i].column],
+                          UI_STYLE_NUMBER,
+                          ui_number_text(numbers[i].number, number, sizeof number));
 }
 
 /* "body of 36 nodes, turn 3", "then_branch of 4 nodes". */
@@ -685,10 +623,11 @@ static void nodes_draw_body(const struct ui_view *view, const struct ui_body_row
 {
     static const struct odb_value_report unknown = {.verdict = ODB_VERDICT_UNTESTED};
     const struct nodes_view *v = (const struct nodes_view *)view;
-    const struct nodes_columns c = nodes_columns(view, area->cols);
+    static const double no_seconds[2];
+    const struct ui_node_columns c = nodes_columns(view, area->cols);
     const struct odb_graph *graph = ui_body_row_graph(row);
     const struct ui_body_known *known = ui_bodies_known(&v->bodies, graph);
-    int col = -view->left, in = ODB_MIN(2 * row->depth, c.op / 2);
+    int col = -view->left, in = ODB_MIN(2 * row->depth, c.width[UI_COLUMN_OP] / 2);
     if (row->node == ODB_NO_NODE) {
         nodes_draw_body_head(view, row, area, col + c.index + 2 + in);
         return;
@@ -706,13 +645,13 @@ static void nodes_draw_body(const struct ui_view *view, const struct ui_body_row
     int from = col + c.index + 4 + in;
     ui_draw_printf(area, 0, from, UI_STYLE_DIM, "%d", row->node);
     from += c.index + 1;
-    int end = col + c.index + 4 + c.op + 1 + c.name + 1 + c.output + c.type + c.kernel;
+    int end = col + c.at[UI_COLUMN_NAME] + c.folded;
     bool open = ui_bodies_is_open(&v->bodies, graph, row->node);
-    int op = ODB_MIN(NODES_LEAST_OP + 2, ODB_MAX((end - from) / 2, 0));
+    int op = ODB_MIN(UI_NODE_LEAST_OP + 2, ODB_MAX((end - from) / 2, 0));
     nodes_draw_op(node, open, op, area, from);
     ui_draw_field(area, 0, from + op + 1, ODB_MAX(end - from - op - 2, 0), UI_CUT_MIDDLE,
                   *node->name ? UI_STYLE_NAME : UI_STYLE_DIM, name);
-    nodes_draw_report(view, report, &c, area, end + 1);
+    nodes_draw_report(view, report, no_seconds, &c, area, col);
 }
 
 static void nodes_draw_row(const struct ui_view *view, size_t at, const struct ui_area *area)
@@ -723,7 +662,7 @@ static void nodes_draw_row(const struct ui_view *view, size_t at, const struct u
         return;
     }
     const struct odb_session *session = view->app->session;
-    struct nodes_columns c = nodes_columns(view, area->cols);
+    const struct ui_node_columns c = nodes_columns(view, area->cols);
     struct ui_row row = nodes_row(view, at);
     int value, col = -view->left;
     const struct odb_value_report *report = odb_session_node(session, row.worst, &value);
@@ -735,13 +674,13 @@ static void nodes_draw_row(const struct ui_view *view, size_t at, const struct u
     nodes_draw_sign(session, row.node, area, col);
     ui_draw_glyph(area, 0, col + c.index + 2, ui_mark_style(report, culprit),
                   ui_mark_glyph(report, culprit, unsupported));
-    col += c.index + 4;
     if (row.n > 1)
         nodes_draw_folded(view, &row, &c, area, col);
     else
         nodes_draw_names(view, at, value, &c, area, col);
-    col += c.op + 1 + c.name + 1 + c.output + c.type + c.kernel + 1;
-    nodes_draw_report(view, report, &c, area, col);
+    const double seconds[2] = {odb_session_reference_took(session, row.worst),
+                               odb_session_target_took(session, row.worst)};
+    nodes_draw_report(view, report, seconds, &c, area, col);
 }
 
 static void nodes_title(const struct ui_view *view, struct odb_buf *out)

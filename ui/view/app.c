@@ -13,6 +13,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/buf.h"
+#include "command/table/table.h"
 #include "model/model.h"
 #include "session/session.h"
 #include "system/job.h"
@@ -34,11 +36,44 @@ void ui_app_say(struct ui_app *app, enum ui_style style, const char *fmt, ...)
     app->dirty = true;
 }
 
+/* Bytes of an option that the prompt keeps, behind its dashes, at the beginning of a text; 0: none.
+ */
+static size_t app_setting(const char *text)
+{
+    size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz-");
+    for (int id = 0; id < ODB_OPTION_COUNT && n; id++) {
+        const struct odb_option *option = odb_option_row((enum odb_option_id)id);
+        if (option->setting != ODB_SETTING_NONE && strlen(option->name) == n &&
+            !strncmp(option->name, text, n))
+            return n;
+    }
+    return 0;
+}
+
+char *ui_app_words(const char *text)
+{
+    struct odb_buf out = ODB_BUF_INIT;
+    bool shell = strstr(text, "onnxdbg ") != NULL; /* there it is meant for a shell */
+    for (const char *p = text; *p; p++) {
+        bool begins = p == text || strchr(" (`", p[-1]);
+        size_t n = !shell && begins && !strncmp(p, "--", 2) ? app_setting(p + 2) : 0;
+        if (n) {
+            odb_buf_printf(&out, ":set %.*s", (int)n, p + 2);
+            p += 1 + n;
+        } else {
+            odb_buf_putc(&out, *p == '\n' ? ' ' : *p);
+        }
+    }
+    return odb_buf_take(&out);
+}
+
 void ui_app_say_error(struct ui_app *app, const struct odb_error *err)
 {
     char text[2048];
+    char *words = ui_app_words(odb_error_text(err, text, sizeof text));
     ui_app_say(app, UI_STYLE_ERROR, "%s%s%s", app->place ? app->place : "", app->place ? ": " : "",
-               odb_error_text(err, text, sizeof text));
+               words);
+    free(words);
     app->failed = true;
     size_t n = strlen(err->remedy);
     if (app->prompt && !ui_prompt_active(app->prompt) && n > 8 &&

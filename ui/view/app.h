@@ -115,6 +115,9 @@ struct ui_app {
 /* Gives a command line; {node} and {value} in it are what is under the cursor. */
 void ui_app_command(struct ui_app *app, const char *line);
 void ui_app_say(struct ui_app *app, enum ui_style style, const char *fmt, ...) ODB_PRINTF(3, 4);
+/* A text that was written for a command line, for who has a prompt: what an option says of those
+ * that the prompt keeps, `set` says. In one line. Owned by the caller. */
+char *ui_app_words(const char *text);
 void ui_app_say_error(struct ui_app *app, const struct odb_error *err);
 /* Brings a view to the top and gives it the keys. */
 void ui_app_open(struct ui_app *app, enum ui_view_id id);

@@ -103,7 +103,14 @@ void ui_draw_error(const struct ui_area *area, int row, int col, int width,
     double error = odb_report_error(report);
     if (report->verdict == ODB_VERDICT_UNTESTED)
         return;
-    ui_draw_bar(area, row, col, width, ui_error_share(error), ui_mark_style(report, false));
+    int own = width; /* columns of the node's own error */
+    bool bad = odb_verdict_is_bad(report->verdict);
+    if (bad && report->local_error.known)
+        own = (int)(ui_error_share(report->local_error.v) * width + 0.5);
+    ui_draw_bar(area, row, col, width, ui_error_share(error),
+                own < width ? UI_STYLE_INHERITED : ui_mark_style(report, false));
+    if (own < width)
+        ui_draw_mark(area, row, col, own, UI_STYLE_BAD);
     if (!report->noise.known || report->noise.v <= 0)
         return;
     int noise = (int)(ui_error_share(report->noise.v) * width);
@@ -112,7 +119,10 @@ void ui_draw_error(const struct ui_area *area, int row, int col, int width,
     if (noise < width && noise > end)
         ui_draw_glyph(area, row, col + noise, UI_STYLE_NOISE, UI_GLYPH_NOISE);
     if (factor > 0 && limit < width && limit != end)
-        ui_draw_glyph(area, row, col + limit, limit < end ? UI_STYLE_OVER : UI_STYLE_TOLERANCE,
+        ui_draw_glyph(area, row, col + limit,
+                      limit >= end   ? UI_STYLE_TOLERANCE
+                      : limit >= own ? UI_STYLE_OVER_DIM
+                                     : UI_STYLE_OVER,
                       UI_GLYPH_TOLERANCE);
 }
 

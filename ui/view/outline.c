@@ -299,6 +299,11 @@ static double outline_number(struct odb_number number)
     return number.known ? isnan(number.v) ? HUGE_VAL : number.v : NAN;
 }
 
+static double outline_took(double seconds)
+{
+    return seconds > 0 ? seconds : NAN;
+}
+
 /* NaN: not known. */
 static double outline_error(const struct odb_session *session, int node)
 {
@@ -309,6 +314,7 @@ static double outline_error(const struct odb_session *session, int node)
 struct outline_key {
     struct ui_row row;
     double number;    /* NaN: not known */
+    double then;      /* among equal ones; NaN: not known */
     const char *text; /* NULL: the number counts */
     char *owned;
     bool descending;
@@ -356,8 +362,15 @@ static void outline_key(const struct odb_session *session, enum ui_sort sort,
     case UI_SORT_GAIN:
         key->number = outline_number(report->gain);
         break;
+    case UI_SORT_SECONDS:
+        key->number = outline_took(odb_session_reference_took(session, key->row.worst));
+        break;
+    case UI_SORT_TARGET_SECONDS:
+        key->number = outline_took(odb_session_target_took(session, key->row.worst));
+        break;
     case UI_SORT_VERDICT:
         key->number = outline_badness(session, key->row.worst);
+        key->then = outline_error(session, key->row.worst);
         break;
     case UI_SORT_INDEX:
     case UI_SORT_COUNT:
@@ -366,18 +379,23 @@ static void outline_key(const struct odb_session *session, enum ui_sort sort,
     }
 }
 
-/* What is not known comes last either way; what is equal stays in the model's order. */
+/* What is not known comes last either way: *unknown. */
+static int outline_order(double x, double y, int *unknown)
+{
+    *unknown = isnan(x) - isnan(y);
+    return (x > y) - (x < y);
+}
+
+/* What is equal stays in the model's order. */
 static int outline_compare(const void *a, const void *b)
 {
     const struct outline_key *x = a, *y = b;
-    int order;
-    if (x->text)
-        order = strcmp(x->text, y->text);
-    else if (isnan(x->number) || isnan(y->number))
-        return isnan(x->number) && isnan(y->number) ? x->row.node - y->row.node
-                                                    : isnan(x->number) - isnan(y->number);
-    else
-        order = (x->number > y->number) - (x->number < y->number);
+    int unknown = 0;
+    int order = x->text ? strcmp(x->text, y->text) : outline_order(x->number, y->number, &unknown);
+    if (!order && !unknown)
+        order = outline_order(x->then, y->then, &unknown);
+    if (unknown)
+        return unknown;
     if (x->descending)
         order = -order;
     return order ? order : x->row.node - y->row.node;

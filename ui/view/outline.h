@@ -32,6 +32,8 @@ struct ui_constants;
     X(LOCAL, "local")                                                                              \
     X(NOISE, "noise")                                                                              \
     X(GAIN, "gain")                                                                                \
+    X(SECONDS, "seconds")                                                                          \
+    X(TARGET_SECONDS, "target-seconds")                                                            \
     X(VERDICT, "verdict")
 
 enum ui_sort {
@@ -43,6 +45,27 @@ enum ui_sort {
 
 const char *ui_sort_name(enum ui_sort sort);
 
+/* Columns of the list of nodes, in the order of the names that `columns` takes (ODB_COLUMNS). */
+enum ui_column {
+    UI_COLUMN_OP,
+    UI_COLUMN_NAME,
+    UI_COLUMN_OUT,
+    UI_COLUMN_TYPE,
+    UI_COLUMN_KERNEL,
+    UI_COLUMN_BAR,
+    UI_COLUMN_ERROR,
+    UI_COLUMN_LOCAL,
+    UI_COLUMN_NOISE,
+    UI_COLUMN_GAIN,
+    UI_COLUMN_SECONDS,
+    UI_COLUMN_TARGET_SECONDS,
+    UI_COLUMN_COUNT
+};
+struct ui_columns {
+    enum ui_column list[UI_COLUMN_COUNT]; /* each once, from left to right */
+    int n;                                /* 0: what fits */
+};
+
 #define UI_DEPTH_ALL INT_MAX
 
 /* What is shown, and how: all that undoing brings back. */
@@ -51,9 +74,9 @@ struct ui_arrangement {
     enum ui_sort sort;
     bool descending;
     unsigned long when; /* it was changed, or that undone, of those kept for that */
-    unsigned columns;   /* bits of the names of `columns`, in order; 0: what fits */
-    int depth;          /* scopes deeper than this are folded, UI_DEPTH_ALL: none */
-    bool constants;     /* constant parts are not folded */
+    struct ui_columns columns;
+    int depth;      /* scopes deeper than this are folded, UI_DEPTH_ALL: none */
+    bool constants; /* constant parts are not folded */
     ODB_VEC(struct ui_fold {
         char *scope; /* owned; NULL: the constant parts that reader reads */
         int reader;

@@ -20,6 +20,7 @@
 #include "tensor/stats.h"
 #include "tensor/tensor_print.h"
 #include "ui/list/body_view.h"
+#include "ui/list/checklist.h"
 #include "ui/list/jump.h"
 #include "ui/list/list.h"
 #include "ui/list/text_view.h"
@@ -333,6 +334,17 @@ static void node_put_page(struct node_view *v, const struct odb_node *node)
         }
 }
 
+/* Why it is accused, in brief; the diagnosis has it in words. */
+static void node_put_checklist(struct node_view *v, const struct odb_culprit *culprit)
+{
+    struct ui_checklist list;
+    ui_checklist_make(&list, v->text.view.app, culprit);
+    for (size_t i = 0; i < list.n; i++)
+        node_row(v, list.lines[i].style, 2, ODB_NO_NODE, ODB_NO_VALUE, "%s",
+                 odb_buf_text(&list.lines[i].text));
+    ui_checklist_dispose(&list);
+}
+
 static void node_put_head(struct node_view *v, const struct odb_node *node, const struct odb_op *op)
 {
     const struct odb_session *session = v->text.view.app->session;
@@ -356,12 +368,36 @@ static void node_put_head(struct node_view *v, const struct odb_node *node, cons
     if (culprit)
         node_row(v, UI_STYLE_BAD, 0, ODB_NO_NODE, ODB_NO_VALUE, "culprit: %s",
                  odb_diagnosis_name(culprit->kind));
-    if (culprit && culprit->text)
-        node_row(v, UI_STYLE_NORMAL, 2, ODB_NO_NODE, ODB_NO_VALUE, "%s", culprit->text);
+    if (culprit)
+        node_put_checklist(v, culprit);
     if (odb_session_breaks(session)[node->index])
         node_row(v, UI_STYLE_WARN, 0, ODB_NO_NODE, ODB_NO_VALUE, "a breakpoint is here");
     if (node->doc && *node->doc)
         node_row(v, UI_STYLE_DIM, 0, ODB_NO_NODE, ODB_NO_VALUE, "%s", node->doc);
+}
+
+/* How long it took; a target that tells nothing of single nodes has no time of one. */
+static void node_put_took(struct node_view *v)
+{
+    const struct ui_app *app = v->text.view.app;
+    const struct odb_session *session = app->session;
+    double reference = odb_session_reference_took(session, v->node);
+    double target = odb_session_target_took(session, v->node);
+    char number[32];
+    struct odb_buf line = ODB_BUF_INIT;
+    if (reference > 0)
+        odb_buf_printf(
+            &line, "takes %s s on the reference",
+            ui_number_text(ODB_NUMBER(ui_app_seconds(app, reference)), number, sizeof number));
+    if (target > 0)
+        odb_buf_printf(
+            &line, "%s%s s on the target", line.len ? ", " : "takes ",
+            ui_number_text(ODB_NUMBER(ui_app_seconds(app, target)), number, sizeof number));
+    else if (line.len && odb_session_report(session))
+        odb_buf_puts(&line, "; the target gives no time of this node alone");
+    if (line.len)
+        node_row(v, UI_STYLE_NORMAL, 0, ODB_NO_NODE, ODB_NO_VALUE, "%s", odb_buf_text(&line));
+    odb_buf_dispose(&line);
 }
 
 /* What the target said of the node when it was asked about the model. */
@@ -419,6 +455,7 @@ static void node_make(struct node_view *v)
     int width = odb_formal_width(node);
     ui_text_clear(&v->text);
     node_put_head(v, node, op);
+    node_put_took(v);
     node_put_place(v);
     node_put_kernel(v);
     if (node->n_out)

@@ -12,19 +12,21 @@
 #include "model/model.h"
 #include "report/report.h"
 #include "session/session.h"
+#include "ui/list/checklist.h"
 #include "ui/list/list.h"
 #include "ui/list/text_view.h"
 #include "ui/terminal/terminal.h"
 #include "ui/view/app.h"
 #include "ui/view/view.h"
 
-/* Sections; those of culprits are numbered from REPORT_CULPRITS on. */
+/* Sections; those of culprits are numbered from REPORT_CULPRITS on, each behind that of its
+ * paragraph, which is folded at first. */
 enum { REPORT_HEAD, REPORT_REMARKS, REPORT_WORDS, REPORT_RANKING, REPORT_STEPS, REPORT_CULPRITS };
 
 struct report_view {
     struct ui_text_view text;
     ODB_VEC(int) sections;    /* of each line */
-    ODB_VEC(int) folded;      /* sections */
+    ODB_VEC(int) turned;      /* sections that are not as they are at first */
     int section;              /* of the lines that are added now */
     unsigned long generation; /* of the session when the text was made */
     int cols;
@@ -32,12 +34,19 @@ struct report_view {
 
 #define REPORT_SHOWN 50 /* culprits told in words */
 
+/* Whether it is folded at first: a paragraph, but on paper. */
+static bool report_is_paragraph(const struct report_view *v, int section)
+{
+    return section >= REPORT_CULPRITS && (section - REPORT_CULPRITS) % 2 == 1 &&
+           !v->text.view.app->terminal->canvas;
+}
+
 static bool report_folds(const struct report_view *v, int section)
 {
-    for (size_t i = 0; i < v->folded.n; i++)
-        if (v->folded.items[i] == section)
-            return true;
-    return false;
+    for (size_t i = 0; i < v->turned.n; i++)
+        if (v->turned.items[i] == section)
+            return !report_is_paragraph(v, section);
+    return report_is_paragraph(v, section);
 }
 
 static void report_note_lines(struct report_view *v)
@@ -56,14 +65,14 @@ static void report_line(struct report_view *v, enum ui_style style, int indent, 
 }
 
 /* The heading of a section, which stays when that is folded. */
-static void report_heading(struct report_view *v, int section, enum ui_style style, int node,
-                           const char *text)
+static void report_heading(struct report_view *v, int section, enum ui_style style, int indent,
+                           int node, const char *text)
 {
     enum ui_glyph glyph = report_folds(v, section) ? UI_GLYPH_FOLDED : UI_GLYPH_UNFOLDED;
     char *line =
         odb_xasprintf("%s %s", ui_glyph_text(glyph, v->text.view.app->terminal->unicode), text);
     v->section = section;
-    ui_text_add_hanging(&v->text, v->cols, style, 0, 2, node, line);
+    ui_text_add_hanging(&v->text, v->cols, style, indent, 2, node, line);
     report_note_lines(v);
     free(line);
 }
@@ -75,33 +84,50 @@ static void report_gap(struct report_view *v)
     report_line(v, UI_STYLE_NORMAL, 0, ODB_NO_NODE, "");
 }
 
-static void report_culprit(struct report_view *v, size_t index, const struct odb_culprit *culprit)
+/* All that is said of it in words, with a heading of its own. */
+static void report_paragraph(struct report_view *v, size_t index, const struct odb_culprit *culprit)
 {
-    const struct odb_graph *graph = odb_session_model(v->text.view.app->session)->graph;
+    if (!culprit->text || !*culprit->text || report_folds(v, v->section))
+        return;
+    report_heading(v, REPORT_CULPRITS + 2 * (int)index + 1, UI_STYLE_LABEL, 4, ODB_NO_NODE,
+                   "in words");
+    char *words = ui_app_words(culprit->text);
     struct odb_named_number numbers[ODB_REPORT_NUMBERS];
     struct odb_buf line = ODB_BUF_INIT;
-    odb_node_put(graph, culprit->node, &line);
-    odb_buf_printf(&line, ": %s", odb_diagnosis_name(culprit->kind));
-    bool acquitted = !odb_session_culprit(v->text.view.app->session, culprit->node);
-    if (acquitted)
-        odb_buf_puts(&line, " (within the tolerance that was set since)");
-    report_heading(v, REPORT_CULPRITS + (int)index, acquitted ? UI_STYLE_DIM : UI_STYLE_BAD,
-                   culprit->node, odb_buf_text(&line));
-    odb_buf_clear(&line);
     odb_report_numbers(&culprit->numbers, numbers);
     for (size_t i = 0; i < ODB_REPORT_NUMBERS; i++)
         if (numbers[i].number.known)
             odb_buf_printf(&line, "%s%s %.2g", line.len ? ", " : "", numbers[i].name,
                            numbers[i].number.v);
     if (line.len)
-        report_line(v, UI_STYLE_NUMBER, 4, culprit->node, odb_buf_text(&line));
+        report_line(v, UI_STYLE_NUMBER, 6, culprit->node, odb_buf_text(&line));
     odb_buf_clear(&line);
     odb_culprit_facts(culprit, &line);
-    report_line(v, UI_STYLE_DIM, 4, culprit->node, odb_buf_text(&line));
-    if (culprit->text && *culprit->text)
-        report_line(v, UI_STYLE_NORMAL, 4, culprit->node, culprit->text);
-    report_gap(v);
+    report_line(v, UI_STYLE_DIM, 6, culprit->node, odb_buf_text(&line));
+    report_line(v, UI_STYLE_NORMAL, 6, culprit->node, words);
     odb_buf_dispose(&line);
+    free(words);
+}
+
+static void report_culprit(struct report_view *v, size_t index, const struct odb_culprit *culprit)
+{
+    const struct odb_graph *graph = odb_session_model(v->text.view.app->session)->graph;
+    struct odb_buf line = ODB_BUF_INIT;
+    odb_node_put(graph, culprit->node, &line);
+    odb_buf_printf(&line, ": %s", odb_diagnosis_name(culprit->kind));
+    bool acquitted = !odb_session_culprit(v->text.view.app->session, culprit->node);
+    if (acquitted)
+        odb_buf_puts(&line, " (within the tolerance that was set since)");
+    report_heading(v, REPORT_CULPRITS + 2 * (int)index, acquitted ? UI_STYLE_DIM : UI_STYLE_BAD, 0,
+                   culprit->node, odb_buf_text(&line));
+    odb_buf_dispose(&line);
+    struct ui_checklist list;
+    ui_checklist_make(&list, v->text.view.app, culprit);
+    for (size_t i = 0; i < list.n; i++)
+        report_line(v, list.lines[i].style, 4, culprit->node, odb_buf_text(&list.lines[i].text));
+    ui_checklist_dispose(&list);
+    report_paragraph(v, index, culprit);
+    report_gap(v);
 }
 
 static void report_head(struct report_view *v, const struct odb_report *report)
@@ -111,8 +137,14 @@ static void report_head(struct report_view *v, const struct odb_report *report)
     bool good = odb_report_outcome(report) == ODB_OUTCOME_PASS && !report->little_shown;
     v->section = REPORT_HEAD;
     report_line(v, good ? UI_STYLE_GOOD : UI_STYLE_WARN, 0, ODB_NO_NODE, odb_buf_text(&line));
-    if (odb_report_hint(report))
-        report_line(v, UI_STYLE_WARN, 0, ODB_NO_NODE, odb_report_hint(report));
+    char *hint = odb_report_hint(report) ? ui_app_words(odb_report_hint(report)) : NULL;
+    if (hint)
+        report_line(v, UI_STYLE_WARN, 0, ODB_NO_NODE, hint);
+    free(hint);
+    odb_buf_clear(&line);
+    odb_report_put_alike(report, &line);
+    if (line.len)
+        report_line(v, UI_STYLE_WARN, 0, ODB_NO_NODE, odb_buf_text(&line));
     const struct odb_feeds *feeds = report->feeds;
     if (feeds && feeds->chosen && *feeds->chosen) {
         odb_buf_clear(&line);
@@ -130,7 +162,7 @@ static void report_words(struct report_view *v, const struct odb_report *report)
     char *rest = NULL;
     odb_report_put_words(report, "", &words);
     if (words.len)
-        report_heading(v, REPORT_WORDS, UI_STYLE_LABEL, ODB_NO_NODE,
+        report_heading(v, REPORT_WORDS, UI_STYLE_LABEL, 0, ODB_NO_NODE,
                        "what the target printed before it died");
     for (char *line = words.len ? strtok_r(words.data, "\n", &rest) : NULL; line;
          line = strtok_r(NULL, "\n", &rest))
@@ -146,7 +178,7 @@ static void report_ranking(struct report_view *v, const struct odb_report *repor
     char *text = report->ranking ? odb_xstrdup(report->ranking) : NULL, *rest = NULL;
     if (!text)
         return;
-    report_heading(v, REPORT_RANKING, UI_STYLE_LABEL, ODB_NO_NODE,
+    report_heading(v, REPORT_RANKING, UI_STYLE_LABEL, 0, ODB_NO_NODE,
                    "nodes by what the outputs alone show");
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
         report_line(v, UI_STYLE_NORMAL, 4, ODB_NO_NODE, line);
@@ -157,9 +189,10 @@ static void report_ranking(struct report_view *v, const struct odb_report *repor
 static void report_remark(struct report_view *v, enum ui_style style, const char *kind,
                           const char *text)
 {
-    char *line = odb_xasprintf("%s: %s", kind, text);
-    report_line(v, style, 4, ODB_NO_NODE, line);
+    char *line = odb_xasprintf("%s: %s", kind, text), *words = ui_app_words(line);
+    report_line(v, style, 4, ODB_NO_NODE, words);
     free(line);
+    free(words);
 }
 
 static void report_remarks(struct report_view *v, const struct odb_report *report)
@@ -167,7 +200,7 @@ static void report_remarks(struct report_view *v, const struct odb_report *repor
     size_t n = report->warnings.n + report->notes.n + (report->instead_text != NULL);
     char *head = odb_xasprintf("remarks: %zu", n);
     if (n)
-        report_heading(v, REPORT_REMARKS, UI_STYLE_LABEL, ODB_NO_NODE, head);
+        report_heading(v, REPORT_REMARKS, UI_STYLE_LABEL, 0, ODB_NO_NODE, head);
     for (size_t i = 0; i < report->warnings.n; i++)
         report_remark(v, UI_STYLE_WARN, "warning", report->warnings.items[i]);
     for (size_t i = 0; i < report->notes.n; i++)
@@ -207,7 +240,7 @@ static void report_cost(struct report_view *v, const struct odb_report *report)
             report->target_description, ui_app_seconds(v->text.view.app, report->seconds),
             ui_app_seconds(v->text.view.app, report->target_load_seconds));
     if (report->steps.n || report->target_description)
-        report_heading(v, REPORT_STEPS, UI_STYLE_LABEL, ODB_NO_NODE, odb_buf_text(&line));
+        report_heading(v, REPORT_STEPS, UI_STYLE_LABEL, 0, ODB_NO_NODE, odb_buf_text(&line));
     for (size_t i = 0; i < report->steps.n; i++)
         report_step(v, &report->steps.items[i]);
     odb_buf_dispose(&line);
@@ -264,20 +297,20 @@ static void report_title(const struct ui_view *view, struct odb_buf *out)
 static void report_fold(struct report_view *v, int section, bool fold)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < v->folded.n; i++)
-        if (v->folded.items[i] != section)
-            v->folded.items[kept++] = v->folded.items[i];
-    v->folded.n = kept;
-    if (fold)
-        odb_push(&v->folded, section);
+    for (size_t i = 0; i < v->turned.n; i++)
+        if (v->turned.items[i] != section)
+            v->turned.items[kept++] = v->turned.items[i];
+    v->turned.n = kept;
+    if (fold != report_is_paragraph(v, section))
+        odb_push(&v->turned, section);
 }
 
 static void report_fold_all(struct report_view *v, bool fold)
 {
-    v->folded.n = 0;
-    for (size_t i = 0; fold && i < v->sections.n; i++)
-        if (v->sections.items[i] != REPORT_HEAD && !report_folds(v, v->sections.items[i]))
-            report_fold(v, v->sections.items[i], true);
+    const struct odb_report *report = odb_session_report(v->text.view.app->session);
+    size_t culprits = report ? ODB_MIN(report->culprits.n, REPORT_SHOWN) : 0;
+    for (int section = REPORT_REMARKS; section < REPORT_CULPRITS + 2 * (int)culprits; section++)
+        report_fold(v, section, fold);
 }
 
 /* `fold` is about the section of the selected row, whose heading is selected then. */
@@ -326,7 +359,7 @@ static void report_close(struct ui_view *view)
 {
     struct report_view *v = (struct report_view *)view;
     free(v->sections.items);
-    free(v->folded.items);
+    free(v->turned.items);
     ui_text_close(view);
 }
 

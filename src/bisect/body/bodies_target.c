@@ -32,6 +32,7 @@ void bodies_event(void *payload, const struct odb_search_event *event)
     if (probe) {
         odb_text_fit(line, sizeof line, "%s: %s", s->where, event->text);
         outer.text = line;
+        outer.times = NULL; /* of another graph */
     }
     if (outer.node != ODB_NO_NODE || probe)
         outer.node = s->node->index;

@@ -113,8 +113,10 @@ typedef enum odb_status (*odb_screen_fn)(struct odb_console *console, struct odb
 #define ODB_VIEW_CHOICE(id, name) "|" #name
 #define ODB_VIEW_WORD(id, name) #name ", "
 #define ODB_VIEWS (ODB_VIEW_LIST(ODB_VIEW_CHOICE) + 1)
-#define ODB_SORTS "index|operator|name|output|type|kernel|error|local|noise|gain|verdict"
-#define ODB_COLUMNS "operator|name|output|type|kernel|bar|error|local|noise"
+#define ODB_SORTS                                                                                  \
+    "index|operator|name|output|type|kernel|error|local|noise|gain|seconds|target-seconds|verdict"
+#define ODB_COLUMNS                                                                                \
+    "operator|name|output|type|kernel|bar|error|local|noise|gain|seconds|target-seconds"
 #define ODB_INFO_TOPICS                                                                            \
     "breakpoints|watchpoints|displays|pins|marks|notes|culprits|frame|settings|nodes|inputs|"      \
     "target|session"

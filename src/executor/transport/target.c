@@ -518,6 +518,7 @@ void odb_target_close(struct odb_target *target)
     odb_remote_free(target->remote);
     odb_capabilities_dispose(&target->can);
     free(target->description);
+    free(target->times.list.items);
     free(target);
 }
 
@@ -713,10 +714,14 @@ static enum odb_status target_run(struct odb_target *target, const struct odb_na
     request.say_case = ODB__WIRE__REQUEST__SAY_EXECUTE;
     request.execute = &message;
     target->stats.runs++;
+    target->times.list.n = 0;
     target_remember_sent(target, inputs, n_inputs);
     ODB_TRY_OUT(odb_target__ask(target, &request, &parcel, "running", ODB__WIRE__REPLY__SAY_VALUES,
                                 &reply, &frame, err));
     status = target_values(target, reply->values, &frame, names, n_outputs, outputs, err);
+    for (size_t i = 0; i < reply->values->n_times && status == ODB_OK; i++)
+        odb_push(&target->times.list, ((struct odb_took){reply->values->times[i]->node,
+                                                         reply->values->times[i]->seconds}));
     odb__wire__reply__free_unpacked(reply, NULL);
     odb_frame_dispose(&frame);
 out:
@@ -811,6 +816,11 @@ const char *odb_target_spec(const struct odb_target *target)
 const char *odb_target_description(const struct odb_target *target)
 {
     return target->description ? target->description : "";
+}
+
+const struct odb_times *odb_target_times(const struct odb_target *target)
+{
+    return &target->times;
 }
 
 struct odb_target_stats odb_target_stats(const struct odb_target *target)

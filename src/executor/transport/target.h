@@ -46,6 +46,9 @@ enum odb_status odb_target_load(struct odb_target *target, const struct odb_load
 enum odb_status odb_target_run(struct odb_target *target, const struct odb_named *inputs,
                                size_t n_inputs, const char *const *names, size_t n_outputs,
                                struct odb_tensor **outputs, struct odb_error *err) ODB_MUST_USE;
+/* How long nodes took in the last run, as far as the executor tells; empty behind one that failed.
+ * A child may name any node and any number. Borrowed: target, until the next run. */
+const struct odb_times *odb_target_times(const struct odb_target *target);
 
 /* Whether there is more to hear than nothing from odb_target_account(). */
 bool odb_target_accounts(const struct odb_target *target);

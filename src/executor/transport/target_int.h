@@ -35,6 +35,7 @@ struct odb_target {
     uint64_t asked;           /* requests so far: the number of the last */
     struct target_sent *sent; /* owned: inputs that the child still has */
     size_t n_sent;
+    struct odb_times times; /* owned: of the last run */
 
     /* with ssh:, where child is ssh itself */
     struct odb_ssh ssh;        /* owned; host NULL: the child is on this machine */

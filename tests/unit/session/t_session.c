@@ -5,6 +5,7 @@
  */
 #include "session/session_state.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -158,6 +159,28 @@ static void test_session__remembers_kernels(void **state)
     models_remove(folder);
 }
 
+/* The least of the runs counts, and what a child makes up does not. */
+static void test_session__knows_how_long_nodes_took(void **state)
+{
+    struct odb_session *session = session_open(NULL);
+    struct odb_took took[] = {{0, 0.5}, {2, 0.25}, {3, 1},       {-1, 1},
+                              {1, NAN}, {1, -1},   {1, INFINITY}};
+    struct odb_times times = {{took, ODB_COUNT(took), 0}};
+    const struct odb_search_event end = {
+        .what = ODB_EVENT_PROBE_END, .text = "plain", .node = ODB_NO_NODE, .times = &times};
+    odb_session_event(session, &end);
+    took[0].seconds = 0.125;
+    took[1].seconds = 2;
+    odb_session_event(session, &end);
+    assert_true(odb_session_target_took(session, 0) == 0.125);
+    assert_true(odb_session_target_took(session, 1) == 0);
+    assert_true(odb_session_target_took(session, 2) == 0.25);
+    assert_true(odb_session_reference_took(session, 0) == 0); /* it has not run */
+    odb_session_forget(session);                              /* another target */
+    assert_true(odb_session_target_took(session, 0) == 0);
+    odb_session_close(session);
+}
+
 static void test_session__keeps_bookmarks(void **state)
 {
     char *folder = models_folder(), *path = odb_xasprintf("%s/s.db", folder);
@@ -219,6 +242,7 @@ int main(void)
         cmocka_unit_test(test_session__takes_the_account_of_a_search),
         cmocka_unit_test(test_session__places_are_counted),
         cmocka_unit_test(test_session__remembers_kernels),
+        cmocka_unit_test(test_session__knows_how_long_nodes_took),
         cmocka_unit_test(test_session__keeps_bookmarks),
         cmocka_unit_test(test_session__pins_are_read_under_the_lock),
     };

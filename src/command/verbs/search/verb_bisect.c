@@ -125,6 +125,11 @@ static void bisect_put_culprits(const struct odb_report *report, struct odb_buf 
         bisect_put_short(report->model->graph, &report->culprits.items[i], out);
     if (n > BISECT_SHORT)
         odb_buf_printf(out, "    and %zu more, which --json holds\n", n - BISECT_SHORT);
+    struct odb_buf alike = ODB_BUF_INIT;
+    odb_report_put_alike(report, &alike);
+    if (alike.len)
+        odb_buf_printf(out, "\n%s\n", odb_buf_text(&alike));
+    odb_buf_dispose(&alike);
     const char *hint = odb_report_hint(report);
     if (hint)
         odb_buf_printf(out, "\nhint: %s\n", hint);
