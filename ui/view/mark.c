@@ -14,6 +14,15 @@
 #include "session/session.h"
 #include "ui/terminal/draw.h"
 
+/* Of a word's bytes that fit, those up to a scope's end, where that is more than half of them. */
+static size_t mark_part(const char *word, size_t fit)
+{
+    size_t part = fit;
+    while (part > fit / 2 && word[part - 1] != '/')
+        part--;
+    return part > fit / 2 ? part : fit;
+}
+
 size_t ui_text_line(const struct ui_terminal *terminal, const char *text, int cols, size_t *gap)
 {
     size_t end = strcspn(text, "\n"), line = 0;
@@ -30,7 +39,7 @@ size_t ui_text_line(const struct ui_terminal *terminal, const char *text, int co
             return line;
         }
         if (w > cols) /* a word that no line has room for goes on in the next one */
-            return ui_text_fit(terminal, text + line, cols);
+            return mark_part(text + line, ui_text_fit(terminal, text + line, cols));
         width += w;
         line += len;
     }

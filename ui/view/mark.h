@@ -15,7 +15,8 @@ struct ui_area;
 struct ui_terminal;
 
 /* Bytes of the first line of text, broken so that it takes at most cols columns, at a blank if that
- * can be, and of what separates it from the next line. */
+ * can be, else behind a '/' that is not far in front, and of what separates it from the next line.
+ */
 size_t ui_text_line(const struct ui_terminal *terminal, const char *text, int cols, size_t *gap);
 /* Lines of text broken to the area's width, as many as it has rows; returns how many were drawn. */
 int ui_draw_words(const struct ui_area *area, int row, enum ui_style style, const char *text);

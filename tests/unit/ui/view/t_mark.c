@@ -35,9 +35,9 @@ static void test_mark__search_minds_capitals_only_if_given(void **state)
 static void test_mark__lines(void **state)
 {
     const struct ui_terminal terminal = {.rows = 24, .cols = 80, .unicode = true};
-    const char *text = "one two  three\nfour averyveryverylongword five\n\nsix";
-    static const char *const expected[] = {"one two",   "three",    "four", "averyvery",
-                                           "verylongw", "ord five", "",     "six"};
+    const char *text = "one two  three\nfour averyveryverylongword five\n\nsix a/scopes/name";
+    static const char *const expected[] = {"one two",  "three", "four", "averyvery", "verylongw",
+                                           "ord five", "",      "six",  "a/scopes/", "name"};
     size_t gap, at = 0;
     for (const char *p = text; *p; p += gap) {
         size_t n = ui_text_line(&terminal, p, 9, &gap);
