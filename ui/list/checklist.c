@@ -63,18 +63,18 @@ static void checklist_checks(const struct ui_app *app, const struct odb_culprit 
 static void checklist_next(const struct ui_app *app, struct odb_buf *out)
 {
     static const struct checklist_step {
-        const char *command, *what;
-    } steps[] = {{"export {node}", "exports it"},
-                 {"view variants", "compares variants"},
-                 {"view report", "has it in words"}};
+        const char *command, *typed, *what; /* typed: where there are no keys */
+    } steps[] = {{"export {node}", "`export`", "exports it"},
+                 {"view variants", "`view variants`", "compares variants"},
+                 {"view report", "`view report`", "has it in words"}};
     for (size_t i = 0; i < ODB_COUNT(steps); i++) {
         char name[16];
         int key = ui_keymap_key(app->keymap, "all", steps[i].command);
         bool there = !strncmp(steps[i].command, "view ", 5) &&
                      !strcmp(steps[i].command + 5, ui_app_view(app)->name);
         if (key && !there)
-            odb_buf_printf(out, "%s%s %s",
-                           out->len ? ", " : "next: ", ui_key_name(key, name, sizeof name),
+            odb_buf_printf(out, "%s%s %s", out->len ? ", " : "next: ",
+                           app->linear ? steps[i].typed : ui_key_name(key, name, sizeof name),
                            steps[i].what);
     }
 }

@@ -274,7 +274,7 @@ static void test_filter__outline_sorts(void **state)
     outline.how.sort = UI_SORT_VERDICT;
     outline.how.descending = true;
     ui_outline_make(&outline, session);
-    listed(&outline, session, "1 2 3 0 5 4");
+    listed(&outline, session, "1 3 2 0 5 4"); /* the culprit, then by error */
     ui_outline_dispose(&outline);
     odb_session_close(session);
 }
