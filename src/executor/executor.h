@@ -193,6 +193,9 @@ struct odb_runtime odb_executor_runtime(const struct odb_executor_ops *ops,
 /* Whether it can be used here, with the library that is named; else why says why not. */
 bool odb_executor_available(const struct odb_executor_ops *ops, const struct odb_spec *spec,
                             char *why, size_t size);
+/* The same of a whole spec and of what it wraps, up to a transport: what is behind one is not here.
+ * True as well where the spec is malformed, which odb_executor_open() tells. May take a moment. */
+bool odb_executor_usable(const char *spec, char *why, size_t size);
 /* One more, unless it is there; takes both over. */
 void odb_libraries_add_take(struct odb_libraries *libraries, char *path, char *version);
 void odb_libraries_dispose(struct odb_libraries *libraries);

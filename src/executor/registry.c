@@ -59,6 +59,26 @@ bool odb_executor_available(const struct odb_executor_ops *ops, const struct odb
     return !why[0];
 }
 
+struct registry_use {
+    char *why; /* borrowed */
+    size_t size;
+};
+
+static bool registry_usable(const struct odb_spec *spec, void *payload)
+{
+    struct registry_use *use = payload;
+    return spec->row && !spec->row->transport &&
+           odb_executor_available(spec->row, spec, use->why, use->size);
+}
+
+bool odb_executor_usable(const char *spec, char *why, size_t size)
+{
+    struct registry_use use = {why, size};
+    struct odb_error ignored = ODB_ERROR_INIT;
+    why[0] = '\0';
+    return odb_spec_walk(spec, registry_usable, &use, &ignored) != ODB_OK || !why[0];
+}
+
 void odb_libraries_add_take(struct odb_libraries *libraries, char *path, char *version)
 {
     for (size_t i = 0; i < libraries->items.n; i++)

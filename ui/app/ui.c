@@ -122,9 +122,12 @@ static void ui_invite(struct ui_app *app)
     odb_buf_dispose(&text);
 }
 
-static void ui_greet(struct ui_app *app)
+/* False: it says why the target is of no use here, and nothing else is to be said. */
+static bool ui_greet(struct ui_app *app)
 {
     const struct odb_session *session = app->session;
+    const char *target = odb_console_target(app->console);
+    char why[512];
     size_t n = odb_session_model(session)->graph->n_nodes, unsupported = 0;
     for (size_t i = 0; i < n; i++)
         unsupported += *odb_cpu_unsupported(odb_session_cpu(session), (int)i) != 0;
@@ -138,7 +141,11 @@ static void ui_greet(struct ui_app *app)
         ui_app_say(app, UI_STYLE_MESSAGE,
                    "the search of this session did not end; %s goes on with it",
                    app->linear ? "bisect" : "F");
-    else if (unsupported)
+    else if (!odb_executor_usable(target, why, sizeof why)) {
+        ui_app_say(app, UI_STYLE_ERROR, "%s cannot be used here: %s; %s chooses another target",
+                   target, why, app->linear ? "`set target`" : "T");
+        return false;
+    } else if (unsupported)
         ui_app_say(
             app, UI_STYLE_WARN, "the reference has no kernel for %zu of %zu nodes (U); %s",
             unsupported, n,
@@ -147,6 +154,7 @@ static void ui_greet(struct ui_app *app)
                 : "it did not reach an output, so F cannot search, but r judges what it reaches");
     else
         ui_invite(app);
+    return true;
 }
 
 /* Whether there can be no screen: where one was asked for, that is an error with a way out. */
@@ -189,14 +197,15 @@ enum odb_status ui_main(struct odb_console *console, struct odb_error *err)
     console->screen = ui_action;
     console->payload = &app;
     odb_session_set_wake(console->session, ui_wake, &app);
-    ui_greet(&app);
+    bool usable = ui_greet(&app);
     if (!app.linear)
         ui_terminal_ask_background(app.terminal);
     for (size_t i = 0; i < app.keymap->starts.n; i++)
         ui_running_start(&app, &app.keymap->starts.items[i]);
     if (read != ODB_OK)
         ui_app_say_error(&app, &keys);
-    ui_offer_look(&app);
+    if (usable)
+        ui_offer_look(&app);
     if (app.linear)
         ui_linear_run(&app);
     else
