@@ -37,13 +37,15 @@
 #include "ui/view/view.h"
 #include "ui/views/view_sessions.h"
 
-/* A word for {node} or {value}; false when there is nothing under the cursor. */
+/* A word for {node} or {value}; false when there is none. A row that is about no node leaves {node}
+ * to the list. */
 static bool running_put_subject(struct ui_app *app, const char *name, size_t n, struct odb_buf *out)
 {
     const struct odb_graph *graph = odb_session_model(app->session)->graph;
     struct ui_subject subject = ui_app_subject(app);
-    if (n == 4 && !strncmp(name, "node", n) && subject.node != ODB_NO_NODE) {
-        odb_buf_printf(out, "#%d", subject.node);
+    int node = subject.node != ODB_NO_NODE ? subject.node : ui_app_node(app);
+    if (n == 4 && !strncmp(name, "node", n) && node != ODB_NO_NODE) {
+        odb_buf_printf(out, "#%d", node);
         return true;
     }
     if (n == 5 && !strncmp(name, "value", n) && subject.value != ODB_NO_VALUE) {

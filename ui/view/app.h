@@ -112,7 +112,8 @@ struct ui_app {
     bool dirty, quit, interrupted /* quit by a signal */, frozen /* clock: tests compare screens */;
 };
 
-/* Gives a command line; {node} and {value} in it are what is under the cursor. */
+/* Gives a command line; {node} and {value} in it are what is under the cursor, {node} the one that
+ * is selected in the list where that is no node. */
 void ui_app_command(struct ui_app *app, const char *line);
 void ui_app_say(struct ui_app *app, enum ui_style style, const char *fmt, ...) ODB_PRINTF(3, 4);
 /* A text that was written for a command line, for who has a prompt: what an option says of those
