@@ -33,7 +33,7 @@ struct odb_probe_log {
     int node;   /* or ODB_NO_NODE */
     bool ended;
     enum odb_verdict verdict;
-    double began, seconds;      /* since the command began; of the probe */
+    double began, seconds;      /* since the log begins; of the probe */
     size_t suspects, remaining; /* before and after it; 0: not known */
     size_t loads, runs;         /* of the target */
     enum odb_probe_kind asked;
@@ -45,7 +45,7 @@ struct odb_probe_log {
     size_t bad;                                /* of all that were compared */
 };
 
-/* Makes an entry of ODB_EVENT_PROBE_BEGIN. graph: the session's; now: since the command began. */
+/* Makes an entry of ODB_EVENT_PROBE_BEGIN. graph: the session's; now: since the log begins. */
 void odb_probe_log_begin(struct odb_probe_log *entry, const struct odb_graph *graph,
                          const struct odb_search_event *event, double now);
 /* Completes it by ODB_EVENT_PROBE_END. */

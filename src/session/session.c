@@ -239,8 +239,9 @@ const char *odb_session_path(const struct odb_session *session)
 static void session_probe_begin(struct odb_session *session, const struct odb_search_event *event)
 {
     struct odb_probe_log entry;
-    odb_probe_log_begin(&entry, session->model->graph, event,
-                        odb_clock() - session->progress.began);
+    if (!session->log.n)
+        session->log_began = session->progress.began;
+    odb_probe_log_begin(&entry, session->model->graph, event, odb_clock() - session->log_began);
     odb_push(&session->log, entry);
 }
 

@@ -61,6 +61,7 @@ struct odb_session {
                                           empty: nothing */
     int *culprits; /* owned [lock]; [n_nodes] 1 + which culprit of the report a node is; 0: none */
     ODB_VEC(struct odb_probe_log) log;      /* [lock] of the search or walk begun last, in order */
+    double log_began;                       /* [lock] when the first command of those in log did */
     struct odb_search_progress progress;    /* [lock] */
     ODB_VEC(struct odb_bookmark) bookmarks; /* [lock]; changed by the screen's thread alone */
     struct odb_annotation_list

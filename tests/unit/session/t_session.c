@@ -76,6 +76,25 @@ static void test_session__takes_the_account_of_a_search(void **state)
     odb_session_close(session);
 }
 
+/* Steps go on with one log, whose times are since the first of them. */
+static void test_session__log_has_one_beginning(void **state)
+{
+    struct odb_session *session = session_open(NULL);
+    struct odb_search_event begin = {
+        .what = ODB_EVENT_PROBE_BEGIN, .node = ODB_NO_NODE, .value = ODB_NO_VALUE, .text = "run"};
+    struct odb_search_event end = begin;
+    end.what = ODB_EVENT_PROBE_END;
+    for (int i = 0; i < 2; i++) {
+        odb_session_start(session);
+        odb_session_event(session, &begin);
+        odb_session_event(session, &end);
+        usleep(2000);
+    }
+    assert_int_equal(odb_session_n_log(session), 2);
+    assert_true(odb_session_log(session, 0)->began < odb_session_log(session, 1)->began - 0.0019);
+    odb_session_close(session);
+}
+
 static void test_session__places_are_counted(void **state)
 {
     struct odb_account account = session_account("a");
@@ -240,6 +259,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_session__knows_where_nodes_run),
         cmocka_unit_test(test_session__takes_the_account_of_a_search),
+        cmocka_unit_test(test_session__log_has_one_beginning),
         cmocka_unit_test(test_session__places_are_counted),
         cmocka_unit_test(test_session__remembers_kernels),
         cmocka_unit_test(test_session__knows_how_long_nodes_took),
