@@ -27,6 +27,7 @@
 #include "ui/list/checklist.h"
 #include "ui/list/jump.h"
 #include "ui/list/list.h"
+#include "ui/list/short_name.h"
 #include "ui/list/view_nodes.h"
 #include "ui/terminal/draw.h"
 #include "ui/terminal/key.h"
@@ -409,6 +410,43 @@ static void layout_checklist(const struct ui_app *app, const struct odb_culprit 
     ui_checklist_dispose(&list);
 }
 
+/* A node and what it makes, in so many columns. What it makes goes first, then scopes of its name;
+ * the operator and the type stay. */
+static void layout_put_subject(const struct ui_app *app, int node, int value, int room,
+                               struct odb_buf *out)
+{
+    const struct odb_graph *graph = odb_session_model(app->session)->graph;
+    const struct ui_terminal *terminal = app->terminal;
+    char separator = ui_nodes_outline(app->views[UI_VIEW_NODES])->separator;
+    struct odb_buf whole = ODB_BUF_INIT, name = ODB_BUF_INIT, made = ODB_BUF_INIT,
+                   type = ODB_BUF_INIT;
+    odb_node_put(graph, node, &whole);
+    odb_buf_put_shown(&name, graph->nodes[node].name);
+    odb_buf_put_shown(&made, graph->values[value].name);
+    odb_session_put_type(app->session, value, &type);
+    size_t head = strcspn(odb_buf_text(&whole), " ") + 1;
+    const char *op = odb_buf_text(&whole) + head + name.len;
+    int rest = room - (int)head - ui_text_width(terminal, op) - 1 -
+               ui_text_width(terminal, odb_buf_text(&type));
+    int spare = rest - ui_text_width(terminal, odb_buf_text(&name)) - 3;
+    bool both = spare >= ui_short_name_least(odb_buf_text(&made), separator, terminal);
+    odb_buf_add(out, odb_buf_text(&whole), head);
+    if (both || !name.len)
+        odb_buf_puts(out, odb_buf_text(&name));
+    else
+        ui_short_name_fit(odb_buf_text(&name), separator, terminal, ODB_MAX(rest, 1), out);
+    odb_buf_puts(out, op);
+    if (both) {
+        odb_buf_puts(out, " > ");
+        ui_short_name_fit(odb_buf_text(&made), separator, terminal, spare, out);
+    }
+    odb_buf_printf(out, "%s%s", type.len ? " " : "", odb_buf_text(&type));
+    odb_buf_dispose(&whole);
+    odb_buf_dispose(&name);
+    odb_buf_dispose(&made);
+    odb_buf_dispose(&type);
+}
+
 static void layout_about(const struct ui_app *app, const struct ui_area *about)
 {
     const struct odb_session *session = app->session;
@@ -427,11 +465,10 @@ static void layout_about(const struct ui_app *app, const struct ui_area *about)
         ui_folded_title(app, &row, &title);
         odb_buf_puts(&title, ", worst ");
     }
-    odb_node_put(odb_session_model(session)->graph, node, &title);
-    if (value != ODB_NO_VALUE && !folded) {
-        odb_buf_printf(&title, " > %s ", odb_session_model(session)->graph->values[value].name);
-        odb_session_put_type(session, value, &title);
-    }
+    if (value != ODB_NO_VALUE && !folded)
+        layout_put_subject(app, node, value, about->cols - 4, &title);
+    else
+        odb_node_put(odb_session_model(session)->graph, node, &title);
     layout_rule(about, 0, UI_STYLE_NAME, odb_buf_text(&title));
     odb_buf_dispose(&title);
     const char *why =

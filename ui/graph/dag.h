@@ -62,6 +62,7 @@ struct ui_dag {
     ODB_VEC(struct ui_dag_edge) edges;
     struct ui_dag_cell *cells; /* owned; [rows * cols] */
     int rows, cols;
+    int widest;            /* as in the options */
     int text;              /* lines in a box: 1 to 3 */
     struct dag_plan *plan; /* owned: how the lines run, for light() */
 };
@@ -69,6 +70,7 @@ struct ui_dag {
 struct ui_dag_options {
     int depth;      /* layers on either side; at least 1 */
     int rows, cols; /* room; rows may be exceeded, cols never */
+    int widest;     /* columns of a box with room beside it; less than that of short texts: that */
     /* Which of two boxes should rather be seen where one is folded: the greater number; NULL: the
      * one with the lower index. */
     int (*weight)(const void *payload, int node);

@@ -7,7 +7,7 @@
 
 #include "ui/graph/dag_int.h"
 
-#define DAG_WIDEST 34 /* columns of a box; odd widths have a middle */
+#define DAG_WIDEST 34 /* columns of a box of short texts; odd widths have a middle */
 
 void ui_dag__spread(int n, const double *wanted, const int *widths, int gap, int end, int *cols)
 {
@@ -33,14 +33,14 @@ void ui_dag__spread(int n, const double *wanted, const int *widths, int gap, int
     free(right);
 }
 
-static void dag_widths(struct dag_plan *plan, int cols)
+static void dag_widths(struct dag_plan *plan, int cols, int widest)
 {
     for (int l = 0; l < plan->n; l++) {
         int boxes = 0, n = (int)plan->layers[l].n;
         for (int i = 0; i < n; i++)
             boxes += plan->slots.items[plan->layers[l].items[i]].box >= 0;
         int width = boxes ? (cols - (n - boxes) - (n - 1) * DAG_GAP) / boxes : 1;
-        width = ODB_MIN(width, DAG_WIDEST) - 1;
+        width = ODB_MIN(width, ODB_MAX(widest, DAG_WIDEST)) - 1;
         width = ODB_MIN(ODB_MAX(width | 1, 3), ODB_MAX(cols, 1));
         for (int i = 0; i < n; i++) {
             struct dag_slot *slot = &plan->slots.items[plan->layers[l].items[i]];
@@ -102,7 +102,7 @@ void ui_dag__columns(const struct ui_dag *dag, struct dag_plan *plan)
     for (size_t i = 0; i < plan->slots.n; i++)
         if (plan->slots.items[i].box == dag->centre)
             middle = plan->slots.items[i].layer;
-    dag_widths(plan, dag->cols);
+    dag_widths(plan, dag->cols, dag->widest);
     for (int l = 0; l < plan->n; l++)
         dag_move_layer(dag, plan, l, 0);
     for (int round = 0; round < 3; round++) {

@@ -53,6 +53,7 @@ static int dag_place_rows(struct ui_dag *dag, struct dag_plan *plan, int room)
 void ui_dag__layout(struct ui_dag *dag, const struct ui_dag_options *options)
 {
     dag->cols = ODB_MAX(options->cols, 1);
+    dag->widest = options->widest;
     struct dag_plan *plan = dag->plan = ui_dag__plan(dag);
     ui_dag__order(dag, plan);
     ui_dag__columns(dag, plan);

@@ -116,7 +116,7 @@ struct ui_node_columns ui_node_columns(const struct ui_node_widths *widths,
     const struct columns_gives {
         int *width, least;
     } gives[] = {{&c.width[UI_COLUMN_BAR], 0}, {&c.width[UI_COLUMN_OP], COLUMNS_LITTLE}};
-    int needed = ODB_MIN(widths->enough, UI_NODE_LEAST_NAME);
+    int needed = ODB_MIN(ODB_MIN(widths->enough, UI_NODE_LEAST_NAME), widths->names->whole);
     for (size_t i = 0; i < ODB_COUNT(gives) && rest < needed; i++) {
         int part = ODB_MIN(needed - rest, ODB_MAX(*gives[i].width - gives[i].least, 0));
         *gives[i].width -= part;

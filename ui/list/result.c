@@ -85,28 +85,10 @@ static void result_put_name(const struct odb_culprit *culprit, const struct odb_
     odb_buf_put_shown(out, culprit->path ? culprit->path : ui_outline_label(graph, node));
 }
 
-/* As much of a name's end as has room. */
-static void result_put_end(const struct ui_app *app, const char *name, char separator, int room,
-                           struct odb_buf *out)
-{
-    struct odb_buf text = ODB_BUF_INIT;
-    ui_short_name_end(name, separator, app->terminal, room, &text);
-    const char *end = odb_buf_text(&text);
-    bool cut = ui_text_width(app->terminal, end) > room;
-    if (cut)
-        odb_buf_puts(out, ui_glyph_text(UI_GLYPH_ELLIPSIS, app->terminal->unicode));
-    odb_buf_puts(out, cut ? ui_text_end(app->terminal, end, room - 1) : end);
-    odb_buf_dispose(&text);
-}
-
 /* Columns that a name needs at least: for its last part. */
 static int result_needs(const struct ui_app *app, const char *name, char separator)
 {
-    struct odb_buf text = ODB_BUF_INIT;
-    ui_short_name_end(name, separator, app->terminal, 1, &text);
-    int width = ui_text_width(app->terminal, odb_buf_text(&text));
-    odb_buf_dispose(&text);
-    return ODB_MIN(width, RESULT_NAME);
+    return ODB_MIN(ui_short_name_least(name, separator, app->terminal), RESULT_NAME);
 }
 
 void ui_result_put(const struct ui_app *app, const struct odb_report *report, struct odb_buf *out)
@@ -135,7 +117,7 @@ void ui_result_put(const struct ui_app *app, const struct odb_report *report, st
         odb_buf_dispose(&hint);
     }
     odb_buf_puts(out, odb_buf_text(&before));
-    result_put_end(app, odb_buf_text(&name), separator, ODB_MAX(room, 1), out);
+    ui_short_name_fit(odb_buf_text(&name), separator, app->terminal, ODB_MAX(room, 1), out);
     odb_buf_puts(out, odb_buf_text(&behind));
     odb_buf_dispose(&before);
     odb_buf_dispose(&name);

@@ -287,3 +287,25 @@ void ui_short_name_end(const char *name, char separator, const struct ui_termina
         kept = fewer;
     name_put(&parts, kept, 0, separator, terminal, out);
 }
+
+void ui_short_name_fit(const char *name, char separator, const struct ui_terminal *terminal,
+                       int cols, struct odb_buf *out)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    ui_short_name_end(name, separator, terminal, cols, &text);
+    const char *end = odb_buf_text(&text);
+    bool cut = ui_text_width(terminal, end) > cols;
+    if (cut)
+        odb_buf_puts(out, ui_glyph_text(UI_GLYPH_ELLIPSIS, terminal->unicode));
+    odb_buf_puts(out, !cut ? end : cols > 1 ? ui_text_end(terminal, end, cols - 1) : "");
+    odb_buf_dispose(&text);
+}
+
+int ui_short_name_least(const char *name, char separator, const struct ui_terminal *terminal)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    ui_short_name_end(name, separator, terminal, 1, &text);
+    int width = ui_text_width(terminal, odb_buf_text(&text));
+    odb_buf_dispose(&text);
+    return width;
+}

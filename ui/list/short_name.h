@@ -46,5 +46,10 @@ size_t ui_short_name_put(const struct ui_short_name *what, char separator,
 /* The same with as many of the last parts as fit, in one piece. */
 void ui_short_name_end(const char *name, char separator, const struct ui_terminal *terminal,
                        int cols, struct odb_buf *out);
+/* The same in at most cols columns, at least 1: of a last part that takes more, its end. */
+void ui_short_name_fit(const char *name, char separator, const struct ui_terminal *terminal,
+                       int cols, struct odb_buf *out);
+/* Columns of its last part alone. */
+int ui_short_name_least(const char *name, char separator, const struct ui_terminal *terminal);
 
 #endif

@@ -86,6 +86,32 @@ static int cells_gap(const struct ui_cells_view *v, int c)
     return next->title && next->right && !next->bar ? 1 : 2;
 }
 
+/* Where there is too little room: the widest text is cut to a few columns, then bars go. The column
+ * that has the rest is left out where it is spare or even so has next to nothing; the widest text
+ * has what it leaves. */
+static void cells_shrink(struct ui_cells_view *v, int open)
+{
+    int widest = 0, bars = 0;
+    for (int c = 0; c < open; c++) {
+        bars += v->bars[c];
+        if (!v->columns[c].right && v->widths[c] > v->widths[widest])
+            widest = c;
+    }
+    int rest = v->widths[open], gives = ODB_MAX(v->widths[widest] - CELLS_LEAST, 0);
+    bool out = v->columns[open].spare || rest + gives + bars < CELLS_LEAST / 2;
+    int lacks = (out ? -2 : CELLS_LEAST) - rest;
+    gives = ODB_MIN(gives, lacks); /* below 0: something is left over */
+    v->widths[widest] -= gives;
+    for (int c = 0; c < open && gives < lacks; c++) {
+        v->widths[c] -= v->bars[c];
+        v->bars[c] = 0;
+    }
+    int over = gives < lacks ? gives + bars - lacks : 0;
+    v->widths[open] = out ? 0 : CELLS_LEAST + over;
+    if (out)
+        v->widths[widest] += ODB_MAX(over, 0);
+}
+
 /* As wide as the widest text, on a screen at most what the column allows; the one without a limit
  * has the rest. */
 static void cells_measure(struct ui_cells_view *v, int cols)
@@ -97,10 +123,11 @@ static void cells_measure(struct ui_cells_view *v, int cols)
         v->widths[c] = 0;
     for (int c = 0; c < UI_CELLS && v->columns[c].title; c++) {
         int widest = ui_text_width(terminal, v->columns[c].title) + (v->order.column == c + 1);
+        v->bars[c] = v->columns[c].bar;
         for (size_t i = 0; i < v->all.n; i++)
             if (v->all.items[i].cells[c])
-                widest = ODB_MAX(widest, v->columns[c].bar +
-                                             ui_text_width(terminal, v->all.items[i].cells[c]));
+                widest =
+                    ODB_MAX(widest, v->bars[c] + ui_text_width(terminal, v->all.items[i].cells[c]));
         if (!v->columns[c].most)
             open = c;
         else
@@ -110,15 +137,8 @@ static void cells_measure(struct ui_cells_view *v, int cols)
     if (open < 0)
         return;
     v->widths[open] = rest + 2;
-    int lacks = CELLS_LEAST - v->widths[open], widest = 0;
-    for (int c = 0; c < open; c++)
-        widest = v->widths[c] > v->widths[widest] ? c : widest;
-    if (lacks <= 0 || !open)
-        return;
-    bool spared = v->columns[open].spare;
-    v->widths[widest] += spared ? ODB_MAX(v->widths[open] + 2, 0) : -lacks;
-    v->widths[widest] = ODB_MAX(v->widths[widest], CELLS_LEAST);
-    v->widths[open] = spared ? 0 : CELLS_LEAST;
+    if (v->widths[open] < CELLS_LEAST && open)
+        cells_shrink(v, open);
 }
 
 void ui_cells_end(struct ui_cells_view *v, int cols)
@@ -157,7 +177,7 @@ int ui_cells_header(const struct ui_view *view, const struct ui_area *area, int 
     for (int c = 0; c < UI_CELLS && v->columns[c].title; c++) {
         if (v->widths[c])
             ui_sorted_title(&v->order, c, v->columns[c].title, area, col, v->widths[c],
-                            v->columns[c].right && !v->columns[c].bar);
+                            v->columns[c].right && !v->bars[c]);
         col += v->widths[c] + cells_gap(v, c);
     }
     return 1;
@@ -187,9 +207,9 @@ static void cells_draw(const struct ui_cells_view *v, const struct ui_cells_row 
     const struct ui_cells_column *column = &v->columns[c];
     enum ui_style style = c ? column->style : row->style;
     int width = v->widths[c];
-    if (column->bar && row->report) {
+    if (v->bars[c] && row->report) {
         int text = row->cells[c] ? ui_text_width(area->terminal, row->cells[c]) : 0;
-        int bar = ODB_MAX(ODB_MIN(column->bar, width - text - 1), 0);
+        int bar = ODB_MAX(ODB_MIN(v->bars[c], width - text - 1), 0);
         ui_draw_error(area, 0, col, bar, row->report, ui_noise_factor(v->view.app->console));
         style = ui_mark_style(row->report, false);
         col += bar;

@@ -48,7 +48,7 @@ struct ui_cells_view {
     ODB_VEC(size_t) kept; /* rows that the filter lets through */
     char *filter;         /* owned; NULL: none */
     struct ui_sorted order;
-    int widths[UI_CELLS];
+    int widths[UI_CELLS], bars[UI_CELLS]; /* as they are drawn */
 };
 
 void ui_cells_begin(struct ui_cells_view *v);

@@ -47,13 +47,22 @@ size_t ui_text_line(const struct ui_terminal *terminal, const char *text, int co
     return line;
 }
 
+#define MARK_DOTS 20 /* columns from which on there is room for an ellipsis */
+
 int ui_draw_words(const struct ui_area *area, int row, enum ui_style style, const char *text)
 {
+    const char *dots = ui_glyph_text(UI_GLYPH_ELLIPSIS, area->terminal->unicode);
     int drawn = 0;
     while (*text && row + drawn < area->rows) {
         size_t gap, n = ui_text_line(area->terminal, text, area->cols, &gap);
+        bool last = row + drawn + 1 == area->rows;
+        bool cut = last && text[n + gap] && area->cols >= MARK_DOTS;
+        if (cut)
+            n = ui_text_line(area->terminal, text, area->cols - 2, &gap);
         char *line = odb_xstrndup(text, n);
-        ui_draw_text(area, row + drawn++, 0, style, line);
+        int col = ui_draw_text(area, row + drawn++, 0, style, line);
+        if (cut)
+            ui_draw_printf(area, row + drawn - 1, col, style, " %s", dots);
         free(line);
         text += n + gap;
     }

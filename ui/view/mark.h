@@ -18,7 +18,8 @@ struct ui_terminal;
  * can be, else behind a '/' that is not far in front, and of what separates it from the next line.
  */
 size_t ui_text_line(const struct ui_terminal *terminal, const char *text, int cols, size_t *gap);
-/* Lines of text broken to the area's width, as many as it has rows; returns how many were drawn. */
+/* Lines of text broken to the area's width, as many as it has rows, the last with an ellipsis where
+ * the text goes on; returns how many were drawn. */
 int ui_draw_words(const struct ui_area *area, int row, enum ui_style style, const char *text);
 /* How a node or value is marked. unsupported: the reference cannot run it. */
 enum ui_glyph ui_mark_glyph(const struct odb_value_report *report, bool culprit, bool unsupported);

@@ -17,16 +17,22 @@
 #include "session/session.h"
 #include "ui/graph/dag.h"
 #include "ui/list/jump.h"
+#include "ui/list/short_name.h"
+#include "ui/list/view_nodes.h"
 #include "ui/tensor/view_tensor.h"
 #include "ui/terminal/draw.h"
 #include "ui/terminal/lines.h"
 #include "ui/view/app.h"
 #include "ui/view/mark.h"
+#include "ui/view/outline.h"
 #include "ui/view/prompt.h"
 #include "ui/view/view.h"
 #include "ui/views/view_choose.h"
 
 #define GRAPH_DEEPEST 9
+#define GRAPH_FRAME 6   /* columns of a box that no text has, one of them to make them odd */
+#define GRAPH_BESIDE 11 /* and of one line those of mark and error */
+#define GRAPH_WIDEST 56 /* from which on scopes of a name are left out */
 
 /* The rows of this view are the boxes: finding and selecting are the same as in any list. */
 struct graph_view {
@@ -71,6 +77,24 @@ static int graph_weight(const void *session, int node)
                : odb_verdict_is_bad(report->verdict);
 }
 
+/* Columns that names need in the boxes that there are, as far as they are not long. */
+static int graph_widest(const struct graph_view *v)
+{
+    const struct ui_terminal *terminal = v->view.app->terminal;
+    int widest = 0;
+    for (size_t i = 0; i < v->dag.boxes.n; i++) {
+        const struct ui_dag_box *box = &v->dag.boxes.items[i];
+        if (box->is.kind != UI_DAG_NODE)
+            continue;
+        const struct odb_node *node = &graph_of(&v->view)->nodes[box->is.node];
+        int width = GRAPH_FRAME + ui_text_width(terminal, node->name);
+        if (v->dag.text == 1)
+            width += GRAPH_BESIDE + ui_text_width(terminal, node->op_type);
+        widest = ODB_MAX(widest, width);
+    }
+    return ODB_MIN(widest, GRAPH_WIDEST);
+}
+
 static void graph_make(struct graph_view *v, int cols)
 {
     const struct odb_session *session = v->view.app->session;
@@ -84,6 +108,11 @@ static void graph_make(struct graph_view *v, int cols)
     ui_dag_dispose(&v->dag);
     odb_session_lock(session);
     ui_dag_make(&v->dag, odb_session_model(session)->graph, v->centre, &options);
+    options.widest = graph_widest(v);
+    if (options.widest) { /* the same boxes, with room for their names */
+        ui_dag_dispose(&v->dag);
+        ui_dag_make(&v->dag, odb_session_model(session)->graph, v->centre, &options);
+    }
     odb_session_unlock(session);
     v->rows = v->view.room;
     v->cols = cols;
@@ -226,6 +255,16 @@ static void graph_draw_type(const struct ui_view *view, const struct graph_look 
     odb_buf_dispose(&type);
 }
 
+static void graph_draw_name(const struct ui_view *view, const struct graph_look *look, int row,
+                            int col, int cols, enum ui_style style, const char *name)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    ui_short_name_fit(name, ui_nodes_outline(view->app->views[UI_VIEW_NODES])->separator,
+                      view->app->terminal, cols, &text);
+    ui_draw_field(&look->area, row, col, cols, UI_CUT_MIDDLE, style, odb_buf_text(&text));
+    odb_buf_dispose(&text);
+}
+
 /* Mark, operator and error; the name; type of the output and weights: as many lines as there are,
  * and in a single one operator, name and error. */
 static void graph_draw_node(const struct ui_view *view, const struct graph_look *look)
@@ -256,11 +295,9 @@ static void graph_draw_node(const struct ui_view *view, const struct graph_look 
                       ui_mark_style(report, false), error);
     enum ui_style style = *node->name ? UI_STYLE_NAME : UI_STYLE_DIM;
     if (dag->text == 1 && rest - op > 3)
-        ui_draw_field(&look->area, look->row, col + op + 1, rest - op - 1, UI_CUT_MIDDLE, style,
-                      name);
+        graph_draw_name(view, look, look->row, col + op + 1, rest - op - 1, style, name);
     if (dag->text > 1)
-        ui_draw_field(&look->area, look->row + 1, look->col, look->cols, UI_CUT_MIDDLE, style,
-                      name);
+        graph_draw_name(view, look, look->row + 1, look->col, look->cols, style, name);
     if (dag->text > 2)
         graph_draw_type(view, look, look->row + 2, value, node);
 }

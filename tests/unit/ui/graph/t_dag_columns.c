@@ -58,6 +58,23 @@ static void test_dag_columns__a_chain_stands_in_the_middle(void **state)
     ui_dag_dispose(&dag);
 }
 
+/* Texts that need more have it where nothing stands beside them. */
+static void test_dag_columns__boxes_are_as_wide_as_their_texts(void **state)
+{
+    static const int widths[][2] = {{0, 33}, {20, 33}, {50, 49}, {90, 79}};
+    for (size_t i = 0; i < ODB_COUNT(widths); i++) {
+        struct ui_dag dag;
+        DAG_BEGIN(&dag, 80, 0, 1, 1);
+        dag.widest = widths[i][0];
+        dag_edge(&dag, 0, 1, 1);
+        dag_edge(&dag, 0, 2, 2);
+        columns(&dag);
+        assert_int_equal(dag_slot_at(&dag, 0, 0)->cols, widths[i][1]);
+        assert_int_equal(dag_slot_at(&dag, 1, 0)->cols, ODB_MIN(widths[i][1], 39));
+        ui_dag_dispose(&dag);
+    }
+}
+
 static void test_dag_columns__a_line_that_passes_is_straight(void **state)
 {
     struct ui_dag dag;
@@ -84,6 +101,7 @@ int main(void)
         cmocka_unit_test(test_dag_columns__a_crowd_is_spread_around_its_place),
         cmocka_unit_test(test_dag_columns__nothing_leaves_the_picture),
         cmocka_unit_test(test_dag_columns__a_chain_stands_in_the_middle),
+        cmocka_unit_test(test_dag_columns__boxes_are_as_wide_as_their_texts),
         cmocka_unit_test(test_dag_columns__a_line_that_passes_is_straight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,6 +45,20 @@ static void test_node_columns__fit(void **state)
     assert_int_equal(wide.folded, wide.width[UI_COLUMN_NAME] + 1 + wide.width[UI_COLUMN_TYPE]);
 }
 
+/* Short names take nothing from the bar, whose title stands there too. */
+static void test_node_columns__short_names(void **state)
+{
+    const struct ui_names names = {.width = 13, .whole = 13, .op = 9};
+    const struct ui_columns none = {.n = 0};
+    const struct ui_node_widths widths = {
+        .cols = 78, .index = 238, .names = &names, .enough = 16, .type = 19};
+    struct ui_node_columns c = ui_node_columns(&widths, &none);
+    columns_hold(&c, 78);
+    assert_int_equal(c.width[UI_COLUMN_NAME], 13);
+    assert_int_equal(c.width[UI_COLUMN_LOCAL], 8);
+    assert_int_equal(c.width[UI_COLUMN_BAR], 10);
+}
+
 /* As they were asked for: a text has a blank before it, also behind numbers. */
 static void test_node_columns__order(void **state)
 {
@@ -67,6 +81,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_node_columns__fit),
+        cmocka_unit_test(test_node_columns__short_names),
         cmocka_unit_test(test_node_columns__order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

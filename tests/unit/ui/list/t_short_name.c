@@ -77,6 +77,26 @@ static void test_short_name__end(void **state)
     odb_buf_dispose(&text);
 }
 
+static void fit_is(const char *name, int cols, const char *expected)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    ui_short_name_fit(name, '/', &short_terminal, cols, &text);
+    assert_string_equal(odb_buf_text(&text), expected);
+    odb_buf_dispose(&text);
+}
+
+static void test_short_name__fit(void **state)
+{
+    fit_is("model/bert/dense", 16, "model/bert/dense");
+    fit_is("model/bert/dense", 15, "…/bert/dense");
+    fit_is("model/bert/dense", 7, "…/dense");
+    fit_is("model/bert/dense", 5, "…ense");
+    fit_is("model/bert/dense", 1, "…");
+    fit_is("", 1, "");
+    assert_int_equal(ui_short_name_least("model/bert/dense", '/', &short_terminal), 7);
+    assert_int_equal(ui_short_name_least("dense", '/', &short_terminal), 5);
+}
+
 /* n nodes of a name, and one of another. */
 static void short_prefix(const char *name, int n, const char *other, const char *expected)
 {
@@ -114,7 +134,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_short_name__whole),    cmocka_unit_test(test_short_name__told_apart),
         cmocka_unit_test(test_short_name__operator), cmocka_unit_test(test_short_name__no_room),
-        cmocka_unit_test(test_short_name__end),      cmocka_unit_test(test_short_name__prefix),
+        cmocka_unit_test(test_short_name__end),      cmocka_unit_test(test_short_name__fit),
+        cmocka_unit_test(test_short_name__prefix),
     };
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
         return 1;

@@ -2,12 +2,14 @@
  *
  * Words, marks and scales, as far as they can be told without a terminal.
  */
+#include <locale.h>
 #include <math.h>
 
 #include "base/utf8.h"
 #include "compare/verdict.h"
 #include "run/value_report.h"
 #include "tests/help/executor_help.h"
+#include "ui/terminal/draw.h"
 #include "ui/terminal/terminal.h"
 #include "ui/view/mark.h"
 #include "ui/view/view.h"
@@ -50,6 +52,38 @@ static void test_mark__lines(void **state)
     assert_int_equal(at, ODB_COUNT(expected));
 }
 
+/* What has no row is told by an ellipsis behind a word. */
+static void test_mark__words_that_go_on(void **state)
+{
+    static const struct {
+        const char *text, *rows;
+        int drawn;
+        int cols;
+    } cases[] = {
+        {"as many words as two rows can hold", "as many words as two\nrows can hold\n", 2, 20},
+        {"as many words as two rows have room for, surely",
+         "as many words as two\nrows have room …\n", 2, 20},
+        {"as many words as two rows have columns", "as many words as two\nrows have columns\n", 2,
+         20},
+        {"one row", "one row\n\n", 1, 20},
+        {"where nearly nothing", "where\nnearly\n", 2, 8}};
+    struct ui_terminal *terminal;
+    struct odb_error err = ODB_ERROR_INIT;
+    assert_int_equal(ui_terminal_open_blind(&terminal, 24, 80, &err), ODB_OK);
+    for (size_t i = 0; i < ODB_COUNT(cases); i++) {
+        struct odb_buf rows = ODB_BUF_INIT;
+        assert_true(ui_canvas_open(terminal, 2, cases[i].cols));
+        struct ui_area area = ui_canvas_area(terminal);
+        assert_int_equal(ui_draw_words(&area, 0, UI_STYLE_NORMAL, cases[i].text), cases[i].drawn);
+        ui_canvas_line(terminal, 0, &rows);
+        ui_canvas_line(terminal, 1, &rows);
+        assert_string_equal(odb_buf_text(&rows), cases[i].rows);
+        ui_canvas_close(terminal);
+        odb_buf_dispose(&rows);
+    }
+    ui_terminal_close(terminal);
+}
+
 static void test_mark__numbers(void **state)
 {
     char buf[32];
@@ -73,10 +107,13 @@ static void test_mark__glyphs(void **state)
 
 int main(void)
 {
+    if (!setlocale(LC_CTYPE, "C.UTF-8"))
+        return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mark__scale),
         cmocka_unit_test(test_mark__search_minds_capitals_only_if_given),
         cmocka_unit_test(test_mark__lines),
+        cmocka_unit_test(test_mark__words_that_go_on),
         cmocka_unit_test(test_mark__numbers),
         cmocka_unit_test(test_mark__glyphs),
     };
