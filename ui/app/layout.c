@@ -754,7 +754,8 @@ struct ui_view *ui_layout_at(struct ui_app *app, int row, int col, int *view_row
     layout_make(app, &layout);
     odb_session_unlock(app->session);
     for (int i = 0; i < layout.n; i++)
-        if (layout_inside(&layout.panes[i].area, row, col)) {
+        if (layout_inside(&layout.panes[i].area, row, col) ||
+            layout_inside(&layout.panes[i].title, row, col)) {
             *view_row = row - layout.panes[i].area.row;
             *view_col = col - layout.panes[i].area.col;
             return app->views[layout.panes[i].id];

@@ -17,7 +17,8 @@ void ui_layout_tell(struct ui_app *app);
 void ui_layout_state(const struct ui_app *app, struct odb_buf *out);
 /* Views that can be seen, in the order of `focus`; returns how many, at most UI_VIEW_COUNT. */
 int ui_layout_visible(const struct ui_app *app, enum ui_view_id *list);
-/* The view at a place of the screen, NULL where none is; *view_row and *view_col: in its area. */
+/* The view at a place of the screen, NULL where none is; *view_row and *view_col: in its area. Its
+ * title is row -1. */
 struct ui_view *ui_layout_at(struct ui_app *app, int row, int col, int *view_row, int *view_col);
 /* The column of the line between panes; 0: there is none. */
 int ui_layout_divider(const struct ui_app *app);

@@ -254,18 +254,20 @@ static void loop_click(struct ui_app *app, const struct ui_event *event)
         ui_app_jump(app, node);
     if (!view)
         return;
+    bool focused = app->views[app->focus] == view; /* if not, rows may stand elsewhere now */
     for (int id = 0; id < UI_VIEW_COUNT; id++)
         if (app->views[id] == view)
             app->focus = (enum ui_view_id)id;
-    if (loop_click_title(app, view, row, col))
+    if (row < 0 || loop_click_title(app, view, row, col))
         return;
     size_t at = view->ops->at         ? view->ops->at(view, row, col)
                 : row >= view->header ? view->top + (size_t)(row - view->header)
                                       : SIZE_MAX;
     if (at == SIZE_MAX)
         return;
+    focused &= view->selected == at;
     ui_list_select(view, at);
-    if (event->twice)
+    if (event->twice && focused)
         ui_app_command(app, "open");
 }
 
