@@ -208,6 +208,8 @@ static struct draw_pen draw_pen(const struct ui_area *area, enum ui_style style)
     struct ui_look look = ui_style_look(style, area->under, terminal->colors);
     if (look.bg < 0)
         look.fg = ui_style_shade(look.fg, terminal->colors, terminal->background);
+    else if (look.shaded)
+        look.bg = ui_style_shade(look.bg, terminal->colors, terminal->background);
     return (struct draw_pen){area, draw_attributes(&look), draw_pair(&look)};
 }
 

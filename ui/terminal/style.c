@@ -78,6 +78,14 @@ int ui_style_shade(int color, int colors, enum ui_background background)
                                             : style_darker(color, depth);
 }
 
+/* The style of the bar that a mark of this one stands in, whose background has to be the same. */
+static enum ui_style style_bar(enum ui_style style)
+{
+    return style == UI_STYLE_OVER       ? UI_STYLE_BAD
+           : style == UI_STYLE_OVER_DIM ? UI_STYLE_INHERITED
+                                        : UI_STYLE_NORMAL;
+}
+
 struct ui_look ui_style_look(enum ui_style style, enum ui_style under, int colors)
 {
     const struct style_row *row = &style_rows[style], *below = &style_rows[under];
@@ -94,6 +102,11 @@ struct ui_look ui_style_look(enum ui_style style, enum ui_style under, int color
                 look.fg = fg;
             else
                 look.fg = style_lighter(look.fg, depth);
+        }
+        if (style_bar(style) != UI_STYLE_NORMAL && depth != STYLE_8) {
+            int bar = style_rows[style_bar(style)].color[depth].fg;
+            look.bg = bg < 0 ? bar : style_lighter(bar, depth);
+            look.shaded = bg < 0;
         }
     }
     const char *own = colors > 0 ? row->attributes : row->mono;

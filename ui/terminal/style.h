@@ -30,6 +30,7 @@ enum ui_glyph {
 struct ui_look {
     int fg, bg;
     bool bold, dim, reverse, underline;
+    bool shaded; /* bg is the colour of a bar: it is shaded as a foreground is */
 };
 
 /* How a style looks on a terminal of so many colours (as in struct ui_terminal) where another lies
@@ -37,7 +38,8 @@ struct ui_look {
  * lighter on such a background. */
 struct ui_look ui_style_look(enum ui_style style, enum ui_style under, int colors);
 
-/* A foreground without a background of its own, lighter on dark, darker on light. */
+/* A foreground without a background of its own, or what a bar has, lighter on dark, darker on
+ * light. */
 int ui_style_shade(int color, int colors, enum ui_background background);
 
 /* A step of a scale that fills cells, from dark to light: it is told by its lightness, whatever

@@ -173,6 +173,30 @@ static void test_style__shaded(void **state)
     assert_int_equal(ui_style_shade(-1, 256, UI_BACKGROUND_DARK), -1);
 }
 
+/* A mark in a bar has the bar's own colour behind it, whatever is known and lies under it. */
+static void test_style__marks_in_bars(void **state)
+{
+    static const enum ui_style marks[][2] = {{UI_STYLE_OVER, UI_STYLE_BAD},
+                                             {UI_STYLE_OVER_DIM, UI_STYLE_INHERITED}};
+    static const enum ui_style unders[] = {UI_STYLE_NORMAL, UI_STYLE_SELECTED};
+    for (size_t m = 0; m < ODB_COUNT(marks); m++)
+        for (size_t u = 0; u < ODB_COUNT(unders); u++)
+            for (int colors = 256; colors <= STYLE_RGB; colors += STYLE_RGB - 256) {
+                struct ui_look mark = ui_style_look(marks[m][0], unders[u], colors);
+                struct ui_look bar = ui_style_look(marks[m][1], unders[u], colors);
+                assert_int_equal(mark.bg, bar.fg);
+                assert_int_equal(mark.shaded, bar.bg < 0);
+                for (int g = UI_BACKGROUND_DARK; mark.shaded && g <= UI_BACKGROUND_LIGHT; g++) {
+                    int bg = ui_style_shade(mark.bg, colors, (enum ui_background)g);
+                    int rgb = colors == 256 ? style_rgb_of_256(bg) : bg;
+                    int fg = colors == 256 ? style_rgb_of_256(mark.fg) : mark.fg;
+                    if (style_contrast(fg, rgb) < 3)
+                        fail_msg("%s: contrast %.2f", style_names[marks[m][0]],
+                                 style_contrast(fg, rgb));
+                }
+            }
+}
+
 /* What xterm, the Linux console, GNOME and Windows make of the first sixteen. */
 static const int style_palettes[][16] = {
     {0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5, 0x7f7f7f,
@@ -283,6 +307,7 @@ int main(void)
         cmocka_unit_test(test_style__readable_on_dark_and_light),
         cmocka_unit_test(test_style__good_and_bad_without_red_or_green),
         cmocka_unit_test(test_style__shaded),
+        cmocka_unit_test(test_style__marks_in_bars),
         cmocka_unit_test(test_style__readable_in_palettes),
         cmocka_unit_test(test_style__what_lies_under),
         cmocka_unit_test(test_style__without_colours),
