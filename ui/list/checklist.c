@@ -29,6 +29,10 @@ static void checklist_error(const struct odb_value_report *numbers, struct odb_b
 {
     char own[32], noise[32], inherited[32];
     double local = numbers->local_error.v, rounding = numbers->local_noise.v;
+    if (numbers->verdict == ODB_VERDICT_NAN) { /* errors are of what is finite on both sides */
+        odb_buf_puts(out, numbers->reason);
+        return;
+    }
     if (numbers->local_error.known)
         odb_buf_printf(out, "own error %s", ui_number_text(numbers->local_error, own, sizeof own));
     if (out->len && numbers->local_noise.known && rounding > 0)
