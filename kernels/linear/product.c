@@ -170,92 +170,32 @@ ODB_INLINE PRODUCT_AVX512 void product_quad_f64_avx512(const odb_f64 *x, size_t 
 
 /* --- kernels per set of instructions and element type ----------------------------------------- */
 
-/* Of 16 bytes: as the compiler has them on every processor. */
-#define LOAD_f32(p) ((product_f32x4) * (const product_f32x4_any *)(const void *)(p))
-#define LOAD_f64(p) ((product_f64x2) * (const product_f64x2_any *)(const void *)(p))
-#define STORE_f32(p, v) (*(product_f32x4_any *)(void *)(p) = (v))
-#define STORE_f64(p, v) (*(product_f64x2_any *)(void *)(p) = (v))
-
 #define TARGET
 #define ROWS 4
+#define SET(name) name##_plain
+#define FMA_f32(a, b, c) ((a) * (b) + (c))
+#define FMA_f64 FMA_f32
+#define FMA1_f32 FMA_f32
+#define FMA1_f64 FMA_f32
+#include "kernels/linear/product.short.body.h"
 
-#define E odb_f32
-#define FN(name) name##_f32_plain
-#define QUAD product_quad_f32
-#define V product_f32x4
-#define LANES 4
-#define LOAD(p) LOAD_f32(p)
-#define STORE(p, v) STORE_f32(p, v)
-#define ADD(a, b) ((a) + (b))
-#define FMA(a, b, c) ((a) * (b) + (c))
-#define FMA1(a, b, c) ((a) * (b) + (c))
-#define SPREAD(x) ((product_f32x4){x, x, x, x})
-#define ZERO() ((product_f32x4){0})
-#include "kernels/linear/product.body.h"
-
-#define E odb_f64
-#define FN(name) name##_f64_plain
-#define QUAD product_quad_f64
-#define V product_f64x2
-#define LANES 2
-#define LOAD(p) LOAD_f64(p)
-#define STORE(p, v) STORE_f64(p, v)
-#define ADD(a, b) ((a) + (b))
-#define FMA(a, b, c) ((a) * (b) + (c))
-#define FMA1(a, b, c) ((a) * (b) + (c))
-#define SPREAD(x) ((product_f64x2){x, x})
-#define ZERO() ((product_f64x2){0})
-#include "kernels/linear/product.body.h"
-
-#undef TARGET
-#undef ROWS
-
+#if defined(__x86_64__) || defined(__aarch64__)
+#define PRODUCT_FMA
+#define SET(name) name##_fma
+#define FMA1_f32(a, b, c) __builtin_fmaf(a, b, c)
+#define FMA1_f64(a, b, c) __builtin_fma(a, b, c)
 #if defined(__x86_64__)
-#define PRODUCT_FMA __attribute__((target("fma")))
-#define PRODUCT_FMA_ROWS 4
+#define TARGET __attribute__((target("fma")))
+#define ROWS 4
 #define FMA_f32(a, b, c) _mm_fmadd_ps(a, b, c)
 #define FMA_f64(a, b, c) _mm_fmadd_pd(a, b, c)
-#elif defined(__aarch64__)
-#define PRODUCT_FMA
-#define PRODUCT_FMA_ROWS 8
+#else
+#define TARGET
+#define ROWS 8
 #define FMA_f32(a, b, c) vfmaq_f32(c, a, b)
 #define FMA_f64(a, b, c) vfmaq_f64(c, a, b)
 #endif
-
-#ifdef PRODUCT_FMA
-#define TARGET PRODUCT_FMA
-#define ROWS PRODUCT_FMA_ROWS
-
-#define E odb_f32
-#define FN(name) name##_f32_fma
-#define QUAD product_quad_f32
-#define V product_f32x4
-#define LANES 4
-#define LOAD(p) LOAD_f32(p)
-#define STORE(p, v) STORE_f32(p, v)
-#define ADD(a, b) ((a) + (b))
-#define FMA(a, b, c) FMA_f32(a, b, c)
-#define FMA1(a, b, c) __builtin_fmaf(a, b, c)
-#define SPREAD(x) ((product_f32x4){x, x, x, x})
-#define ZERO() ((product_f32x4){0})
-#include "kernels/linear/product.body.h"
-
-#define E odb_f64
-#define FN(name) name##_f64_fma
-#define QUAD product_quad_f64
-#define V product_f64x2
-#define LANES 2
-#define LOAD(p) LOAD_f64(p)
-#define STORE(p, v) STORE_f64(p, v)
-#define ADD(a, b) ((a) + (b))
-#define FMA(a, b, c) FMA_f64(a, b, c)
-#define FMA1(a, b, c) __builtin_fma(a, b, c)
-#define SPREAD(x) ((product_f64x2){x, x})
-#define ZERO() ((product_f64x2){0})
-#include "kernels/linear/product.body.h"
-
-#undef TARGET
-#undef ROWS
+#include "kernels/linear/product.short.body.h"
 #endif
 
 #if defined(__x86_64__)
