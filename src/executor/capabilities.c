@@ -134,8 +134,7 @@ void odb_capabilities_put(const struct odb_capabilities *said, struct odb_buf *o
         if (!text)
             continue;
         odb_buf_printf(out, "%s%s=", between, capabilities_rows[i].key);
-        for (; *text; text++)
-            odb_buf_printf(out, "%s%c", strchr(",=@\\", *text) ? "\\" : "", *text);
+        odb_spec_put_word(out, text);
         between = ",";
     }
 }

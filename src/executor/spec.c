@@ -12,13 +12,21 @@
 
 #define SPEC_SYNTAX "write KIND[:ARG][,key=value...][@SPEC]; a backslash escapes , = @ and itself"
 
+#define SPEC_MARKS ",=@\\" /* what a backslash escapes */
+
+void odb_spec_put_word(struct odb_buf *out, const char *word)
+{
+    for (; *word; word++)
+        odb_buf_printf(out, "%s%c", strchr(SPEC_MARKS, *word) ? "\\" : "", *word);
+}
+
 /* Appends the text up to the first unescaped character of stop, without the backslashes before
  * , = @ and \ (others stay: the command line of `command` gives them a meaning). Returns where it
  * stopped. */
 static const char *spec_word(const char *p, const char *stop, struct odb_buf *out)
 {
     for (; *p && !strchr(stop, *p); p++) {
-        if (*p == '\\' && p[1] && strchr(",=@\\", p[1]))
+        if (*p == '\\' && p[1] && strchr(SPEC_MARKS, p[1]))
             p++;
         odb_buf_putc(out, *p);
     }

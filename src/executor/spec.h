@@ -57,6 +57,8 @@ void odb_spec_free(struct odb_spec *spec);
 enum odb_status odb_spec_walk(const char *text,
                               bool (*visit)(const struct odb_spec *spec, void *payload),
                               void *payload, struct odb_error *err) ODB_MUST_USE;
+/* Adds a word as a spec has it: with a backslash before , = @ and itself. */
+void odb_spec_put_word(struct odb_buf *out, const char *word);
 /* Value of an option, NULL when absent. */
 const char *odb_spec_option(const struct odb_spec *spec, const char *key);
 /* The spec's text with an option set so ("" for a bare flag), whether it was there or not, and all

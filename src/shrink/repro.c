@@ -464,8 +464,7 @@ static char *repro_simulating(const struct repro *r)
     odb_buf_puts(&spec, r->reference.used);
     if (r->options->encodings) {
         odb_buf_puts(&spec, ",encodings=");
-        for (const char *c = r->dir; *c; c++)
-            odb_buf_printf(&spec, strchr(",=@\\", *c) ? "\\%c" : "%c", *c);
+        odb_spec_put_word(&spec, r->dir);
         odb_buf_puts(&spec, "/" REPRO_ENCODINGS);
     }
     return odb_buf_take(&spec);

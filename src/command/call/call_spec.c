@@ -51,8 +51,7 @@ static const char *call_recorded(struct odb_command_call *call, const char *spec
     if (!spec || !value || !odb_executor_recorded(spec) || call_names(spec, key))
         return spec;
     odb_buf_printf(&text, "%s,%s=", spec, key);
-    for (const char *p = value; *p; p++)
-        odb_buf_printf(&text, "%s%c", strchr(",=@\\", *p) ? "\\" : "", *p);
+    odb_spec_put_word(&text, value);
     odb_push(&call->texts, odb_buf_take(&text));
     return call->texts.items[call->texts.n - 1];
 }

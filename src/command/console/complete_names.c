@@ -30,11 +30,7 @@ static void complete_name(struct complete *c, const char *name)
         return;
     }
     struct odb_buf out = ODB_BUF_INIT;
-    for (; *name; name++) {
-        if (strchr(",=@\\", *name))
-            odb_buf_putc(&out, '\\');
-        odb_buf_putc(&out, *name);
-    }
+    odb_spec_put_word(&out, name);
     complete_offer_take(c, odb_buf_take(&out), false);
 }
 

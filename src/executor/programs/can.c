@@ -4,12 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-
-static void can_put_escaped(struct odb_buf *out, const char *text)
-{
-    for (const char *p = text; *p; p++)
-        odb_buf_printf(out, "%s%c", strchr(",=@\\", *p) ? "\\" : "", *p);
-}
+#include "executor/spec.h"
 
 /* A value as an option has it: a list of names has ';' between them. */
 static void can_put_value(struct odb_buf *out, const json_t *value)
@@ -17,7 +12,7 @@ static void can_put_value(struct odb_buf *out, const json_t *value)
     size_t i;
     const json_t *item;
     if (json_is_string(value))
-        can_put_escaped(out, json_string_value(value));
+        odb_spec_put_word(out, json_string_value(value));
     else if (json_is_boolean(value))
         odb_buf_puts(out, json_is_true(value) ? "yes" : "no");
     else if (json_is_integer(value))

@@ -9,6 +9,7 @@
 #include "command/call/call.h"
 #include "command/value/call_feeds.h"
 #include "command/value/call_sequence.h"
+#include "executor/spec.h"
 #include "probe/run_values.h"
 #include "system/file.h"
 
@@ -36,8 +37,7 @@ static enum odb_status steps_read(struct steps_dump *d, const char *folder, stru
     const struct odb_graph *graph = d->plan->model->graph;
     struct odb_buf spec = ODB_BUF_INIT;
     odb_buf_puts(&spec, "dump:");
-    for (const char *p = folder; *p; p++)
-        odb_buf_printf(&spec, "%s%c", strchr(",=@\\", *p) ? "\\" : "", *p);
+    odb_spec_put_word(&spec, folder);
     enum odb_status status = odb_recall(d->plan->model, odb_buf_text(&spec), graph->outputs,
                                         graph->n_outputs, d->at.out, err);
     odb_buf_dispose(&spec);
