@@ -79,7 +79,8 @@ LIBS_GPL := $(shell pkg-config --libs $(PKGS_GPL) 2>/dev/null)
 
 # What is missing is said once, before a compiler says it a hundred times.
 ifneq ($(filter-out setup demo realbugs check check-quick check-all clean help,$(or $(MAKECMDGOALS),all)),)
-MISSING := $(shell for p in $(PKGS_MIT) $(PKGS_GPL) $(PKGS_TESTS); do \
+MISSING := $(shell for p in $(PKGS_MIT) $(PKGS_GPL) \
+                    $(if $(filter unit check-built check-unit,$(MAKECMDGOALS)),$(PKGS_TESTS)); do \
                 pkg-config --exists $$p 2>/dev/null || printf '%s ' $$p; done; \
             for p in $(CC) protoc-c; do command -v $$p >/dev/null || printf '%s ' $$p; done; \
             [ -e /usr/include/uthash.h ] || printf '%s ' uthash.h)
