@@ -13,7 +13,7 @@
 #include "sequence/plan/axis.h"
 #include "sequence/stepper.h"
 
-enum { FORCED_BEST = 5 };
+#define FORCED_BEST 5 /* tokens that are compared as a set */
 
 void odb_forced_bits(const struct odb_tensor *t, unsigned char bits[32])
 {
@@ -52,33 +52,44 @@ static double forced_mean(const struct odb_tensor *target, const struct odb_tens
     return rms > 0 ? sum / (double)target->count / rms : NAN;
 }
 
-static size_t forced_best(const struct odb_tensor *t, size_t first, size_t n, size_t but)
+/* The numbers of the largest logits of a row, the largest first. NaN is none. */
+struct forced_top {
+    size_t n, items[FORCED_BEST];
+};
+
+static struct forced_top forced_find_top(const struct odb_tensor *t, size_t first, size_t n)
 {
-    size_t best = SIZE_MAX;
+    struct forced_top top = {0};
     for (size_t i = 0; i < n; i++) {
-        double v = i == but ? NAN : odb_tensor_f64(t, first + i);
-        if (!isnan(v) && (best == SIZE_MAX || v > odb_tensor_f64(t, first + best)))
-            best = i;
+        double v = odb_tensor_f64(t, first + i);
+        size_t at = top.n;
+        while (at > 0 && v > odb_tensor_f64(t, first + top.items[at - 1]))
+            at--;
+        if (isnan(v) || at == FORCED_BEST)
+            continue;
+        top.n += top.n < FORCED_BEST;
+        memmove(&top.items[at + 1], &top.items[at], (top.n - at - 1) * sizeof top.items[0]);
+        top.items[at] = i;
     }
-    return best;
+    return top;
 }
 
-/* log(sum(exp(x))) of a row of logits. */
-static double forced_log_sum(const struct odb_tensor *t, size_t first, size_t n)
+static int forced_shared(const struct forced_top *a, const struct forced_top *b)
 {
-    double top = odb_tensor_f64(t, first + forced_best(t, first, n, SIZE_MAX)), sum = 0;
+    int shared = 0;
+    for (size_t i = 0; i < a->n; i++)
+        for (size_t k = 0; k < b->n; k++)
+            shared += a->items[i] == b->items[k];
+    return shared;
+}
+
+/* log(sum(exp(x))) of a row of logits, of which most is the largest. */
+static double forced_log_sum(const struct odb_tensor *t, size_t first, size_t n, double most)
+{
+    double sum = 0;
     for (size_t i = 0; i < n; i++)
-        sum += exp(odb_tensor_f64(t, first + i) - top);
-    return top + log(sum);
-}
-
-/* How many logits of the row are larger than its number i. */
-static size_t forced_rank(const struct odb_tensor *t, size_t first, size_t n, size_t i)
-{
-    size_t above = 0;
-    for (size_t k = 0; k < n; k++)
-        above += odb_tensor_f64(t, first + k) > odb_tensor_f64(t, first + i);
-    return above;
+        sum += exp(odb_tensor_f64(t, first + i) - most);
+    return most + log(sum);
 }
 
 /* The two rows as probabilities. next: the token that came next; -1: none did. */
@@ -86,13 +97,14 @@ static void forced_distance(struct odb_step_token *token, const struct odb_tenso
                             const struct odb_tensor *reference, size_t first, size_t n,
                             int64_t next)
 {
-    double theirs = forced_log_sum(target, first, n), ours = forced_log_sum(reference, first, n);
+    double theirs =
+        forced_log_sum(target, first, n, odb_tensor_f64(target, first + (size_t)token->target));
+    double ours = forced_log_sum(reference, first, n,
+                                 odb_tensor_f64(reference, first + (size_t)token->reference));
     for (size_t i = 0; i < n; i++) {
         double p = odb_tensor_f64(reference, first + i) - ours;
         double q = odb_tensor_f64(target, first + i) - theirs;
-        token->kl += exp(p) > 0 ? exp(p) * (p - q) : 0;
-        token->shared += forced_rank(reference, first, n, i) < FORCED_BEST &&
-                         forced_rank(target, first, n, i) < FORCED_BEST;
+        token->kl += exp(p) == 0 ? 0 : exp(p) * (p - q);
     }
     token->nll = token->reference_nll = NAN;
     if (next >= 0 && (uint64_t)next < n) {
@@ -123,20 +135,20 @@ static void forced_token(struct odb_step_token *token, const struct odb_tensor *
     if (n < 2 || reference->count < n)
         return;
     size_t first = reference->count - n;
-    size_t best = forced_best(reference, first, n, SIZE_MAX);
-    size_t second = forced_best(reference, first, n, best);
-    size_t theirs = forced_best(target, first, n, SIZE_MAX);
-    if (best == SIZE_MAX || second == SIZE_MAX || theirs == SIZE_MAX)
+    struct forced_top ours = forced_find_top(reference, first, n);
+    struct forced_top theirs = forced_find_top(target, first, n);
+    if (ours.n < 2 || !theirs.n)
         return;
     double squares = 0;
     for (size_t i = 0; i < squares_of; i++)
         squares += pow(odb_tensor_f64(reference, i), 2);
     *token = (struct odb_step_token){
         .known = true,
-        .reference = (int64_t)best,
-        .target = (int64_t)theirs,
-        .margin =
-            odb_tensor_f64(reference, first + best) - odb_tensor_f64(reference, first + second),
+        .reference = (int64_t)ours.items[0],
+        .target = (int64_t)theirs.items[0],
+        .shared = forced_shared(&ours, &theirs),
+        .margin = odb_tensor_f64(reference, first + ours.items[0]) -
+                  odb_tensor_f64(reference, first + ours.items[1]),
         .noise = isnan(noise) ? NAN : noise * sqrt(squares / (double)squares_of)};
     forced_distance(token, target, reference, first, n, next);
 }

@@ -35,11 +35,13 @@ static bool schedule_near(const struct odb_tensor *a, const struct odb_tensor *b
            fabs(x - y) <= schedule_eps(a, b) * fmax(fabs(x), fabs(y)) + tiny;
 }
 
-/* The first element that differs; t->count: none does. */
+/* The first element that differs; t->count: none does. Numbers of one type are equal or differ. */
 static size_t schedule_first(const struct odb_tensor *t, const struct odb_tensor *due)
 {
+    bool exact = t->dtype == due->dtype;
     size_t i = 0;
-    while (i < t->count && schedule_near(t, due, i))
+    while (i < t->count &&
+           (exact ? odb_tensor_f64(t, i) == odb_tensor_f64(due, i) : schedule_near(t, due, i)))
         i++;
     return i;
 }
@@ -103,9 +105,8 @@ static char *schedule_state(const struct schedule_look *look, size_t k, size_t i
 static char *schedule_element(const struct odb_tensor *t, const struct odb_tensor *due)
 {
     struct odb_buf out = ODB_BUF_INIT;
-    size_t i = 0;
-    while (i + 1 < t->count && odb_tensor_f64(t, i) == odb_tensor_f64(due, i))
-        i++;
+    size_t i = schedule_first(t, due);
+    i = i < t->count ? i : 0; /* other bits of one number */
     odb_print_element(&out, t, i);
     odb_buf_puts(&out, " where ");
     odb_print_element(&out, due, i);

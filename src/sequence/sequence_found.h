@@ -50,7 +50,8 @@ struct odb_step_token {
     bool known;
     int64_t reference, target;
     double margin, noise; /* best less second of the reference; and what rounding does there */
-    double kl;            /* nats: of the target's probabilities from the reference's */
+    double kl;            /* nats: of the target's probabilities from the reference's; NAN: a logit
+                             is NaN */
     int shared;           /* how many of the reference's five best are among the target's */
     double nll,
         reference_nll; /* nats: of the token that the next step is fed; NAN: there is none */

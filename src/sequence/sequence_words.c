@@ -241,16 +241,16 @@ void odb_sequence_put_itself(const struct odb_sequence *s, struct odb_buf *out)
         odb_buf_printf(out, "the model was not held against itself: %s\n",
                        c->why ? c->why : "it was not asked");
     else if (c->exact)
-        odb_buf_puts(out, "on the reference all pieces in one step give what they give step by "
+        odb_buf_puts(out, "on the CPU all pieces in one step give what they give step by "
                           "step, bit for bit\n");
     else if (!c->broken)
         odb_buf_printf(out,
-                       "on the reference all pieces in one step give what they give step by step, "
+                       "on the CPU all pieces in one step give what they give step by step, "
                        "but for rounding (%.2g)\n",
                        c->error);
     else
         odb_buf_printf(out,
-                       "on the reference all pieces in one step give other values than step by "
+                       "on the CPU all pieces in one step give other values than step by "
                        "step: off by %.3g\n",
                        c->error);
 }
@@ -313,33 +313,44 @@ static void words_own(const struct odb_sequence *s, struct odb_buf *out)
 }
 
 /* The tokens of all steps in a line: how far the target's probabilities are off, and what they
- * make of the text. */
+ * make of the text. Steps in which a side has no such numbers are counted as well. */
 static void words_text(const struct odb_sequence *s, struct odb_buf *out)
 {
-    size_t known = 0, same = 0, worst = 0, fed = 0;
+    size_t known = 0, same = 0, off = 0, fed = 0, silent = 0;
+    const struct odb_step_token *worst = NULL;
     double nll = 0, reference_nll = 0;
-    for (size_t k = 0; k < s->plan->steps; k++) {
+    for (size_t k = 0; k < s->plan->steps && s->logits >= 0; k++) {
         const struct odb_step_token *t = &s->seen[k].token;
-        if (!t->known)
+        known += t->known;
+        silent += s->seen[k].judged && (!t->known || isnan(t->kl));
+        same += t->known && t->reference == t->target;
+        if (!t->known || isnan(t->kl))
             continue;
-        same += t->reference == t->target;
-        worst = !known++ || t->kl > s->seen[worst].token.kl ? k : worst;
+        if (!worst || t->kl > worst->kl) {
+            worst = t;
+            off = k;
+        }
         if (isnan(t->nll))
             continue;
         fed++;
         nll += t->nll;
         reference_nll += t->reference_nll;
     }
-    if (!known)
-        return;
-    odb_buf_printf(out,
-                   "tokens: the same choice in %zu of %zu steps; KL divergence at most %.3g "
-                   "nats (step %zu, %d of the five best shared)",
-                   same, known, s->seen[worst].token.kl, worst, s->seen[worst].token.shared);
+    if (known)
+        odb_buf_printf(out, "tokens: the same choice in %zu of %zu step%s", same, known,
+                       odb_plural(known));
+    if (worst)
+        odb_buf_printf(out,
+                       "; KL divergence at most %.3g nats (step %zu, %d of the five best shared)",
+                       fmax(worst->kl, 0), off, worst->shared);
     if (fed)
         odb_buf_printf(out, "; perplexity of what is fed %.4g, reference %.4g",
                        exp(nll / (double)fed), exp(reference_nll / (double)fed));
-    odb_buf_putc(out, '\n');
+    if (silent)
+        odb_buf_printf(out, "%slogits are NaN, or none, in %zu step%s",
+                       known ? "; " : "tokens: ", silent, odb_plural(silent));
+    if (known || silent)
+        odb_buf_putc(out, '\n');
 }
 
 /* Tokens that differ, and whether rounding decides them. */
