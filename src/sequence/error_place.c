@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "reference/trace.h"
 
 static double place_error(const struct odb_tensor *t, const struct odb_tensor *b, size_t i,
                           size_t of)
@@ -112,4 +113,15 @@ char *odb_error_place(const struct odb_tensor *target, const struct odb_tensor *
             break;
         }
     return out.len ? odb_buf_take(&out) : NULL;
+}
+
+double odb_error_gap(const struct odb_tensor *had, const struct odb_tensor *reference, bool carried)
+{
+    struct odb_gap gap;
+    if (!had || !reference || (!carried && !odb_dtype_is_float(reference->dtype)))
+        return NAN;
+    odb_gap_measure(&gap, had, reference);
+    if (gap.same)
+        return 0;
+    return gap.comparable && gap.pattern ? gap.error : INFINITY;
 }

@@ -15,4 +15,10 @@
 char *odb_error_place(const struct odb_tensor *target, const struct odb_tensor *reference,
                       double least, const struct odb_plan_input *carry);
 
+/* How far what a step gave is from the reference's: relative to rms; Inf: another shape, or NaN
+ * where the other has none; NAN: it is no number, or a whole one that nothing carries (tokens, say,
+ * which flip where rounding decides). */
+double odb_error_gap(const struct odb_tensor *had, const struct odb_tensor *reference,
+                     bool carried);
+
 #endif

@@ -52,7 +52,7 @@ static double forced_mean(const struct odb_tensor *target, const struct odb_tens
     return rms > 0 ? sum / (double)target->count / rms : NAN;
 }
 
-/* The numbers of the largest logits of a row, the largest first. NaN is none. */
+/* The numbers of the largest logits of a row, the largest first; none where one is NaN. */
 struct forced_top {
     size_t n, items[FORCED_BEST];
 };
@@ -63,9 +63,11 @@ static struct forced_top forced_find_top(const struct odb_tensor *t, size_t firs
     for (size_t i = 0; i < n; i++) {
         double v = odb_tensor_f64(t, first + i);
         size_t at = top.n;
+        if (isnan(v))
+            return (struct forced_top){0};
         while (at > 0 && v > odb_tensor_f64(t, first + top.items[at - 1]))
             at--;
-        if (isnan(v) || at == FORCED_BEST)
+        if (at == FORCED_BEST)
             continue;
         top.n += top.n < FORCED_BEST;
         memmove(&top.items[at + 1], &top.items[at], (top.n - at - 1) * sizeof top.items[0]);
@@ -208,6 +210,7 @@ static void forced_gave(void *payload, size_t step, const struct odb_value_repor
         if (!had[i] || odb_rollout_output(&reference, s->rollout, step, o, &ignored) != ODB_OK)
             continue;
         out->mean = forced_mean(had[i], reference);
+        out->apart = odb_error_gap(had[i], reference, odb_plan_carrier(s->plan, o) >= 0);
         if (odb_verdict_is_bad(out->verdict))
             forced_place(s, out, o, had[i], reference);
         if ((int)o == s->logits)

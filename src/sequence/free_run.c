@@ -8,6 +8,8 @@
 
 #include "base/mem.h"
 #include "reference/trace.h"
+#include "sequence/error_place.h"
+#include "sequence/forced.h"
 #include "sequence/stepper.h"
 #include "tensor/random.h"
 
@@ -35,19 +37,28 @@ double odb_free_forced(const struct odb_sequence *s, size_t step)
     return worst;
 }
 
-/* More than a few times what any step is off by that is forced. */
-static bool free_leaves(const struct odb_sequence *s, double error)
+/* What a step that is wrong when forced is off by excuses no other, as far as some are right. */
+static bool free_counts(const struct odb_sequence *s, size_t step)
 {
-    double forced = FREE_LEAST;
+    bool right = false;
     for (size_t k = 0; k < s->plan->steps; k++)
-        forced = fmax(forced, s->seen[k].judged ? odb_free_forced(s, k) : 0);
+        right |= s->seen[k].judged && !odb_forced_is_bad(s, k);
+    return s->seen[step].judged && !(right && odb_forced_is_bad(s, step));
+}
+
+/* More than a few times what the step, or any that counts, is off by when forced. */
+static bool free_leaves(const struct odb_sequence *s, size_t step, double error)
+{
+    double forced = fmax(FREE_LEAST, s->seen[step].judged ? odb_free_forced(s, step) : 0);
+    for (size_t k = 0; k < s->plan->steps; k++)
+        forced = fmax(forced, free_counts(s, k) ? odb_free_forced(s, k) : 0);
     return error > FREE_FACTOR * forced;
 }
 
 static bool free_is_astray(const struct odb_sequence *s, size_t step, double error)
 {
     double envelope = s->seen[step].envelope;
-    return free_leaves(s, error) && !isnan(envelope) && error > FREE_FACTOR * envelope;
+    return free_leaves(s, step, error) && !isnan(envelope) && error > FREE_FACTOR * envelope;
 }
 
 bool odb_free_astray(const struct odb_sequence *s, size_t step)
@@ -57,23 +68,10 @@ bool odb_free_astray(const struct odb_sequence *s, size_t step)
 
 bool odb_free_drifts(const struct odb_sequence *s, size_t step)
 {
-    return free_leaves(s, odb_free_error(s, step)) && !odb_free_astray(s, step);
+    return free_leaves(s, step, odb_free_error(s, step)) && !odb_free_astray(s, step);
 }
 
 /* --- the target's own state ------------------------------------------------------------------- */
-
-/* Whole numbers that nothing carries (tokens, say) flip where rounding decides, and count not. */
-static double free_gap(const struct odb_tensor *had, const struct odb_tensor *reference,
-                       bool carried)
-{
-    struct odb_gap gap;
-    if (!had || !reference || (!carried && !odb_dtype_is_float(reference->dtype)))
-        return NAN;
-    odb_gap_measure(&gap, had, reference);
-    if (gap.same)
-        return 0;
-    return gap.comparable && gap.pattern ? gap.error : INFINITY;
-}
 
 /* A run of the target from the first step on, with states of its own: of all carries, or of one. */
 struct free_pass {
@@ -93,7 +91,7 @@ static enum odb_status free_compare(const struct free_pass *pass,
     for (size_t o = 0; o < s->plan->model->graph->n_outputs; o++) {
         struct odb_tensor *reference = NULL;
         ODB_TRY(odb_rollout_output(&reference, s->rollout, k, o, err));
-        double gap = free_gap(step->out[o], reference, odb_plan_carrier(s->plan, o) >= 0);
+        double gap = odb_error_gap(step->out[o], reference, odb_plan_carrier(s->plan, o) >= 0);
         if (!pass->worst)
             s->seen[k].outputs[o].free = gap;
         else
@@ -128,33 +126,31 @@ static enum odb_status free_mix(const struct free_pass *pass, size_t k,
     return ODB_OK;
 }
 
-/* In the place of the reference's token: the one that the target's own logits chose. *other: it is
- * another, and what follows cannot be held against the reference. */
+/* Whether the token that the target's own logits choose is the reference's. The first other one is
+ * noted, and the reference's goes on in its place, so that what follows can be compared. */
 static enum odb_status free_choose(const struct free_pass *pass, size_t k,
                                    const struct odb_sequence_step *before,
-                                   struct odb_sequence_step *step, bool *other,
-                                   struct odb_error *err)
+                                   const struct odb_sequence_step *step, struct odb_error *err)
 {
     struct odb_sequence *s = pass->sequence;
     int i = odb_plan_tokens(s->plan);
     struct odb_tensor *chosen;
-    if (!s->plan->own_tokens || !before || pass->only >= 0 || i < 0 || !before->out[s->logits])
+    if (!s->plan->own_tokens || s->own || !before || pass->only >= 0 || i < 0 ||
+        !before->out[s->logits])
         return ODB_OK;
     ODB_TRY(odb_streams_choose(&chosen, s->streams, (size_t)i, before->out[s->logits], err));
-    for (size_t r = 0; r < chosen->count && !*other; r++) {
+    for (size_t r = 0; r < chosen->count && !s->own; r++) {
         s->own_token = odb_tensor_i64(chosen, r);
         s->reference_token = odb_tensor_i64(step->in[i], r);
-        *other = s->own_token != s->reference_token;
+        s->own = s->own_token != s->reference_token ? k : 0;
     }
-    s->own = *other ? k : 0;
-    odb_tensor_unref(step->in[i]);
-    step->in[i] = chosen;
+    odb_tensor_unref(chosen);
     return ODB_OK;
 }
 
 static enum odb_status free_step(struct free_pass *pass, size_t k,
                                  const struct odb_sequence_step *before,
-                                 struct odb_sequence_step *step, bool *other, struct odb_error *err)
+                                 struct odb_sequence_step *step, struct odb_error *err)
 {
     struct odb_sequence *s = pass->sequence;
     const struct odb_sequence_step *as = &s->rollout->steps.items[k];
@@ -164,9 +160,7 @@ static enum odb_status free_step(struct free_pass *pass, size_t k,
     step->in = odb_new_n(struct odb_tensor *, s->plan->inputs.n + 1);
     step->out = odb_new_n(struct odb_tensor *, s->plan->model->graph->n_outputs + 1);
     ODB_TRY(odb_step_feed(step->in, s->plan, s->streams, k, as->past, as->pieces, before, err));
-    ODB_TRY(free_choose(pass, k, before, step, other, err));
-    if (*other)
-        return ODB_OK;
+    ODB_TRY(free_choose(pass, k, before, step, err));
     struct odb_feeds *feeds = free_feeds(s, step);
     enum odb_status status = odb_stepper_run(pass->stepper, feeds, what, step->out, err);
     odb_feeds_free(feeds);
@@ -186,12 +180,11 @@ static enum odb_status free_steps(struct free_pass *pass, size_t n,
     size_t n_in = s->plan->inputs.n, n_out = s->plan->model->graph->n_outputs;
     ODB_TRY(odb_stepper_open(&pass->stepper, s->plan->model, options, err));
     enum odb_status status = ODB_OK;
-    bool other = false;
     odb_hooks_phase(&options->hooks, phase, n);
-    for (size_t k = 0; k < n && status == ODB_OK && !other; k++) {
+    for (size_t k = 0; k < n && status == ODB_OK; k++) {
         struct odb_sequence_step *step = &steps[k % 2], *before = &steps[(k + 1) % 2];
         odb_step_dispose(step, n_in, n_out);
-        status = free_step(pass, k, k ? before : NULL, step, &other, err);
+        status = free_step(pass, k, k ? before : NULL, step, err);
         odb_hooks_progress(&options->hooks, phase, ODB_NO_NODE, k + 1, n);
     }
     odb_step_dispose(&steps[0], n_in, n_out);
@@ -245,7 +238,7 @@ static double free_size(const struct odb_sequence *s, size_t i)
     for (size_t o = 0; o < s->plan->model->graph->n_outputs; o++)
         for (size_t k = 0; k < s->plan->steps && odb_plan_carrier(s->plan, o) == (int)i; k++) {
             const struct odb_step_output *out = &s->seen[k].outputs[o];
-            size = fmax(size, isnan(out->error) ? 0 : out->error);
+            size = fmax(size, isnan(out->error) || !free_counts(s, k) ? 0 : out->error);
             size = fmax(size, isnan(out->noise) ? 0 : out->noise);
         }
     return size;
@@ -297,7 +290,7 @@ static enum odb_status free_envelope(struct odb_sequence *s,
                 status = odb_rollout_output(&a, spoilt, k, o, err);
                 if (status == ODB_OK)
                     status = odb_rollout_output(&b, s->rollout, k, o, err);
-                double gap = free_gap(a, b, odb_plan_carrier(s->plan, o) >= 0);
+                double gap = odb_error_gap(a, b, odb_plan_carrier(s->plan, o) >= 0);
                 s->seen[k].envelope = fmax(s->seen[k].envelope, isnan(gap) ? 0 : gap);
                 odb_tensor_unref(a);
                 odb_tensor_unref(b);
@@ -315,6 +308,6 @@ enum odb_status odb_free_run(struct odb_sequence *s, const struct odb_bisect_opt
     struct free_pass pass = {.sequence = s, .only = -1};
     ODB_TRY(free_steps(&pass, s->plan->steps, options, err));
     for (size_t k = 0; k < s->plan->steps; k++)
-        leaves |= free_leaves(s, odb_free_error(s, k));
+        leaves |= free_leaves(s, k, odb_free_error(s, k));
     return leaves ? free_envelope(s, options, err) : ODB_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sequence/rollout.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,23 +136,24 @@ enum odb_status odb_step_feed(struct odb_tensor **in, const struct odb_plan *pla
                                       .total = (int64_t)(past + n)};
     enum odb_status status = ODB_OK;
     memset(in, 0, plan->inputs.n * sizeof *in);
-    for (size_t i = 0; i < plan->inputs.n && status == ODB_OK; i++) {
-        enum odb_move move = plan->inputs.items[i].move;
-        if (move == ODB_MOVE_CARRY && before)
-            status = step_carry(&in[i], &names, i, &scope, err);
-        else if (move != ODB_MOVE_RULE)
-            status = odb_streams_take(&in[i], streams, i, past, n, err);
-    }
-    for (size_t i = 0; i < plan->inputs.n && status == ODB_OK; i++) {
-        const struct odb_plan_input *input = &plan->inputs.items[i];
-        const char *text = !before && input->start ? input->start : input->next;
-        if (input->move == ODB_MOVE_RULE)
-            status = step_formula(&in[i], &names, i, text, &scope, err);
-    }
-    for (size_t i = 0; i < plan->inputs.n && status != ODB_OK; i++) {
-        odb_tensor_unref(in[i]);
-        in[i] = NULL;
-    }
+    for (int rules = 0; rules < 2; rules++) /* which read the others */
+        for (size_t i = 0; i < plan->inputs.n; i++) {
+            struct odb_error why = ODB_ERROR_INIT;
+            enum odb_move move = plan->inputs.items[i].move;
+            const char *text = plan->inputs.items[i].next;
+            if (!before && plan->inputs.items[i].start)
+                text = plan->inputs.items[i].start;
+            if ((move == ODB_MOVE_RULE) != rules)
+                continue;
+            enum odb_status one = rules ? step_formula(&in[i], &names, i, text, &scope, &why)
+                                  : move == ODB_MOVE_CARRY && before
+                                      ? step_carry(&in[i], &names, i, &scope, &why)
+                                      : odb_streams_take(&in[i], streams, i, past, n, &why);
+            if (one != ODB_OK && status == ODB_OK) {
+                status = one;
+                *err = why;
+            }
+        }
     return status;
 }
 
@@ -174,6 +176,8 @@ static enum odb_status step_stops(const struct step_names *names, size_t at, boo
     if (status == ODB_OK && holds->count != 1)
         status = odb_fail(err, ODB_E_INPUT, "it gives %zu elements, and one says whether it holds",
                           holds->count);
+    if (status == ODB_OK && isnan(odb_tensor_f64(holds, 0)))
+        status = odb_fail(err, ODB_E_INPUT, "it gives NaN, which says nothing");
     if (status == ODB_OK)
         *stops = odb_tensor_f64(holds, 0) != 0;
     else
@@ -445,4 +449,22 @@ const char *odb_plan_step_text(const struct odb_plan *plan, size_t step, char *b
     else
         snprintf(buf, size, "step %zu", step);
     return buf;
+}
+
+bool odb_rollout_same(const struct odb_rollout *r, size_t i)
+{
+    bool same = r->steps.n > 1;
+    for (size_t k = 1; k < r->steps.n && same; k++) {
+        const struct odb_tensor *a = r->steps.items[0].in[i], *b = r->steps.items[k].in[i];
+        same = a == b || odb_tensor_identical(a, b);
+    }
+    return same;
+}
+
+bool odb_rollout_repeats(const struct odb_rollout *r)
+{
+    bool same = true;
+    for (size_t i = 0; i < r->plan->inputs.n && same; i++)
+        same = odb_rollout_same(r, i);
+    return same;
 }

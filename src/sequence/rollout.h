@@ -30,7 +30,8 @@ struct odb_rollout {
 };
 
 /* What a step is fed, from what the step before it was fed and gave (NULL: it is the first); its
- * own pieces are [past, past + n). in: [plan->inputs.n], refs of the caller's, NULL on failure.
+ * own pieces are [past, past + n). in: [plan->inputs.n], refs of the caller's, on failure of those
+ * that could be made all the same; NULL as well where the step before has no such output.
  * ODB_E_INPUT: a formula fails, or gives what the input cannot take. */
 enum odb_status odb_step_feed(struct odb_tensor **in, const struct odb_plan *plan,
                               const struct odb_streams *streams, size_t step, size_t past, size_t n,
@@ -55,6 +56,10 @@ enum odb_status odb_rollout_make(struct odb_rollout **out, const struct odb_plan
                                  const struct odb_search_hooks *hooks,
                                  struct odb_error *err) ODB_MUST_USE;
 void odb_rollout_free(struct odb_rollout *rollout); /* NULL is fine */
+/* Whether input number i was the same in each of several steps; and whether all inputs were, so
+ * that the steps are one. */
+bool odb_rollout_same(const struct odb_rollout *rollout, size_t i);
+bool odb_rollout_repeats(const struct odb_rollout *rollout);
 /* The feeds of a step, the caller's, and what it gave of output number o, a ref of the caller's. */
 enum odb_status odb_rollout_feeds(struct odb_feeds **out, const struct odb_rollout *rollout,
                                   size_t step, struct odb_error *err) ODB_MUST_USE;

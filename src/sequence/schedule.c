@@ -27,34 +27,42 @@ static double schedule_eps(const struct odb_tensor *a, const struct odb_tensor *
     return fmax(odb_dtype_info(a->dtype)->eps, odb_dtype_info(b->dtype)->eps);
 }
 
+/* Of one type: equal, as 0 and -0 are, and as NaN and NaN. */
 static bool schedule_near(const struct odb_tensor *a, const struct odb_tensor *b, size_t i)
 {
+    bool one_type = a->dtype == b->dtype;
+    if (one_type && odb_dtype_is_integer(a->dtype))
+        return odb_tensor_i64(a, i) == odb_tensor_i64(b, i);
     double x = odb_tensor_f64(a, i), y = odb_tensor_f64(b, i);
     double tiny = fmax(odb_dtype_info(a->dtype)->tiny, odb_dtype_info(b->dtype)->tiny);
-    return x == y || (isnan(x) && isnan(y)) ||
+    if (x == y || (isnan(x) && isnan(y)))
+        return true;
+    return !one_type && isfinite(x) && isfinite(y) &&
            fabs(x - y) <= schedule_eps(a, b) * fmax(fabs(x), fabs(y)) + tiny;
 }
 
-/* The first element that differs; t->count: none does. Numbers of one type are equal or differ. */
+/* The first element that differs; t->count: none does. */
 static size_t schedule_first(const struct odb_tensor *t, const struct odb_tensor *due)
 {
-    bool exact = t->dtype == due->dtype;
     size_t i = 0;
-    while (i < t->count &&
-           (exact ? odb_tensor_f64(t, i) == odb_tensor_f64(due, i) : schedule_near(t, due, i)))
+    while (i < t->count && schedule_near(t, due, i))
         i++;
     return i;
+}
+
+static bool schedule_numbers(const struct odb_tensor *t)
+{
+    return t->kind == ODB_TENSOR &&
+           (odb_dtype_is_float(t->dtype) || odb_dtype_is_integer(t->dtype));
 }
 
 static bool schedule_alike(const struct odb_tensor *t, const struct odb_tensor *due)
 {
     if (t->kind != due->kind || !odb_tensor_same_shape(t, due))
         return false;
-    if (t->kind == ODB_TENSOR && !t->count)
+    if (odb_tensor_identical(t, due))
         return true;
-    bool bits = t->dtype == due->dtype || t->kind != ODB_TENSOR || t->dtype == ODB_STRING ||
-                due->dtype == ODB_STRING;
-    return bits ? odb_tensor_identical(t, due) : schedule_first(t, due) == t->count;
+    return schedule_numbers(t) && schedule_numbers(due) && schedule_first(t, due) == t->count;
 }
 
 /* --- what it is instead ----------------------------------------------------------------------- */
@@ -106,7 +114,6 @@ static char *schedule_element(const struct odb_tensor *t, const struct odb_tenso
 {
     struct odb_buf out = ODB_BUF_INIT;
     size_t i = schedule_first(t, due);
-    i = i < t->count ? i : 0; /* other bits of one number */
     odb_print_element(&out, t, i);
     odb_buf_puts(&out, " where ");
     odb_print_element(&out, due, i);
@@ -116,27 +123,43 @@ static char *schedule_element(const struct odb_tensor *t, const struct odb_tenso
     return odb_buf_take(&out);
 }
 
+/* Where in it, and what stands there; or another shape. */
+static char *schedule_difference(const struct odb_plan_input *input, const struct odb_tensor *t,
+                                 const struct odb_tensor *due)
+{
+    char had[96], wanted[96];
+    if (!odb_tensor_same_shape(t, due))
+        return odb_xasprintf("shape %s where %s is due", odb_shape_text(t, had, sizeof had),
+                             odb_shape_text(due, wanted, sizeof wanted));
+    char *place =
+        input->move == ODB_MOVE_CARRY ? odb_error_place(t, due, schedule_eps(t, due), input) : NULL;
+    char *element = schedule_element(t, due);
+    char *text = odb_xasprintf("%s%s%s", place ? place : "", place ? ": " : "", element);
+    free(element);
+    free(place);
+    return text;
+}
+
 static char *schedule_how(const struct schedule_look *look, size_t k, size_t i,
                           const struct odb_tensor *t, const struct odb_tensor *due)
 {
     const struct odb_plan_input *input = &look->plan->inputs.items[i];
-    bool carried = input->move == ODB_MOVE_CARRY;
-    char had[96], wanted[96];
-    char *text = carried && k && !input->next ? schedule_state(look, k, i, t) : NULL;
+    bool carried = input->move == ODB_MOVE_CARRY, given = carried && k && !input->next;
+    char *text = given ? schedule_state(look, k, i, t) : NULL;
     if (text)
         return text;
-    if (!odb_tensor_same_shape(t, due))
-        return odb_xasprintf("shape %s where %s is due", odb_shape_text(t, had, sizeof had),
-                             odb_shape_text(due, wanted, sizeof wanted));
-    if (t->kind != ODB_TENSOR || t->dtype == ODB_STRING || due->dtype == ODB_STRING)
+    if (odb_tensor_same_shape(t, due) && (!schedule_numbers(t) || !schedule_numbers(due)))
         return odb_xstrdup("other values than are due");
-    if (carried && schedule_is_zeros(t))
+    if (odb_tensor_same_shape(t, due) && carried && schedule_is_zeros(t))
         return odb_xstrdup("zeros");
-    char *place = carried ? odb_error_place(t, due, schedule_eps(t, due), input) : NULL;
-    char *element = schedule_element(t, due);
-    text = place ? odb_xasprintf("%s: %s", place, element) : odb_xstrdup(element);
-    free(element);
-    free(place);
+    char *difference = schedule_difference(input, t, due);
+    if (!given)
+        return difference;
+    /* Where that cannot be due (a NaN, a shape that the model does not make), the target may have
+     * given it, or the recording be wrong. */
+    text = odb_xasprintf("%s; due is what step %zu gave as %s", difference, k - 1,
+                         look->plan->model->graph->values[input->output].name);
+    free(difference);
     return text;
 }
 
@@ -146,7 +169,9 @@ static void schedule_note(struct schedule_look *look, size_t k, size_t i,
                           const struct odb_tensor *t, const struct odb_tensor *due)
 {
     struct odb_schedule *s = look->schedule;
-    s->checked++;
+    const struct odb_plan_input *input = &look->plan->inputs.items[i];
+    /* What comes from outside is due as it was recorded. */
+    s->checked += input->move != ODB_MOVE_FEED || strcmp(input->start, "made") != 0;
     if (schedule_alike(t, due))
         return;
     look->wrong[i] = true;
@@ -159,6 +184,18 @@ static void schedule_note(struct schedule_look *look, size_t k, size_t i,
         s->wrong++;
         look->last = k;
     }
+}
+
+/* What was fed, where nothing that was recorded says what was due. */
+static void schedule_untold(struct schedule_look *look, size_t k, size_t i)
+{
+    struct odb_schedule *s = look->schedule;
+    const char *name = look->plan->model->graph->values[look->plan->inputs.items[i].value].name;
+    if (!s->unknown)
+        s->unknown = odb_xasprintf("what step %zu is fed as %s cannot be held against the plan: "
+                                   "what step %zu gave for it was not recorded",
+                                   k, name, k - 1);
+    s->untold++;
 }
 
 /* In the type of the model. */
@@ -196,8 +233,11 @@ static enum odb_status schedule_step(struct schedule_look *look, size_t k, struc
     for (size_t i = 0; i < plan->inputs.n && status == ODB_OK; i++) {
         if (items[k].in[i] && due[i])
             schedule_note(look, k, i, items[k].in[i], due[i]);
+        else if (items[k].in[i])
+            schedule_untold(look, k, i);
         else if (due[i])
             items[k].in[i] = odb_tensor_ref(due[i]);
+        look->schedule->assumed += !items[k].given[i];
         status = schedule_cast(look, k, i, err);
     }
     for (size_t i = 0; i < plan->inputs.n; i++)

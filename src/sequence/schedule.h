@@ -17,11 +17,14 @@ struct odb_schedule {
     bool on;        /* in all from that one on, more than one */
     size_t others;  /* other inputs that are fed otherwise, from whatever step on */
     size_t checked; /* inputs of steps that were recorded and held against the plan */
+    size_t untold;  /* that were recorded, and nothing tells what was due */
+    size_t assumed; /* that were not recorded, and taken as the plan has them */
     char *how;      /* owned: "7 where 6 is due" */
-    char *unknown;  /* owned: why the plan cannot be followed from some step on; NULL: it can */
+    char *unknown;  /* owned: why the plan could not be followed, the first time; NULL: it could */
 };
 
-/* Compares bit for bit; where two types are recorded of what should be one, within the coarser.
+/* Compares numbers exactly, with 0 as -0 and NaN as NaN; where two types are recorded of what
+ * should be one, finite ones within the coarser.
  * What was not recorded of the inputs is put in its place in recorded, as far as the plan and the
  * recorded outputs tell it, and all is cast to the types of the model. ODB_E_INPUT: an input cannot
  * take what was recorded. */

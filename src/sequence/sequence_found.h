@@ -39,6 +39,7 @@ enum odb_sequence_verdict {
 struct odb_step_output {
     enum odb_verdict verdict; /* forced */
     double error, noise;      /* forced, relative to rms; NAN: not known */
+    double apart;             /* forced: from the reference's, as free is; NAN: not judged */
     double mean;              /* forced: signed mean of the error, over rms; NAN */
     double free;              /* free: error against the reference's; NAN: not run */
     char *place;              /* owned: forced, where in it the error stands; NULL: all over */
@@ -51,7 +52,7 @@ struct odb_step_token {
     int64_t reference, target;
     double margin, noise; /* best less second of the reference; and what rounding does there */
     double kl;            /* nats: of the target's probabilities from the reference's; NAN: a logit
-                             is NaN */
+                             is Inf */
     int shared;           /* how many of the reference's five best are among the target's */
     double nll,
         reference_nll; /* nats: of the token that the next step is fed; NAN: there is none */

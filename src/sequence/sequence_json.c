@@ -46,12 +46,13 @@ static json_t *sequence_outputs(const struct odb_sequence *s, size_t k)
     for (size_t o = 0; o < graph->n_outputs; o++) {
         const struct odb_step_output *out = &s->seen[k].outputs[o];
         json_array_append_new(
-            list, json_pack("{so,so,so,so,so,so,so}", "name",
-                            odb_json_text(graph->values[graph->outputs[o]].name), "verdict",
-                            odb_json_text(odb_verdict_name(out->verdict)), "error",
-                            sequence_number(out->error), "noise", sequence_number(out->noise),
-                            "mean", sequence_number(out->mean), "free", sequence_number(out->free),
-                            "place", odb_json_text(out->place)));
+            list,
+            json_pack("{so,so,so,so,so,so,so,so}", "name",
+                      odb_json_text(graph->values[graph->outputs[o]].name), "verdict",
+                      odb_json_text(odb_verdict_name(out->verdict)), "error",
+                      sequence_number(out->error), "apart", sequence_number(out->apart), "noise",
+                      sequence_number(out->noise), "mean", sequence_number(out->mean), "free",
+                      sequence_number(out->free), "place", odb_json_text(out->place)));
     }
     return list;
 }

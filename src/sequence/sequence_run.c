@@ -47,6 +47,7 @@ static void sequence_begin(struct odb_sequence *s)
             s->seen[k].outputs[o] = (struct odb_step_output){.verdict = ODB_VERDICT_UNTESTED,
                                                              .error = NAN,
                                                              .noise = NAN,
+                                                             .apart = NAN,
                                                              .mean = NAN,
                                                              .free = NAN};
     }
@@ -119,6 +120,7 @@ enum odb_status odb_sequence_check(struct odb_sequence *s, struct odb_plan *plan
                                .output = -1,
                                .carry = -1,
                                .schedule = {.input = -1},
+                               .evidence = ODB_BUF_INIT,
                                .whole = ODB_VERDICT_UNTESTED};
     if (recorded)
         return sequence_recorded(s, recorded, hooks, err);
@@ -242,6 +244,36 @@ static enum odb_status sequence_excuse(struct odb_sequence *s, const char *what,
     return ODB_OK;
 }
 
+/* Outputs of judged steps that nothing is known of, as where they were not recorded, and inputs
+ * that nothing could be held against: what is right beside them is no verdict on the whole. */
+static void sequence_note_gaps(struct odb_sequence *s)
+{
+    const struct odb_graph *graph = s->plan->model->graph;
+    size_t gaps = 0, first = 0, output = 0;
+    for (size_t k = 0; k < s->plan->steps; k++)
+        for (size_t o = 0; o < graph->n_outputs; o++) {
+            bool made = graph->values[graph->outputs[o]].producer != ODB_NO_NODE;
+            if (!made || !(s->seen[k].judged || s->recorded) ||
+                s->seen[k].outputs[o].verdict != ODB_VERDICT_UNTESTED ||
+                s->forced.items.items[k].failed != ODB_OK)
+                continue;
+            first = gaps ? first : k;
+            output = gaps++ ? output : o;
+        }
+    const char *name = graph->values[graph->outputs[output]].name;
+    if (gaps == 1)
+        odb_buf_printf(&s->evidence, "output %s of step %zu was not judged\n", name, first);
+    else if (gaps)
+        odb_buf_printf(&s->evidence,
+                       "%zu outputs of steps were not judged, the first %s of step %zu\n", gaps,
+                       name, first);
+    s->unknown |= gaps > 0;
+    if (s->schedule.unknown) {
+        odb_buf_printf(&s->evidence, "%s\n", s->schedule.unknown);
+        s->unknown = true;
+    }
+}
+
 /* In another order, and with the target's own state. *moved: the order matters. */
 static enum odb_status sequence_ask_more(struct odb_sequence *s,
                                          const struct odb_bisect_options *options, bool *moved,
@@ -250,7 +282,7 @@ static enum odb_status sequence_ask_more(struct odb_sequence *s,
     struct odb_error why = ODB_ERROR_INIT;
     bool unsteady = false;
     enum odb_status status = odb_forced_reorder(s, options, moved, &unsteady, &why);
-    s->reordered = status == ODB_OK;
+    s->reordered = status == ODB_OK && !odb_rollout_repeats(s->rollout);
     ODB_TRY(sequence_excuse(s, "in another order the target fails", status, &why, err));
     if (unsteady)
         odb_buf_puts(&s->evidence, "equal steps give other bits from run to run\n");
@@ -265,14 +297,23 @@ enum odb_status odb_sequence_judge(struct odb_sequence *s, const struct odb_bise
                                    struct odb_error *err)
 {
     bool moved = false;
-    ODB_TRY(odb_forced_judge(s, options, err));
+    struct odb_error why = ODB_ERROR_INIT;
+    enum odb_status status = odb_forced_judge(s, options, &why);
+    ODB_TRY(sequence_excuse(s, "the steps could not be run", status, &why, err));
     struct sequence_pattern pattern = sequence_pattern(s);
     s->alternates = pattern.alternates;
     for (size_t k = 0; k < s->plan->steps; k++)
         s->unknown |= s->seen[k].judged && (s->forced.items.items[k].failed != ODB_OK ||
                                             odb_sample_unknown(&s->forced.items.items[k]));
+    enum odb_status more = ODB_OK;
     if (!s->unknown && s->plan->steps > 1 && !s->recorded)
-        ODB_TRY(sequence_ask_more(s, options, &moved, err));
+        more = sequence_ask_more(s, options, &moved, err);
+    if (more != ODB_OK && pattern.bad) { /* stopped: that some steps are wrong is known */
+        s->verdict = pattern.bad == pattern.judged ? ODB_SEQUENCE_ALL : ODB_SEQUENCE_SOME;
+        sequence_place(s, pattern.first);
+    }
+    ODB_TRY(more);
+    sequence_note_gaps(s);
     if (moved) {
         s->verdict = ODB_SEQUENCE_MEMORY;
         for (size_t k = s->plan->steps; k-- > 1;) /* step 0 has nothing before it, in order */

@@ -111,6 +111,8 @@ static void words_forced(const struct odb_sequence *s, struct odb_buf *out)
         break;
     }
     words_output(s, out);
+    if (s->forced.items.items[s->step].why)
+        odb_buf_printf(out, ": %s", s->forced.items.items[s->step].why);
 }
 
 /* Of a target that is made anew for each length, some steps are judged. */
@@ -175,7 +177,7 @@ static char words_forced_mark(const struct odb_sequence *s, size_t k, size_t o)
 
 static char words_free_mark(const struct odb_sequence *s, size_t k)
 {
-    if (!s->ran_free || (s->own && k >= s->own))
+    if (!s->ran_free)
         return '-';
     return odb_free_astray(s, k) ? 'x' : odb_free_drifts(s, k) ? '~' : '.';
 }
@@ -231,9 +233,26 @@ static void words_matrix(const struct odb_sequence *s, size_t first, size_t n, s
 
 /* --- what it rests on ------------------------------------------------------------------------- */
 
+/* What is fed step by step, and is the same in each. */
+static void words_same(const struct odb_sequence *s, struct odb_buf *out)
+{
+    for (size_t i = 0; i < s->plan->inputs.n && s->rollout; i++) {
+        const struct odb_plan_input *input = &s->plan->inputs.items[i];
+        if (input->move != ODB_MOVE_FEED || input->axis >= 0 || !odb_rollout_same(s->rollout, i))
+            continue;
+        odb_buf_put_shown(out, s->plan->model->graph->values[input->value].name);
+        odb_buf_printf(out,
+                       " is the same in all steps (%s); --feed or --inputs plain gives others\n",
+                       odb_streams_source(s->streams, i));
+    }
+    if (s->rollout && odb_rollout_repeats(s->rollout))
+        odb_buf_puts(out, "all steps are fed the same, so their order says nothing\n");
+}
+
 void odb_sequence_put_itself(const struct odb_sequence *s, struct odb_buf *out)
 {
     const struct odb_consistency *c = &s->consistency;
+    words_same(s, out);
     if (s->stopped)
         odb_buf_printf(out, "the sequence ends with step %zu, after which %s\n", s->plan->steps - 1,
                        s->plan->stop);
@@ -260,7 +279,16 @@ static void words_schedule(const struct odb_sequence *s, struct odb_buf *out)
 {
     const struct odb_schedule *schedule = &s->schedule;
     if (schedule->input < 0) {
-        odb_buf_printf(out, "%zu recorded inputs are what the plan says\n", schedule->checked);
+        odb_buf_printf(out,
+                       "%zu recorded inputs of steps that a rule or a step before makes are as "
+                       "the plan says\n",
+                       schedule->checked);
+        if (schedule->assumed)
+            odb_buf_printf(out,
+                           "%zu input%s of steps %s not recorded, and taken as the plan has "
+                           "them: what the host fed there is not known\n",
+                           schedule->assumed, odb_plural(schedule->assumed),
+                           schedule->assumed == 1 ? "was" : "were");
     } else {
         const struct odb_plan_input *input = &s->plan->inputs.items[schedule->input];
         const char *name = s->plan->model->graph->values[input->value].name;
@@ -279,8 +307,17 @@ static void words_schedule(const struct odb_sequence *s, struct odb_buf *out)
                           : input->move == ODB_MOVE_CARRY ? "\n"
                                                           : "=FORMULA\n");
     }
-    if (schedule->unknown)
+    if (schedule->unknown && schedule->input >= 0) /* else it is among the evidence */
         odb_buf_printf(out, "%s\n", schedule->unknown);
+}
+
+/* The worst of a step's outputs when forced, from the reference's; NAN: it was not judged. */
+static double words_apart(const struct odb_sequence *s, size_t step)
+{
+    double worst = NAN;
+    for (size_t o = 0; o < s->plan->model->graph->n_outputs; o++)
+        worst = fmax(worst, s->seen[step].outputs[o].apart);
+    return worst;
 }
 
 static void words_free(const struct odb_sequence *s, struct odb_buf *out)
@@ -293,9 +330,11 @@ static void words_free(const struct odb_sequence *s, struct odb_buf *out)
     for (size_t k = 1; k < s->plan->steps; k++)
         worst = odb_free_error(s, k) > odb_free_error(s, worst) ? k : worst;
     odb_buf_printf(out,
-                   "with its own state the target is off by at most %.3g, in step %zu; with the "
-                   "reference's by %.3g there",
-                   odb_free_error(s, worst), worst, odb_free_forced(s, worst));
+                   "with its own state the target is off from the reference by at most %.3g, in "
+                   "step %zu",
+                   odb_free_error(s, worst), worst);
+    if (!isnan(words_apart(s, worst)))
+        odb_buf_printf(out, "; with the reference's by %.3g there", words_apart(s, worst));
     if (!isnan(s->seen[worst].envelope))
         odb_buf_printf(out, "; rounding carried on makes %.3g", s->seen[worst].envelope);
     odb_buf_putc(out, '\n');
@@ -306,7 +345,7 @@ static void words_own(const struct odb_sequence *s, struct odb_buf *out)
     if (s->ran_free && s->own)
         odb_buf_printf(out,
                        "with its own tokens the target goes another way: step %zu takes %lld where "
-                       "the reference's takes %lld\n",
+                       "the reference's takes %lld, and is given that\n",
                        s->own, (long long)s->own_token, (long long)s->reference_token);
     else if (s->ran_free && s->plan->own_tokens)
         odb_buf_puts(out, "with its own tokens the target goes the reference's way\n");
@@ -347,7 +386,7 @@ static void words_text(const struct odb_sequence *s, struct odb_buf *out)
         odb_buf_printf(out, "; perplexity of what is fed %.4g, reference %.4g",
                        exp(nll / (double)fed), exp(reference_nll / (double)fed));
     if (silent)
-        odb_buf_printf(out, "%slogits are NaN, or none, in %zu step%s",
+        odb_buf_printf(out, "%sno token follows from logits that are NaN or Inf, in %zu step%s",
                        known ? "; " : "tokens: ", silent, odb_plural(silent));
     if (known || silent)
         odb_buf_putc(out, '\n');
@@ -407,7 +446,7 @@ void odb_sequence_put(const struct odb_sequence *s, size_t columns, struct odb_b
         words_matrix(s, k, ODB_MIN(wide, s->plan->steps - k), out);
     if (judged)
         odb_buf_puts(out, "    . agrees   x diverges   ~ drifts   o hangs on the order   - not "
-                          "judged   ! not run\n");
+                          "judged   ! gave nothing\n");
     if (s->recorded)
         words_schedule(s, out);
     else

@@ -2,6 +2,7 @@
 #include "command/value/call_sequence.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "command/call/call.h"
 #include "command/call/watch.h"
@@ -43,6 +44,13 @@ bool odb_call__step_given(const struct odb_command_call *call)
     return given;
 }
 
+static void step_sets_free(char **sets, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(sets[i]);
+    free(sets);
+}
+
 /* The folders of --inputs-from with a set of inputs each, by number; *n is 0 where there is one or
  * none. The caller's. */
 static char **step_sets(const struct odb_command_call *call, size_t *n)
@@ -52,18 +60,9 @@ static char **step_sets(const struct odb_command_call *call, size_t *n)
     char **sets = from ? odb_input_sets(from, n) : NULL;
     if (*n > 1)
         return sets;
-    for (size_t i = 0; i < *n; i++)
-        free(sets[i]);
-    free(sets);
+    step_sets_free(sets, *n);
     *n = 0;
     return NULL;
-}
-
-static void step_sets_free(char **sets, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        free(sets[i]);
-    free(sets);
 }
 
 /* The plan as the options say; steps: where --steps says nothing, 0: as usual. */
@@ -100,7 +99,19 @@ struct step_source {
     size_t n;
 };
 
-/* Those of a later step that come from outside; all others follow. */
+/* Whether an input of the model is given by --input. */
+static bool step_input_given(struct odb_command_call *call, const char *name)
+{
+    size_t n, len = strlen(name);
+    const char *const *list = odb_call_list(call, ODB_OPTION_INPUT, &n);
+    bool given = false;
+    for (size_t i = 0; i < n; i++)
+        given |= !strncmp(list[i], name, len) && list[i][len] == '=';
+    free((void *)list);
+    return given;
+}
+
+/* Those of a step that come from outside; all others follow. */
 static enum odb_status step_recall(const struct step_source *from, size_t step,
                                    struct odb_feeds **out, struct odb_error *err)
 {
@@ -109,7 +120,8 @@ static enum odb_status step_recall(const struct step_source *from, size_t step,
     struct odb_tensor **had = odb_new_n(struct odb_tensor *, plan->inputs.n + 1);
     size_t n = 0;
     for (size_t i = 0; i < plan->inputs.n; i++)
-        if (plan->inputs.items[i].move == ODB_MOVE_FEED)
+        if (plan->inputs.items[i].move == ODB_MOVE_FEED ||
+            plan->inputs.items[i].move == ODB_MOVE_HOLD)
             values[n++] = plan->inputs.items[i].value;
     enum odb_status status =
         odb_recall(plan->model, from->recorded->specs[step], values, n, had, err);
@@ -126,13 +138,39 @@ static enum odb_status step_recall(const struct step_source *from, size_t step,
     return status;
 }
 
+/* Nothing is made up for what a host fed and did not record. */
+static enum odb_status step_first(const struct step_source *from, struct odb_feeds **out,
+                                  struct odb_error *err)
+{
+    struct odb_feeds *recorded;
+    const struct odb_plan *plan = from->plan;
+    ODB_TRY(step_recall(from, 0, &recorded, err));
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < plan->inputs.n && status == ODB_OK; i++) {
+        const struct odb_plan_input *input = &plan->inputs.items[i];
+        const struct odb_value *value = &plan->model->graph->values[input->value];
+        bool outside = (input->move == ODB_MOVE_FEED || input->move == ODB_MOVE_HOLD) &&
+                       !strcmp(input->start, "made") && !value->init;
+        bool known = false;
+        for (size_t f = 0; f < recorded->n; f++)
+            known |= recorded->items[f].value == input->value;
+        if (outside && !known && !step_input_given(from->call, value->name))
+            status = odb_streams_untold(value->name, 0, err);
+    }
+    odb_feeds_free(recorded);
+    return status == ODB_OK
+               ? odb_call__make_feeds(
+                     from->call, odb_call_option(from->call, ODB_OPTION_INPUTS_FROM), 0, out, err)
+               : status;
+}
+
 static enum odb_status step_make(void *payload, uint32_t shift, struct odb_feeds **out,
                                  struct odb_error *err)
 {
     const struct step_source *from = payload;
     const char *folder = odb_call_option(from->call, ODB_OPTION_INPUTS_FROM);
-    if (from->recorded && shift)
-        return step_recall(from, shift, out, err);
+    if (from->recorded)
+        return shift ? step_recall(from, shift, out, err) : step_first(from, out, err);
     if (!from->sets)
         return odb_call__make_feeds(from->call, folder, shift, out, err);
     if (shift < from->n)
@@ -159,10 +197,9 @@ static enum odb_status step_chunks(struct odb_command_call *call, struct odb_pla
 {
     struct step_source from;
     struct odb_stream_source source = {step_make, &from};
-    bool said = odb_call_has(call, ODB_OPTION_CHUNKS) || odb_call_has(call, ODB_OPTION_PREFILL);
     enum odb_status status = ODB_OK;
     step_source_begin(&from, call, plan, recorded);
-    if (recorded || (from.sets && !said))
+    if (recorded || (from.sets && !plan->chunks_said))
         status = odb_streams_chunks(plan, &source, err);
     step_sets_free(from.sets, from.n);
     return status;

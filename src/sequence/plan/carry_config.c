@@ -40,11 +40,11 @@ static enum odb_status config_read(json_t **out, const char *path, struct odb_er
     if (fstat(fileno(file), &info) == 0 && info.st_size <= CONFIG_MOST)
         *out = json_loadf(file, JSON_REJECT_DUPLICATES, &where);
     else
-        snprintf(where.text, sizeof where.text, "it has more than %d bytes", CONFIG_MOST);
+        snprintf(where.text, sizeof where.text, "more than %d bytes", CONFIG_MOST);
     fclose(file);
     if (*out)
         return ODB_OK;
-    odb_fail(err, ODB_E_FORMAT, "it is no JSON: %s", where.text);
+    odb_fail(err, ODB_E_FORMAT, "it cannot be read as JSON: %s", where.text);
     return odb_error_remedy(err, "mend it, or move it away: plans are made without it");
 }
 

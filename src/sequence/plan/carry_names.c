@@ -56,10 +56,11 @@ static void name_shorten(char *word)
 
 /* A name without its words of time and side. */
 struct name_stem {
-    char *text; /* owned */
-    bool timed; /* a word of time was left out */
-    bool sided; /* a word of side was */
-    bool state; /* a word of a state is left */
+    char *text;    /* owned */
+    bool numbered; /* ".1" was left out */
+    bool timed;    /* a word of time was left out */
+    bool sided;    /* a word of side was */
+    bool state;    /* a word of a state is left */
 };
 
 /* ":0" at the end is no part of a name, and neither is ".1", with which frameworks tell two of one
@@ -94,7 +95,7 @@ static struct name_stem name_stem(const char *name, bool loose)
     size_t len = strlen(name) - name_cut(name, strlen(name), ':');
     size_t number = loose ? name_cut(name, len, '.') : 0;
     len -= number;
-    stem.timed = number > 0;
+    stem.timed = stem.numbered = number > 0;
     for (size_t at = 0; at < len;) {
         char word[64];
         size_t n = 0;
@@ -122,7 +123,8 @@ static bool name_pairs(const char *input, const char *output, bool loose)
     struct name_stem a = name_stem(input, loose), b = name_stem(output, loose);
     bool named = *a.text || (strstr(input, "past") && strstr(output, "present"));
     bool timed = a.timed || b.timed, sided = (a.sided || b.sided) && a.state;
-    bool pairs = named && !strcmp(a.text, b.text) && (timed || sided);
+    bool one = !(a.numbered && b.numbered); /* two of one name, and not two numbers of their own */
+    bool pairs = named && !strcmp(a.text, b.text) && one && (timed || sided);
     free(a.text);
     free(b.text);
     return pairs;
@@ -134,6 +136,23 @@ bool plan_names_state(const char *name)
     bool says = stem.timed || stem.state;
     free(stem.text);
     return says;
+}
+
+/* Whether an input of one letter is but one of a row: input_c, where an LSTM has input_h as well.
+ */
+static bool name_is_letter(const struct odb_plan *plan, size_t i)
+{
+    struct name_stem own =
+        name_stem(plan->model->graph->values[plan->inputs.items[i].value].name, false);
+    bool letter = !own.timed && !strcmp(own.text, "c");
+    for (size_t k = 0; k < plan->inputs.n && letter; k++) {
+        struct name_stem other =
+            name_stem(plan->model->graph->values[plan->inputs.items[k].value].name, false);
+        letter = strcmp(other.text, "h") != 0;
+        free(other.text);
+    }
+    free(own.text);
+    return letter;
 }
 
 /* The only output that goes with the input, and with no other; ODB_NO_VALUE. */
@@ -181,7 +200,8 @@ void plan_find_names(struct odb_plan *plan)
     for (int loose = 0; loose < 2; loose++)
         for (size_t i = 0; i < plan->inputs.n; i++) {
             int axis = -1;
-            if (plan->inputs.items[i].move == ODB_MOVE_CARRY || !name_leaves_data(plan, i))
+            if (plan->inputs.items[i].move == ODB_MOVE_CARRY || !name_leaves_data(plan, i) ||
+                name_is_letter(plan, i))
                 continue;
             int output = name_partner(plan, i, loose, &axis);
             if (output != ODB_NO_VALUE)

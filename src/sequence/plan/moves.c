@@ -15,21 +15,16 @@ static const struct odb_value *move_value(const struct odb_plan *plan, size_t i)
     return &plan->model->graph->values[plan->inputs.items[i].value];
 }
 
-/* What says what an input is. */
-static const char *move_name(const struct odb_plan *plan, size_t i)
-{
-    const char *role = plan->inputs.items[i].role;
-    return role ? role : move_value(plan, i)->name;
-}
-
 static bool move_is_whole_number(const struct odb_value *value)
 {
     return odb_dtype_is_integer(value->type.dtype) || value->type.dtype == ODB_BOOL;
 }
 
-static bool move_has(const char *name, const char *word)
+/* Whether the word is in what the input is called, here or in genai_config.json. */
+static bool move_has(const struct odb_plan *plan, size_t i, const char *word)
 {
-    return strcasestr(name, word) != NULL;
+    const char *role = plan->inputs.items[i].role;
+    return strcasestr(move_value(plan, i)->name, word) || (role && strcasestr(role, word));
 }
 
 /* --- what is fed ------------------------------------------------------------------------------ */
@@ -40,11 +35,11 @@ static int move_feed_axis(const struct odb_plan *plan, size_t i)
 {
     const struct odb_value *value = move_value(plan, i);
     const struct odb_type *type = &value->type;
-    const char *name = move_name(plan, i);
     bool tokens = move_is_whole_number(value) && type->rank >= 1 && type->rank <= 2 &&
-                  !move_has(name, "mask") && !move_has(name, "position") &&
-                  (move_has(name, "ids") || move_has(name, "token"));
-    bool embedded = odb_dtype_is_float(type->dtype) && type->rank == 3 && move_has(name, "embed");
+                  !move_has(plan, i, "mask") && !move_has(plan, i, "position") &&
+                  (move_has(plan, i, "ids") || move_has(plan, i, "token"));
+    bool embedded =
+        odb_dtype_is_float(type->dtype) && type->rank == 3 && move_has(plan, i, "embed");
     int axis = tokens ? type->rank - 1 : embedded ? 1 : -1;
     /* Of a fixed number that is not one, a step takes all. */
     return axis >= 0 && type->dims[axis].value > 1 ? -1 : axis;
@@ -127,13 +122,12 @@ static void move_rule(struct odb_plan *plan, size_t i, const struct move_row *ro
 static const struct move_row *move_row(const struct odb_plan *plan, size_t i)
 {
     const struct odb_value *value = move_value(plan, i);
-    const char *name = move_name(plan, i);
     const struct odb_type *type = &value->type;
     bool open = type->rank > 0 && type->dims[type->rank - 1].value < 0;
     for (size_t r = 0; r < ODB_COUNT(move_rows) && move_is_whole_number(value); r++) {
         const struct move_row *row = &move_rows[r];
         if (row->rank == type->rank && (row->open < 0 || row->open == open) &&
-            move_has(name, row->name) && !move_has(name, "encoder"))
+            move_has(plan, i, row->name) && !move_has(plan, i, "encoder"))
             return row;
     }
     return NULL;
@@ -146,8 +140,7 @@ static bool move_has_branch(const struct odb_plan *plan)
 {
     bool has = false;
     for (size_t i = 0; i < plan->inputs.n; i++)
-        has |= move_value(plan, i)->type.dtype == ODB_BOOL &&
-               move_has(move_name(plan, i), "use_cache_branch");
+        has |= move_value(plan, i)->type.dtype == ODB_BOOL && move_has(plan, i, "use_cache_branch");
     return has;
 }
 
@@ -158,7 +151,7 @@ static void move_cross(struct odb_plan *plan, size_t i)
     struct odb_plan_input *input = &plan->inputs.items[i];
     const char *name = move_value(plan, i)->name;
     if (input->by == ODB_BY_OPTION || input->output == ODB_NO_VALUE ||
-        !(move_has(name, "encoder") || move_has(name, "cross")))
+        !(move_has(plan, i, "encoder") || move_has(plan, i, "cross")))
         return;
     const char *output = plan->model->graph->values[input->output].name;
     char *next = odb_xasprintf("where(t==1,'%s','%s')", output, name);
@@ -180,7 +173,7 @@ static bool move_is_frames(const struct odb_plan *plan, size_t n)
     static const char *const held[] = {"encoder", "weight", "bias", "scale", "zero_point"};
     bool is_held = value->type.rank == 1;
     for (size_t i = 0; i < ODB_COUNT(held); i++)
-        is_held |= move_has(move_name(plan, n), held[i]);
+        is_held |= move_has(plan, n, held[i]);
     enum odb_dtype dtype = value->type.dtype;
     return !is_held && value->type.rank != 0 &&
            (odb_dtype_is_float(dtype) || dtype == ODB_U8 || dtype == ODB_I8);

@@ -143,6 +143,7 @@ static void words_uncarry(struct odb_plan *plan, size_t i)
     input->axis = -1;
     input->kind = ODB_CARRY_UNKNOWN;
     plan_text(&input->start, "made");
+    plan_text(&input->next, NULL);
 }
 
 static enum odb_status words_pair(struct odb_plan *plan, const struct plan_word *word, size_t i,
@@ -231,6 +232,7 @@ static enum odb_status words_chunks(struct odb_plan *plan, const struct plan_wor
                                     struct odb_error *err)
 {
     plan->chunks.n = 0;
+    plan->chunks_said = true;
     for (const char *p = word->value; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
         size_t n;
         ODB_TRY(words_number(word, p, &n, err));
@@ -251,18 +253,9 @@ static enum odb_status words_prefill(struct odb_plan *plan, const struct plan_wo
     size_t n;
     ODB_TRY(words_number(word, word->value, &n, err));
     plan->chunks.n = 0;
+    plan->chunks_said = true;
     odb_push(&plan->chunks, n);
     odb_push(&plan->chunks, (size_t)1);
-    return ODB_OK;
-}
-
-static enum odb_status words_stop(struct odb_plan *plan, const struct plan_word *word,
-                                  struct odb_error *err)
-{
-    struct odb_formula *formula = NULL;
-    ODB_TRY(odb_formula_parse(&formula, word->value, err));
-    odb_formula_free(formula);
-    plan_text(&plan->stop, word->value);
     return ODB_OK;
 }
 
@@ -289,7 +282,8 @@ static bool words_is_outside(const struct odb_plan *plan, const char *name)
 }
 
 /* A formula in which all names are those of inputs, of outputs, and of what is fed to formulas
- * alone. *before: it reads the step before: input i, one that is not fed or held, or an output. */
+ * alone. i: of an input, *before: it reads the step before: input i, one that is not fed or held,
+ * or an output. */
 static enum odb_status words_formula(struct odb_plan *plan, const struct plan_word *word, size_t i,
                                      const char *text, bool *before, struct odb_error *err)
 {
@@ -308,6 +302,15 @@ static enum odb_status words_formula(struct odb_plan *plan, const struct plan_wo
     }
     odb_formula_free(formula);
     return what[0] ? words_fail(word, err, what) : ODB_OK;
+}
+
+static enum odb_status words_stop(struct odb_plan *plan, const struct plan_word *word,
+                                  struct odb_error *err)
+{
+    bool before;
+    ODB_TRY(words_formula(plan, word, SIZE_MAX, word->value, &before, err));
+    plan_text(&plan->stop, word->value);
+    return ODB_OK;
 }
 
 /* Of an input that follows a formula another may be for step 0. */
@@ -353,16 +356,15 @@ static enum odb_status words_feed(struct odb_plan *plan, const struct plan_word 
     int usual = input->move == ODB_MOVE_FEED ? input->axis : -1;
     char *start = cut ? odb_xstrndup(value, (size_t)(slash - value)) : odb_xstrdup(value);
     int rank = plan->model->graph->values[input->value].type.rank;
+    bool there = !cut || (axis >= 0 && axis < (rank >= 0 ? rank : ODB_MAX_RANK));
     words_uncarry(plan, i);
     input->move = ODB_MOVE_FEED;
     input->by = ODB_BY_OPTION;
-    input->axis = cut ? (int)axis : usual;
+    input->axis = cut && there ? (int)axis : usual;
     plan_text(&input->start, *start ? start : "made");
     plan_text(&input->why, "given");
     free(start);
-    if (cut && (axis < 0 || (rank >= 0 && axis >= rank)))
-        return words_fail(word, err, "the input has no such axis");
-    return ODB_OK;
+    return there ? ODB_OK : words_fail(word, err, "the input has no such axis");
 }
 
 /* Where it reads the step before, step 0 has what was found out of the input, or what is made. */

@@ -31,14 +31,17 @@ static size_t recorded_folder_end(const char *spec)
     return at;
 }
 
-/* "step_00012": 12. False: a picture, or whatever else inputs may be. */
-static bool recorded_number(const char *name, size_t *number)
+/* "step_00012": 12, of those called as the first one is. False: whatever else inputs may be. */
+static bool recorded_number(const struct odb_recorded_steps *steps, const char *name,
+                            size_t *number)
 {
     const char *digits = strrchr(name, '_');
+    const char *first = steps->n ? strrchr(steps->specs[0], '/') + 1 : name;
+    char *end = NULL;
     if (strncmp(name, "step_", 5) != 0 && strncmp(name, "test_data_set_", 14) != 0)
         return false;
-    *number = strtoul(digits + 1, NULL, 10);
-    return true;
+    *number = strtoul(digits + 1, &end, 10);
+    return digits[1] && !*end && !strncmp(first, name, (size_t)(digits - name) + 1);
 }
 
 static enum odb_status recorded_add(struct odb_recorded_steps *steps, const char *spec,
@@ -46,7 +49,7 @@ static enum odb_status recorded_add(struct odb_recorded_steps *steps, const char
 {
     const char *name = strrchr(path, '/') + 1;
     size_t end = recorded_folder_end(spec), number;
-    if (!recorded_number(name, &number))
+    if (!recorded_number(steps, name, &number))
         return ODB_OK;
     if (number != steps->n) {
         odb_fail(err, ODB_E_INPUT, "%s is there, and no folder of step %zu", name, steps->n);

@@ -146,7 +146,7 @@ static bool plan_feeds_freely(const struct odb_plan *plan)
         const struct odb_type *type = &plan->model->graph->values[input->value].type;
         if (input->move != ODB_MOVE_FEED)
             continue;
-        if (input->axis < 0 || type->dims[input->axis].value >= 0)
+        if (input->axis < 0 || input->axis >= type->rank || type->dims[input->axis].value >= 0)
             return false;
         feeds = true;
     }
@@ -206,6 +206,10 @@ static enum odb_status plan_greedy(struct odb_plan *plan, struct odb_error *err)
     bool greedy = plan->own_tokens;
     if (plan->own_tokens && tokens >= 0 && !strcmp(plan->inputs.items[tokens].start, "made"))
         plan_text(&plan->inputs.items[tokens].start, "greedy");
+    if (plan->own_tokens && tokens >= 0 && !plan_is_greedy(plan, (size_t)tokens))
+        return odb_fail(err, ODB_E_USAGE,
+                        "free all: the tokens of input '%s' are given, and none is chosen",
+                        plan_value(plan, (size_t)tokens)->name);
     for (size_t i = 0; i < plan->inputs.n; i++) {
         greedy |= plan_is_greedy(plan, i);
         if (plan_is_greedy(plan, i) && (int)i != tokens)

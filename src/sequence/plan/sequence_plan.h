@@ -62,8 +62,9 @@ struct odb_plan {
     const struct odb_model *model; /* borrowed */
     size_t steps;                  /* at least 1 */
     ODB_VEC(size_t)
-    chunks; /* how many pieces of the feeds step 0, 1, … takes; the
-               last is for all that follow */
+    chunks;           /* how many pieces of the feeds step 0, 1, … takes; the
+                         last is for all that follow */
+    bool chunks_said; /* by the user */
     ODB_VEC(struct odb_plan_input)
     inputs; /* each of odb_graph_feeds(), then carries whose inputs
                have initializers */

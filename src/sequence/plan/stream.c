@@ -12,6 +12,8 @@
 #include "sequence/plan/axis.h"
 #include "system/file.h"
 
+#define STREAM_MOST ((size_t)1 << 24) /* numbers of a file */
+
 /* One input's. */
 struct stream {
     struct odb_tensor *whole; /* owned: all pieces along the axis, or what it begins with */
@@ -58,7 +60,7 @@ static enum odb_status stream_file(double **out, size_t *n, const char *path, st
     int got;
     if (odb_file_open(&file, path, err) != ODB_OK)
         return odb_error_at(err, "%s", path);
-    while ((got = fscanf(file, "%lf%*[, \t\r\n]", &v)) == 1)
+    while ((got = fscanf(file, "%lf%*[, \t\r\n]", &v)) == 1 && list.n < STREAM_MOST)
         odb_push(&list, v);
     bool broken = ferror(file), rest = got != EOF;
     fclose(file);
@@ -69,7 +71,11 @@ static enum odb_status stream_file(double **out, size_t *n, const char *path, st
     free(list.items);
     *out = NULL;
     odb_fail(err, broken ? ODB_E_IO : ODB_E_FORMAT,
-             broken ? "it cannot be read" : "what follows %zu numbers is none", list.n);
+             broken                  ? "it cannot be read"
+             : list.n == STREAM_MOST ? "it has more than %zu numbers"
+             : list.n                ? "what follows %zu numbers is none"
+                                     : "it does not begin with a number",
+             list.n);
     return odb_error_at(err, "%s", path);
 }
 
@@ -89,6 +95,9 @@ static enum odb_status stream_fill(struct odb_tensor **out, const struct odb_ten
 {
     int64_t dims[ODB_MAX_RANK];
     size_t inner = 1;
+    if (axis >= like->rank)
+        return odb_fail(err, ODB_E_USAGE, "the input has %d axes, and none that is number %d",
+                        like->rank, axis);
     memcpy(dims, like->dims, sizeof dims);
     if (axis >= 0)
         dims[axis] = (int64_t)n;
@@ -153,10 +162,10 @@ enum odb_status odb_streams_chunks(struct odb_plan *plan, const struct odb_strea
     return ODB_OK;
 }
 
-static enum odb_status stream_untold(const char *name, uint32_t step, struct odb_error *err)
+enum odb_status odb_streams_untold(const char *name, size_t step, struct odb_error *err)
 {
-    odb_fail(err, ODB_E_INPUT, "step %u has no input '%s', and nothing tells what it was fed", step,
-             name);
+    odb_fail(err, ODB_E_INPUT, "step %zu has no input '%s', and nothing tells what it was fed",
+             step, name);
     return odb_error_remedy(err, "say --feed '%s=NUMBERS', or a file", name);
 }
 
@@ -176,7 +185,7 @@ static enum odb_status stream_generate(struct odb_streams *streams,
         const struct odb_feed *feed = stream_made(feeds, input->value);
         if (!feed) {
             odb_feeds_free(feeds);
-            return stream_untold(value->name, shift, err);
+            return odb_streams_untold(value->name, shift, err);
         }
         struct odb_tensor *t = feed->tensor;
         if (!shift)
@@ -391,13 +400,16 @@ void odb_streams_end(struct odb_streams *streams)
 
 /* --- tokens that are chosen ------------------------------------------------------------------- */
 
-/* The largest of n from the first on. */
+/* The largest of n from the first on; n: some are NaN, and none is chosen. */
 static size_t stream_best(const struct odb_tensor *t, size_t first, size_t n)
 {
     size_t best = 0;
-    for (size_t i = 1; i < n; i++)
-        if (odb_tensor_f64(t, first + i) > odb_tensor_f64(t, first + best))
-            best = i;
+    for (size_t i = 0; i < n; i++) {
+        double v = odb_tensor_f64(t, first + i);
+        if (isnan(v))
+            return n;
+        best = v > odb_tensor_f64(t, first + best) ? i : best;
+    }
     return best;
 }
 
@@ -419,10 +431,18 @@ enum odb_status odb_streams_choose(struct odb_tensor **out, const struct odb_str
         return odb_fail(err, ODB_E_INPUT, "logits of shape %s choose no token for %zu rows",
                         odb_shape_text(logits, shape, sizeof shape), rows);
     }
-    for (size_t r = 0; r < rows; r++)
-        odb_store_i64(whole->dtype, (*out)->data, r,
-                      (int64_t)stream_best(logits, (r + 1) * each - words, words));
-    return ODB_OK;
+    enum odb_status status = ODB_OK;
+    for (size_t r = 0; r < rows && status == ODB_OK; r++) {
+        size_t best = stream_best(logits, (r + 1) * each - words, words);
+        if (best == words)
+            status = odb_fail(err, ODB_E_INPUT, "logits that are NaN choose no token");
+        odb_store_i64(whole->dtype, (*out)->data, r, (int64_t)best);
+    }
+    if (status != ODB_OK) {
+        odb_tensor_unref(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 enum odb_status odb_streams_follow(struct odb_streams *streams, size_t at,

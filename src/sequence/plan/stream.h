@@ -38,8 +38,11 @@ enum odb_status odb_streams_take(struct odb_tensor **out, const struct odb_strea
                                  struct odb_error *err) ODB_MUST_USE;
 /* The plan has fewer steps than when it was made, and so there are fewer pieces. */
 void odb_streams_end(struct odb_streams *streams);
+/* ODB_E_INPUT: what step `step` was fed as that input is not known. */
+enum odb_status odb_streams_untold(const char *name, size_t step,
+                                   struct odb_error *err) ODB_MUST_USE;
 /* The token that the last row of logits chooses, as one piece of input number i; the caller's.
- * ODB_E_INPUT: there is no such row for each that the input has. */
+ * ODB_E_INPUT: there is no such row for each that the input has, or it has NaN. */
 enum odb_status odb_streams_choose(struct odb_tensor **out, const struct odb_streams *streams,
                                    size_t i, const struct odb_tensor *logits,
                                    struct odb_error *err) ODB_MUST_USE;

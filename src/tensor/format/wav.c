@@ -115,10 +115,11 @@ enum odb_status odb_wav_read(struct odb_tensor **out, uint32_t *rate, const char
     else if ((size_t)info.st_size > WAV_MOST)
         status = odb_fail(err, ODB_UNSUPPORTED, "it has more than 1 GiB");
     if (status == ODB_OK) {
-        data = odb_xcalloc((size_t)info.st_size + 1, 1);
-        size_t n = fread(data, 1, (size_t)info.st_size, file);
-        status = ferror(file) ? odb_fail(err, ODB_E_IO, "%s", strerror(errno))
-                              : odb_wav_parse(out, rate, data, n, err);
+        data = malloc((size_t)info.st_size + 1);
+        size_t n = data ? fread(data, 1, (size_t)info.st_size, file) : 0;
+        status = !data          ? odb_fail(err, ODB_E_NOMEM, "no memory to read it")
+                 : ferror(file) ? odb_fail(err, ODB_E_IO, "%s", strerror(errno))
+                                : odb_wav_parse(out, rate, data, n, err);
     }
     free(data);
     fclose(file);

@@ -163,7 +163,7 @@ static void test_free__own_tokens(void **state)
         assert_int_equal(f.found.own, rows[i].own);
         if (rows[i].own)
             assert_int_not_equal(f.found.own_token, f.found.reference_token);
-        assert_int_equal(isnan(f.found.seen[3].outputs[1].free), rows[i].own > 0);
+        assert_true(f.found.seen[3].outputs[1].free >= 0); /* it goes on with the reference's */
         forced_end(&f);
     }
 }

@@ -5,6 +5,8 @@
  */
 #include "sequence/schedule.h"
 
+#include <math.h>
+
 #include "tests/help/models.h"
 
 #define STEPS 5
@@ -164,10 +166,12 @@ static void test_schedule__state(void **state)
                       "what it fed in step 0 where what that step gave is due (kept)");
     schedule_state_is(3, schedule_pair(0, 0), "zeros");
     schedule_state_is(2, schedule_pair(7, 8), "what step 1 gave as score (swapped)");
-    schedule_state_is(2, schedule_pair(2, 9),
-                      "place 1 of axis 1: 9.0 where 11.0 is due (element 1 of 2)");
+    schedule_state_is(
+        2, schedule_pair(2, 9),
+        "place 1 of axis 1: 9.0 where 11.0 is due (element 1 of 2); due is what step 1 "
+        "gave as hn");
     schedule_state_is(2, models_f32(2, (int64_t[]){1, 1}, (float[]){2}),
-                      "shape (1, 1) where (1, 2) is due");
+                      "shape (1, 1) where (1, 2) is due; due is what step 1 gave as hn");
     schedule_state_is(0, schedule_pair(1, 0),
                       "place 0 of axis 1: 1.0 where 0.0 is due (element 0 of 2)");
 }
@@ -189,10 +193,80 @@ static void test_schedule__half(void **state)
         schedule_put_in(&c, 2, STATE, half);
         if (off)
             schedule_is(&c, "the host feeds h otherwise than the plan says, in step 2: place 0 of "
-                            "axis 1: 0.3342 where 0.33333334 is due (element 0 of 2)");
+                            "axis 1: 0.3342 where 0.33333334 is due (element 0 of 2); due is what "
+                            "step 1 gave as hn");
         else
             schedule_is(&c, "");
     }
+}
+
+/* A state that was kept in another type, after hn of step 1 was given. */
+static void schedule_kept_is(struct odb_tensor *given, struct odb_tensor *kept, enum odb_dtype type,
+                             const char *wanted)
+{
+    struct schedule_case c;
+    struct odb_tensor *t = NULL;
+    schedule_begin(&c);
+    odb_tensor_unref(c.recorded.items[1].out[NEXT]);
+    c.recorded.items[1].out[NEXT] = given;
+    MODELS_OK(odb_tensor_cast(&t, kept, type, &why));
+    odb_tensor_unref(kept);
+    schedule_put_in(&c, 2, STATE, t);
+    schedule_is(&c, wanted);
+}
+
+#define SCHEDULE_OFF "the host feeds h otherwise than the plan says, in step 2: "
+
+/* Infinity is near nothing, 0 is -0, NaN is NaN; and what is told is what differs. */
+static void test_schedule__special(void **state)
+{
+    (void)state;
+    schedule_kept_is(schedule_pair(3, 4), schedule_pair(3, INFINITY), ODB_F16,
+                     SCHEDULE_OFF
+                     "place 1 of axis 1: inf where 4.0 is due (element 1 of 2); due is "
+                     "what step 1 gave as hn");
+    schedule_kept_is(schedule_pair(INFINITY, 4), schedule_pair(-INFINITY, 4), ODB_F16,
+                     SCHEDULE_OFF
+                     "place 0 of axis 1: -inf where inf is due (element 0 of 2); due is "
+                     "what step 1 gave as hn");
+    schedule_kept_is(schedule_pair(INFINITY, NAN), schedule_pair(INFINITY, NAN), ODB_F16, "");
+    schedule_kept_is(schedule_pair(0, NAN), schedule_pair(-0.0f, -NAN), ODB_F32, "");
+    schedule_kept_is(schedule_pair(1.0f / 3, 4), schedule_pair(1.0f / 3, 5), ODB_F16,
+                     SCHEDULE_OFF
+                     "place 1 of axis 1: 5.0 where 4.0 is due (element 1 of 2); due is "
+                     "what step 1 gave as hn");
+}
+
+/* Where the step before did not record it, nothing says what a state should be; the other inputs
+ * are held against the plan all the same. */
+static void test_schedule__unknown(void **state)
+{
+    struct schedule_case c;
+    struct odb_streams *streams = NULL;
+    struct odb_schedule schedule;
+    (void)state;
+    schedule_begin(&c);
+    odb_tensor_unref(c.recorded.items[2].out[NEXT]);
+    c.recorded.items[2].out[NEXT] = NULL;
+    schedule_put_in(&c, 3, STATE, schedule_pair(0, 0));
+    struct odb_stream_source source = {schedule_make, &c};
+    MODELS_OK(odb_streams_make(&streams, c.plan, &source, &why));
+    MODELS_OK(odb_schedule_check(&schedule, c.plan, streams, &c.recorded, &why));
+    assert_int_equal(schedule.input, -1);
+    assert_int_equal(schedule.untold, 1);
+    assert_string_equal(schedule.unknown,
+                        "what step 3 is fed as h cannot be held against the plan: "
+                        "what step 2 gave for it was not recorded");
+    odb_schedule_dispose(&schedule);
+    schedule_put_in(&c, 3, PLACE, schedule_place(9));
+    MODELS_OK(odb_schedule_check(&schedule, c.plan, streams, &c.recorded, &why));
+    assert_int_equal(schedule.input, PLACE);
+    assert_int_equal(schedule.step, 3);
+    odb_schedule_dispose(&schedule);
+    odb_streams_free(streams);
+    odb_recorded_steps_dispose(&c.recorded);
+    odb_plan_free(c.plan);
+    odb_model_free(c.model);
 }
 
 /* What was not recorded follows, and is what the step was fed. */
@@ -209,6 +283,7 @@ static void test_schedule__follows(void **state)
     MODELS_OK(odb_streams_make(&streams, c.plan, &source, &why));
     MODELS_OK(odb_schedule_check(&schedule, c.plan, streams, &c.recorded, &why));
     assert_int_equal(schedule.input, -1);
+    assert_int_equal(schedule.assumed, 2);
     struct odb_feeds *feeds = odb_schedule_feeds(c.plan, &c.recorded, 3);
     assert_true(odb_tensor_identical(feeds->items[STATE].tensor, c.recorded.items[2].out[NEXT]));
     assert_int_equal((int)odb_tensor_f64(feeds->items[PLACE].tensor, 0), 3);
@@ -227,6 +302,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_schedule__right),   cmocka_unit_test(test_schedule__rule),
         cmocka_unit_test(test_schedule__state),   cmocka_unit_test(test_schedule__half),
+        cmocka_unit_test(test_schedule__special), cmocka_unit_test(test_schedule__unknown),
         cmocka_unit_test(test_schedule__follows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,15 +24,29 @@ static enum odb_status sequence_refuse(const struct odb_call_sequence *s,
 {
     const struct odb_command_call *call = s->call;
     bool single = odb_executor_recorded(options->target) && !s->recorded.n;
-    const char *with = odb_call_option(call, ODB_OPTION_AGAINST) ? "--against"
-                       : odb_call_option(call, ODB_OPTION_OVER)  ? "--over"
-                       : odb_call_has(call, ODB_OPTION_SAMPLES)  ? "--samples"
-                       : single                                  ? "a recording of one"
-                                                                 : NULL;
+    const char *with =
+        odb_call_option(call, ODB_OPTION_AGAINST)              ? "--against"
+        : odb_call_option(call, ODB_OPTION_OVER)               ? "--over"
+        : odb_call_has(call, ODB_OPTION_SAMPLES)               ? "--samples"
+        : s->recorded.n && odb_call_has(call, ODB_OPTION_STOP) ? "--stop in a recording"
+        : s->recorded.n && odb_call_has(call, ODB_OPTION_FREE) ? "--free in a recording"
+        : single                                               ? "a recording of one"
+                                                               : NULL;
     if (!with)
         return ODB_OK;
     odb_fail(err, ODB_E_USAGE, "several steps cannot be searched with %s", with);
     return odb_error_remedy(err, "search one step: --steps 1");
+}
+
+/* Whether the step that would be searched was fed a state that is not known. */
+static bool sequence_assumes(const struct odb_call_sequence *s)
+{
+    const struct odb_recorded_steps *recorded = s->found.recorded;
+    bool assumes = false;
+    for (size_t i = 0; recorded && s->found.step && i < s->plan->inputs.n; i++)
+        assumes |= s->plan->inputs.items[i].move == ODB_MOVE_CARRY &&
+                   !recorded->items[s->found.step].given[i];
+    return assumes;
 }
 
 static void sequence_print(struct odb_call_sequence *s)
@@ -133,6 +147,12 @@ enum odb_status odb_call__sequence(struct odb_command_call *call, struct odb_cal
     ODB_TRY(odb_plan_whole(out->plan, err));
     ODB_TRY(sequence_run(out, *options, err));
     call->found = odb_sequence_diverges(out->found.verdict);
+    if (odb_sequence_searches(out->found.verdict) && sequence_assumes(out))
+        odb_buf_printf(
+            &out->found.evidence,
+            "no node is searched: a state of step %zu was not recorded, and the host may "
+            "have fed another than is due\n",
+            out->found.step);
     ODB_TRY(sequence_feed(out, options, err));
     sequence_print(out);
     return ODB_OK;
@@ -140,7 +160,9 @@ enum odb_status odb_call__sequence(struct odb_command_call *call, struct odb_cal
 
 bool odb_call__sequence_searches(const struct odb_call_sequence *s)
 {
-    return !odb_sequence_diverges(s->found.verdict) || odb_sequence_searches(s->found.verdict);
+    if (!odb_sequence_diverges(s->found.verdict))
+        return true;
+    return odb_sequence_searches(s->found.verdict) && !sequence_assumes(s);
 }
 
 /* A step that no run could be had of, with what the target said. */
@@ -157,9 +179,9 @@ static void sequence_undecide(const struct odb_sequence *found, struct odb_repor
         unknown++;
     }
     if (!first && found->verdict == ODB_SEQUENCE_NONE) {
-        const char *more = odb_buf_text(&found->evidence);
-        odb_fail(&why, ODB_E_EXECUTOR, "%.*s", (int)strcspn(more, "\n"),
-                 *more ? more : "the steps were not all judged");
+        const char *more =
+            found->evidence.len ? odb_buf_text(&found->evidence) : "the steps were not all judged";
+        odb_fail(&why, ODB_E_EXECUTOR, "%.*s", (int)strcspn(more, "\n"), more);
         odb_report_undecide(report, ODB_UNDECIDED_SAMPLES, &why);
     }
     if (!first)

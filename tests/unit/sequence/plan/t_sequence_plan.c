@@ -155,6 +155,65 @@ static void test_plan__asks(void **state)
     }
 }
 
+/* Two numbers of their own, and letters of a row, are no pairs; with h beside it c is a cell. */
+static void test_plan__alike(void **state)
+{
+    static const struct {
+        const char *in, *out;
+        size_t carries;
+    } rows[] = {{"x.1 mask h", "x.9 y hn", 1},
+                {"input_a input_b input_c", "output_a output_b output_c", 0},
+                {"input_a input_h input_c", "output_a output_h output_c", 2},
+                {"x h.1", "y h", 1}};
+    (void)state;
+    for (size_t r = 0; r < ODB_COUNT(rows); r++) {
+        struct odb_builder *b = odb_build_new("g", 17);
+        char in[64], out[64], *from = in, *to = out;
+        snprintf(in, sizeof in, "%s", rows[r].in);
+        snprintf(out, sizeof out, "%s", rows[r].out);
+        for (const char *x, *y; (x = strsep(&from, " ")) && (y = strsep(&to, " "));) {
+            odb_build_input(b, x, ODB_F32, 2, (int64_t[]){1, 4});
+            odb_build_node(b, "Relu", x, x, y);
+            odb_build_output_typed(b, y, ODB_F32, 2, (int64_t[]){1, 4});
+        }
+        struct odb_model *model = models_take(b);
+        struct odb_plan *plan = plan_of(model, &plan_usual);
+        size_t carries = 0;
+        for (size_t i = 0; i < plan->inputs.n; i++)
+            carries += plan->inputs.items[i].move == ODB_MOVE_CARRY;
+        if (carries != rows[r].carries)
+            fail_msg("%s: %zu carries", rows[r].in, carries);
+        odb_plan_free(plan);
+        odb_model_free(model);
+    }
+}
+
+/* A state that is held has no rule any more, and begins as it is said. */
+static void test_plan__holds(void **state)
+{
+    static const char *const nexts[] = {"h=hn*2"}, *const holds[] = {"h=zeros"};
+    const struct odb_plan_options how = {
+        .steps = 3, .nexts = nexts, .n_nexts = 1, .holds = holds, .n_holds = 1};
+    struct odb_builder *b = odb_build_new("g", 17);
+    (void)state;
+    odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){1, 4});
+    odb_build_input(b, "h", ODB_F32, 2, (int64_t[]){1, 4});
+    odb_build_node(b, "Add", "a", "x h", "hn");
+    odb_build_node(b, "Neg", "b", "x", "y");
+    odb_build_output_typed(b, "hn", ODB_F32, 2, (int64_t[]){1, 4});
+    odb_build_output_typed(b, "y", ODB_F32, 2, (int64_t[]){1, 4});
+    struct odb_model *model = models_take(b);
+    struct odb_plan *plan = plan_of(model, &how);
+    int h = plan_find_input(plan, "h");
+    assert_int_equal(plan->inputs.items[h].move, ODB_MOVE_CARRY); /* --next comes behind --hold */
+    odb_plan_free(plan);
+    plan = plan_of(model, &(struct odb_plan_options){.steps = 3, .holds = holds, .n_holds = 1});
+    assert_int_equal(plan->inputs.items[h].move, ODB_MOVE_HOLD);
+    assert_null(plan->inputs.items[h].next);
+    odb_plan_free(plan);
+    odb_model_free(model);
+}
+
 /* A state with a value in the model is carried, and begins so; a weight that is an input is none.
  */
 static void test_plan__weights(void **state)
@@ -476,7 +535,7 @@ static void test_plan__config_broken(void **state)
     (void)state;
     assert_int_equal(odb_plan_make(&plan, model, &plan_usual, &err), ODB_E_FORMAT);
     assert_non_null(strstr(err.where, "/genai_config.json"));
-    assert_non_null(strstr(err.what, "it is no JSON: "));
+    assert_non_null(strstr(err.what, "it cannot be read as JSON: "));
     odb_model_free(model);
     models_remove(folder);
 }
@@ -487,7 +546,8 @@ int main(void)
         cmocka_unit_test(test_plan__names),    cmocka_unit_test(test_plan__data),
         cmocka_unit_test(test_plan__slots),    cmocka_unit_test(test_plan__words),
         cmocka_unit_test(test_plan__formulas), cmocka_unit_test(test_plan__file),
-        cmocka_unit_test(test_plan__asks),     cmocka_unit_test(test_plan__weights),
+        cmocka_unit_test(test_plan__asks),     cmocka_unit_test(test_plan__alike),
+        cmocka_unit_test(test_plan__holds),    cmocka_unit_test(test_plan__weights),
         cmocka_unit_test(test_plan__config),   cmocka_unit_test(test_plan__config_broken),
         cmocka_unit_test(test_plan__joined),
     };
