@@ -179,7 +179,9 @@ static char words_free_mark(const struct odb_sequence *s, size_t k)
 {
     if (!s->ran_free)
         return '-';
-    return odb_free_astray(s, k) ? 'x' : odb_free_drifts(s, k) ? '~' : '.';
+    /* A step that is wrong by itself is wrong with its own state as well. */
+    bool bad = odb_forced_is_bad(s, k) && odb_free_error(s, k) > 0;
+    return bad || odb_free_astray(s, k) ? 'x' : odb_free_drifts(s, k) ? '~' : '.';
 }
 
 static void words_name(const char *name, struct odb_buf *out)
