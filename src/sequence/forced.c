@@ -268,6 +268,7 @@ static enum odb_status forced_some(struct odb_sequence *s, struct forced_subset 
         to->source = source;
         *from = (struct odb_sample){0};
     }
+    odb_target_stats_add(&s->spent.target, &samples.spent.target);
     odb_samples_dispose(&samples);
     return status;
 }
@@ -358,7 +359,7 @@ static enum odb_status forced_whole_feeds(void *payload, size_t at, struct odb_f
     return odb_rollout_feeds(out, payload, at, err);
 }
 
-enum odb_status odb_forced_whole(const struct odb_sequence *s, size_t step,
+enum odb_status odb_forced_whole(struct odb_sequence *s, size_t step,
                                  const struct odb_bisect_options *options,
                                  enum odb_verdict *verdict, struct odb_error *err)
 {
@@ -380,6 +381,7 @@ enum odb_status odb_forced_whole(const struct odb_sequence *s, size_t step,
     odb_push(&one.items, (struct odb_sample){0});
     status = odb_samples_judge(&one, s->plan->model, options, err);
     *verdict = one.items.items[0].verdict;
+    odb_target_stats_add(&s->spent.target, &one.spent.target);
     odb_samples_dispose(&one);
     odb_rollout_free(whole);
     return status;
@@ -436,10 +438,8 @@ static enum odb_status forced_pass(struct odb_sequence *s, const struct odb_bise
         if (!s->seen[k].judged)
             continue;
         status = forced_again(stepper, s, k, bits + k * outputs, &errors[k], err);
-        s->runs++;
     }
-    s->loads++;
-    odb_stepper_close(stepper);
+    odb_stepper_close(stepper, &s->spent.target);
     return status;
 }
 

@@ -22,7 +22,7 @@ enum odb_status odb_forced_reorder(struct odb_sequence *sequence,
                                    const struct odb_bisect_options *options, bool *moved,
                                    bool *unsteady, struct odb_error *err) ODB_MUST_USE;
 /* The same pieces as steps 0 to step take, all in one: *verdict; UNTESTED: they cannot come so. */
-enum odb_status odb_forced_whole(const struct odb_sequence *sequence, size_t step,
+enum odb_status odb_forced_whole(struct odb_sequence *sequence, size_t step,
                                  const struct odb_bisect_options *options,
                                  enum odb_verdict *verdict, struct odb_error *err) ODB_MUST_USE;
 /* Whether a step was judged and found wrong. */

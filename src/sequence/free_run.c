@@ -164,7 +164,6 @@ static enum odb_status free_step(struct free_pass *pass, size_t k,
     struct odb_feeds *feeds = free_feeds(s, step);
     enum odb_status status = odb_stepper_run(pass->stepper, feeds, what, step->out, err);
     odb_feeds_free(feeds);
-    s->runs++;
     if (status == ODB_OK)
         status = free_compare(pass, step, k, err);
     return status == ODB_OK ? free_mix(pass, k, step, err) : status;
@@ -189,8 +188,7 @@ static enum odb_status free_steps(struct free_pass *pass, size_t n,
     }
     odb_step_dispose(&steps[0], n_in, n_out);
     odb_step_dispose(&steps[1], n_in, n_out);
-    odb_stepper_close(pass->stepper);
-    s->loads++;
+    odb_stepper_close(pass->stepper, &s->spent.target);
     return status;
 }
 

@@ -91,7 +91,7 @@ struct odb_sequence {
     size_t own;      /* with own tokens: the step that the target's first other token goes to; 0: it
                         chose none */
     int64_t own_token, reference_token; /* then: its, and the reference's */
-    size_t runs, loads;                 /* of the target, forced runs aside */
+    struct odb_samples_cost spent;      /* for all of this */
 };
 
 #endif

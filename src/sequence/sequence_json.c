@@ -77,10 +77,11 @@ static json_t *sequence_schedule(const struct odb_sequence *s)
         return json_null();
     if (schedule->input >= 0)
         name = s->plan->model->graph->values[s->plan->inputs.items[schedule->input].value].name;
-    return json_pack("{so,so,sI,sI,sI,so}", "input", odb_json_text(name), "how",
+    return json_pack("{so,so,sI,sI,sI,so,sI,sI}", "input", odb_json_text(name), "how",
                      odb_json_text(schedule->how), "steps", (json_int_t)schedule->wrong, "others",
                      (json_int_t)schedule->others, "checked", (json_int_t)schedule->checked,
-                     "unknown", odb_json_text(schedule->unknown));
+                     "unknown", odb_json_text(schedule->unknown), "untold",
+                     (json_int_t)schedule->untold, "assumed", (json_int_t)schedule->assumed);
 }
 
 static json_t *sequence_steps(const struct odb_sequence *s)
@@ -128,8 +129,9 @@ json_t *odb_sequence_json(const struct odb_sequence *s)
             : odb_json_text(
                   s->plan->model->graph->values[s->plan->inputs.items[s->carry].value].name),
         "carries", sequence_carries(s->plan), "itself", sequence_itself(&s->consistency),
-        "schedule", sequence_schedule(s), "steps", sequence_steps(s), "runs", (json_int_t)s->runs,
-        "loads", (json_int_t)s->loads, "stopped", (int)s->stopped, "own",
+        "schedule", sequence_schedule(s), "steps", sequence_steps(s), "runs",
+        (json_int_t)s->spent.target.runs, "loads", (json_int_t)s->spent.target.loads, "stopped",
+        (int)s->stopped, "own",
         s->own ? json_pack("{sI,sI,sI}", "step", (json_int_t)s->own, "target",
                            (json_int_t)s->own_token, "reference", (json_int_t)s->reference_token)
                : json_null());

@@ -31,12 +31,15 @@ enum odb_status odb_stepper_open(struct odb_stepper **out, const struct odb_mode
     return ODB_OK;
 }
 
-void odb_stepper_close(struct odb_stepper *stepper)
+void odb_stepper_close(struct odb_stepper *stepper, struct odb_target_stats *spent)
 {
     if (!stepper)
         return;
     if (stepper->prober.pool)
         odb_prober_dispose(&stepper->prober);
+    odb_pool_stop(stepper->pool);
+    struct odb_target_stats stats = odb_pool_stats(stepper->pool);
+    odb_target_stats_add(spent, &stats);
     odb_pool_close(stepper->pool);
     odb_trace_free(stepper->trace);
     free(stepper);

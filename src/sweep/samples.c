@@ -136,6 +136,26 @@ static void samples_leave(struct samples_at *at)
     odb_feeds_free(at->feeds);
 }
 
+/* What the clocks say now. */
+static struct odb_samples_cost samples_clocks(void)
+{
+    return (struct odb_samples_cost){.seconds = odb_clock(),
+                                     .processor_seconds = odb_processor_clock()};
+}
+
+static void samples_close(struct odb_samples *s, struct odb_pool *pool,
+                          const struct odb_samples_cost *before)
+{
+    s->spent.seconds += odb_clock() - before->seconds;
+    s->spent.processor_seconds += odb_processor_clock() - before->processor_seconds;
+    if (!pool)
+        return;
+    odb_pool_stop(pool);
+    struct odb_target_stats stats = odb_pool_stats(pool);
+    odb_target_stats_add(&s->spent.target, &stats);
+    odb_pool_close(pool);
+}
+
 /* What is no word of the target or the reference on this one sample. A fault that cannot be planted
  * in these values is one. */
 static bool samples_fatal(enum odb_status status)
@@ -288,7 +308,7 @@ enum odb_status odb_samples_judge(struct odb_samples *s, const struct odb_model 
     struct odb_pool *pool = NULL;
     struct odb_plainest plainest = {0};
     struct odb_prober prober = {0};
-    double start = odb_clock();
+    struct odb_samples_cost before = samples_clocks();
     for (size_t i = 0; i < s->items.n; i++) {
         struct odb_sample *sample = &s->items.items[i];
         sample->verdict = ODB_VERDICT_UNTESTED;
@@ -297,13 +317,13 @@ enum odb_status odb_samples_judge(struct odb_samples *s, const struct odb_model 
     }
     enum odb_status status = odb_probe_pool(&pool, options->target, &options->hooks, err);
     for (size_t i = 0; i < s->items.n && status == ODB_OK; i++) {
-        odb_samples_forecast(pool, i, s->items.n, start, &options->hooks);
+        odb_samples_forecast(pool, i, s->items.n, before.seconds, &options->hooks);
         status = samples_judge_one(s, i, pool, &prober, &plainest, model, options, err);
     }
     if (prober.pool)
         odb_prober_dispose(&prober);
     odb_plainest_dispose(&plainest);
-    odb_pool_close(pool);
+    samples_close(s, pool, &before);
     return status;
 }
 
@@ -475,6 +495,7 @@ enum odb_status odb_samples_confirm(struct odb_samples *s, struct odb_report *re
     struct odb_pool *pool = NULL;
     struct odb_prober prober = {0};
     enum odb_status status = ODB_OK;
+    struct odb_samples_cost before = samples_clocks();
     bool asks = false;
     for (size_t c = 0; c < report->culprits.n && c < SAMPLES_CULPRITS; c++)
         asks |= samples_asks(&report->culprits.items[c]);
@@ -490,11 +511,21 @@ enum odb_status odb_samples_confirm(struct odb_samples *s, struct odb_report *re
     }
     if (prober.pool)
         odb_prober_dispose(&prober);
-    odb_pool_close(pool);
+    samples_close(s, pool, &before);
     samples_sum_up(s, report);
     json_decref(report->more);
     report->more = samples_json(s);
     return status;
+}
+
+void odb_samples_charge(struct odb_report *report, const struct odb_samples_cost *spent)
+{
+    report->target_loads += spent->target.loads;
+    report->target_runs += spent->target.runs;
+    report->target_load_seconds += spent->target.load_seconds;
+    report->target_seconds += spent->target.load_seconds + spent->target.run_seconds;
+    report->seconds += spent->seconds;
+    report->processor_seconds += spent->processor_seconds;
 }
 
 void odb_samples_dispose(struct odb_samples *s)

@@ -26,12 +26,19 @@ struct odb_sample {
     ODB_VEC(int) untestable; /* and those where that is unknown */
 };
 
+/* What runs of samples cost beside a search. */
+struct odb_samples_cost {
+    struct odb_target_stats target;
+    double seconds, processor_seconds;
+};
+
 struct odb_samples {
     ODB_VEC(struct odb_sample) items; /* sources are filled in by the caller */
     /* Makes the inputs of one; the caller's. */
     enum odb_status (*feeds)(void *payload, size_t sample, struct odb_feeds **out,
                              struct odb_error *err);
     void *payload;
+    struct odb_samples_cost spent; /* to judge and to confirm */
     bool reshapes; /* what is loaded for one runs the others, of other dimensions, as well */
     /* Sees what the target gave of n outputs, and what was said of each. Optional. */
     void (*gave)(void *payload, size_t sample, const struct odb_value_report *reports,
@@ -63,6 +70,8 @@ void odb_samples_forecast(struct odb_pool *pool, size_t done, size_t n, double b
 enum odb_status odb_samples_confirm(struct odb_samples *samples, struct odb_report *report,
                                     const struct odb_bisect_options *options,
                                     struct odb_error *err) ODB_MUST_USE;
+/* Adds it to what the report says that its search cost. */
+void odb_samples_charge(struct odb_report *report, const struct odb_samples_cost *spent);
 void odb_samples_dispose(struct odb_samples *samples);
 
 #endif

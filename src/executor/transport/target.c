@@ -828,6 +828,18 @@ struct odb_target_stats odb_target_stats(const struct odb_target *target)
     return target->stats;
 }
 
+void odb_target_stats_add(struct odb_target_stats *sum, const struct odb_target_stats *more)
+{
+    sum->loads += more->loads;
+    sum->runs += more->runs;
+    sum->starts += more->starts;
+    sum->load_seconds += more->load_seconds;
+    sum->run_seconds += more->run_seconds;
+    sum->model_bytes += more->model_bytes;
+    sum->file_bytes += more->file_bytes;
+    sum->relinks += more->relinks;
+}
+
 bool odb_target_killed(const struct odb_target *target)
 {
     return target->killed;

@@ -390,14 +390,7 @@ struct odb_target_stats odb_pool_stats(struct odb_pool *pool)
         if (!w->busy && !w->target)
             continue;
         struct odb_target_stats one = w->busy ? w->stats : odb_target_stats(w->target);
-        sum.loads += one.loads;
-        sum.runs += one.runs;
-        sum.starts += one.starts;
-        sum.load_seconds += one.load_seconds;
-        sum.run_seconds += one.run_seconds;
-        sum.model_bytes += one.model_bytes;
-        sum.file_bytes += one.file_bytes;
-        sum.relinks += one.relinks;
+        odb_target_stats_add(&sum, &one);
     }
     pthread_mutex_unlock(&pool->lock);
     return sum;

@@ -246,6 +246,7 @@ void odb_call__samples_report(const struct odb_call_samples *samples, struct odb
     const struct odb_sample *first = NULL;
     struct odb_error why = ODB_ERROR_INIT;
     size_t unknown = 0;
+    odb_samples_charge(report, &samples->found.spent);
     for (size_t i = 0; samples->given && i < samples->found.items.n; i++) {
         const struct odb_sample *sample = &samples->found.items.items[i];
         report->elsewhere |= odb_verdict_is_bad(sample->verdict);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "command/call/call.h"
 #include "command/call/call_print.h"
 #include "command/call/call_spec.h"
@@ -145,7 +146,10 @@ enum odb_status odb_call__sequence(struct odb_command_call *call, struct odb_cal
     out->given = true;
     ODB_TRY(sequence_refuse(out, options, err));
     ODB_TRY(odb_plan_whole(out->plan, err));
+    double start = odb_clock(), processor_start = odb_processor_clock();
     ODB_TRY(sequence_run(out, *options, err));
+    out->found.spent.seconds = odb_clock() - start;
+    out->found.spent.processor_seconds = odb_processor_clock() - processor_start;
     call->found = odb_sequence_diverges(out->found.verdict);
     if (odb_sequence_searches(out->found.verdict) && sequence_assumes(out))
         odb_buf_printf(
@@ -203,6 +207,7 @@ void odb_call__sequence_report(struct odb_call_sequence *s, struct odb_report *r
     report->elsewhere |= odb_sequence_diverges(s->found.verdict);
     if (!odb_call__sequence_searches(s))
         report->complete = true;
+    odb_samples_charge(report, &s->found.spent);
     odb_sequence_headline(&s->found, &text);
     free(report->sequence);
     report->sequence = odb_buf_take(&text);
