@@ -15,6 +15,7 @@
 #include "explain/own/own_rows.h"
 #include "session/identity.h"
 #include "model/read/load.h"
+#include "report/step_rows.h"
 
 /* --- opening and closing ---------------------------------------------------------------------- */
 
@@ -27,6 +28,15 @@ void odb_session__index_culprits(struct odb_session *session)
         session->culprits[report->culprits.items[i - 1].node] = (int)i;
 }
 
+static void session_read_steps(struct odb_session *session)
+{
+    struct odb_step_rows *steps = session->report ? odb_step_rows_read(session->report) : NULL;
+    if (!steps)
+        return;
+    odb_step_rows_free(session->steps);
+    session->steps = steps;
+}
+
 static enum odb_status session_restore(struct odb_session *session, const char *path,
                                        struct odb_error *err)
 {
@@ -36,6 +46,7 @@ static enum odb_status session_restore(struct odb_session *session, const char *
     if (session->report && n)
         memcpy(session->values, session->report->values, n * sizeof *session->values);
     session->stored = session->report != NULL;
+    session_read_steps(session);
     odb_session__index_culprits(session);
     ODB_TRY(odb_session__read_shelf(session, err));
     ODB_TRY(odb_session__read_bookmarks(session, err));
@@ -159,6 +170,7 @@ void odb_session_close(struct odb_session *session)
     odb_store_close(session->store);
     if (session->claim >= 0)
         close(session->claim);
+    odb_step_rows_free(session->steps);
     free(session->unsaved);
     free(session->of);
     odb_cpu_free(session->cpu);
@@ -574,6 +586,7 @@ enum odb_status odb_session_end_take(struct odb_session *session, struct odb_rep
     odb_session_lock(session);
     odb_report_free(session->report);
     session->report = report;
+    session_read_steps(session);
     session->stored = false;
     odb_session__describe(session, (int64_t)time(NULL));
     odb_session__unshelve(session, &session->shown); /* an earlier search of the same */
@@ -853,6 +866,11 @@ const struct odb_trace *odb_session_held_trace(const struct odb_session *session
 const struct odb_report *odb_session_report(const struct odb_session *session)
 {
     return session->report;
+}
+
+const struct odb_step_rows *odb_session_steps(const struct odb_session *session)
+{
+    return session->steps;
 }
 
 const struct odb_value_report *odb_session_values(const struct odb_session *session)

@@ -50,6 +50,7 @@ struct odb_search_progress {
 
 struct odb_encodings;
 struct odb_own_rows;
+struct odb_step_rows;
 struct odb_session; /* session_state.h has its members, for files that work on it */
 
 /* What the screen and others that only look may see. The model and which of its nodes the reference
@@ -62,6 +63,8 @@ const struct odb_feeds *odb_session_feeds(const struct odb_session *session); /*
 const struct odb_trace *
 odb_session_held_trace(const struct odb_session *session);                      /* NULL: none yet */
 const struct odb_report *odb_session_report(const struct odb_session *session); /* NULL: none yet */
+/* Of the newest search of a sequence, whatever was searched since; NULL: there was none. */
+const struct odb_step_rows *odb_session_steps(const struct odb_session *session);
 const struct odb_value_report *
 odb_session_values(const struct odb_session *session); /* [n_values] */
 const struct odb_account *odb_session_account(const struct odb_session *session);

@@ -51,6 +51,8 @@ struct odb_session {
     double *took;                      /* owned [lock]; [n_nodes] seconds that the target took for
                                           each, the least of its runs; 0: it has not told */
     struct odb_report *report;         /* owned [lock]; of the newest search; NULL: none */
+    struct odb_step_rows *steps;       /* owned [lock]; of the newest search of a sequence, whatever
+                                      was searched since; NULL: none */
     bool stored;                       /* the report is what the file says */
     struct odb_store_search shown;     /* owned [lock]: what the report came to, if there is one */
     char *of;                          /* owned [lock]: the target that all of these are of, as a

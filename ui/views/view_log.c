@@ -46,8 +46,30 @@ struct log_view {
 };
 
 /* In the order of log_compare(). */
+enum log_column { LOG_AT, LOG_VERDICT, LOG_TOOK, LOG_LEFT, LOG_PROBE, LOG_COLUMNS };
+
 static const char *const log_titles[] = {"at s", "verdict", "took s", "left", "probe"};
-static const int log_places[] = {0, 9, 22, 30, 36}, log_widths[] = {7, 12, 6, 4, 0};
+static const struct {
+    int width, gap; /* of the screen's columns; the gap is behind it */
+    bool spared;    /* where the screen is narrow, the text has its place */
+} log_columns[] = {{7, 2, true}, {12, 1, false}, {6, 2, false}, {4, 2, true}, {0, 0, false}};
+
+#define LOG_NARROW 60 /* columns */
+
+static bool log_shows(enum log_column column, int cols)
+{
+    return cols >= LOG_NARROW || !log_columns[column].spared;
+}
+
+/* Where it begins in so many columns of the screen. */
+static int log_place(enum log_column column, int cols)
+{
+    int place = 0;
+    for (int c = 0; c < (int)column; c++)
+        if (log_shows(c, cols))
+            place += log_columns[c].width + log_columns[c].gap;
+    return place;
+}
 
 /* A search that begins empties the log, and kept follows with the next frame. */
 static bool log_chooses(const struct log_view *v)
@@ -268,16 +290,17 @@ static int log_header(const struct ui_view *view, const struct ui_area *area, in
     if (timeline)
         log_timeline(view, area, rows);
     ui_draw_fill(&head, UI_STYLE_HEAD);
-    for (int c = 0; c < (int)ODB_COUNT(log_titles); c++)
-        ui_sorted_title(&v->order, c, log_titles[c], &head, log_places[c], log_widths[c],
-                        c != 1 && log_widths[c]);
+    for (int c = 0; c < LOG_COLUMNS; c++)
+        if (log_shows(c, area->cols))
+            ui_sorted_title(&v->order, c, log_titles[c], &head, log_place(c, area->cols),
+                            log_columns[c].width, c != LOG_VERDICT && c != LOG_PROBE);
     return timeline + 1;
 }
 
 static const char *log_column(const struct ui_view *view, int row, int col)
 {
-    size_t c = ODB_COUNT(log_titles) - 1;
-    while (c > 0 && col < log_places[c])
+    int c = LOG_PROBE;
+    while (c > 0 && (!log_shows(c, view->cols) || col < log_place(c, view->cols)))
         c--;
     return row == view->header - 1 ? log_titles[c] : NULL;
 }
@@ -287,8 +310,10 @@ static void log_draw_row(const struct ui_view *view, size_t row, const struct ui
     const struct odb_probe_log *entry = log_at(view, row);
     const struct odb_value_report report = {.verdict = entry->verdict};
     const struct ui_app *app = view->app;
-    int col =
-        ui_draw_printf(area, 0, 0, UI_STYLE_DIM, "%7.2f  ", ui_app_seconds(app, entry->began));
+    int col = 0;
+    if (log_shows(LOG_AT, area->cols))
+        col =
+            ui_draw_printf(area, 0, 0, UI_STYLE_DIM, "%7.2f  ", ui_app_seconds(app, entry->began));
     if (entry->ended) {
         col = ui_draw_glyph(area, 0, col, ui_mark_style(&report, false),
                             ui_mark_glyph(&report, false, false));
@@ -299,9 +324,9 @@ static void log_draw_row(const struct ui_view *view, size_t row, const struct ui
     } else {
         col = ui_draw_printf(area, 0, col, UI_STYLE_WARN, "%-13s%6s  ", "running", "");
     }
-    if (entry->remaining)
+    if (log_shows(LOG_LEFT, area->cols) && entry->remaining)
         col = ui_draw_printf(area, 0, col, UI_STYLE_NUMBER, "%4zu  ", entry->remaining);
-    else
+    else if (log_shows(LOG_LEFT, area->cols))
         col = ui_draw_text(area, 0, col, UI_STYLE_DIM, "   -  ");
     ui_draw_field(area, 0, col, ODB_MAX(area->cols - col, 0), UI_CUT_MIDDLE, UI_STYLE_NAME,
                   entry->text);

@@ -102,6 +102,7 @@ typedef enum odb_status (*odb_screen_fn)(struct odb_console *console, struct odb
     X(LOG, log)                                                                                    \
     X(PROBE, probe)                                                                                \
     X(REPORT, report)                                                                              \
+    X(STEPS, steps)                                                                                \
     X(VARIANTS, variants)                                                                          \
     X(OUTPUT, output)                                                                              \
     X(BREAKS, breaks)                                                                              \

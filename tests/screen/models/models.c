@@ -99,6 +99,30 @@ static void models_sized(struct odb_builder *b)
     odb_build_output_typed(b, "y", ODB_F32, 2, (int64_t[]){-1, 4});
 }
 
+/* A cache that grows and a state that is replaced. */
+static void models_stateful(struct odb_builder *b)
+{
+    const int64_t axes[] = {0, 2, 1};
+    odb_build_input(b, "x", ODB_F32, 3, (int64_t[]){1, 1, 4});
+    odb_build_input(b, "past_key", ODB_F32, 3, (int64_t[]){1, -1, 4});
+    odb_build_input(b, "state_in", ODB_F32, 3, (int64_t[]){1, 1, 4});
+    models_weight(b, "w", 4);
+    odb_build_node(b, "MatMul", "key", "x w", "k");
+    odb_build_node(b, "Concat", "append", "past_key k", "present_key");
+    odb_build_attr_int(b, "axis", 1);
+    odb_build_node(b, "Transpose", "turn", "present_key", "kt");
+    odb_build_attr_ints(b, "perm", ODB_COUNT(axes), axes);
+    odb_build_node(b, "MatMul", "scores", "x kt", "s");
+    odb_build_node(b, "Softmax", "shares", "s", "p");
+    odb_build_node(b, "MatMul", "mix", "p present_key", "m");
+    odb_build_node(b, "Add", "join", "m state_in", "j");
+    odb_build_node(b, "Tanh", "bend", "j", "state_out");
+    odb_build_node(b, "MatMul", "head", "state_out w", "y");
+    odb_build_output_typed(b, "y", ODB_F32, 3, (int64_t[]){1, 1, 4});
+    odb_build_output_typed(b, "present_key", ODB_F32, 3, (int64_t[]){1, -1, 4});
+    odb_build_output_typed(b, "state_out", ODB_F32, 3, (int64_t[]){1, 1, 4});
+}
+
 /* What goes in comes out. */
 static void models_empty(struct odb_builder *b)
 {
@@ -279,7 +303,7 @@ static const struct kind KINDS[] = {
     {"names", models_names}, {"custom", models_custom},       {"unnamed", models_unnamed},
     {"sized", models_sized}, {"empty", models_empty},         {"kinds", models_kinds},
     {"fan", models_fan},     {"long", models_long},           {"hostile", models_hostile},
-    {"paths", models_paths}, {"constants", models_constants},
+    {"paths", models_paths}, {"constants", models_constants}, {"stateful", models_stateful},
 };
 
 int main(int argc, char **argv)
