@@ -225,7 +225,7 @@ void ui_layout_state(const struct ui_app *app, struct odb_buf *out)
     else if (report && (steps = odb_report_steps(report, &step)))
         odb_buf_printf(out, "steps: %s at %zu", steps, step); /* and no node */
     else
-        odb_buf_puts(out, "nothing run yet");
+        odb_buf_puts(out, odb_session_n_log(session) ? "nothing judged" : "nothing run yet");
     if (app->counts.culprits)
         odb_buf_printf(out, ", %zu culprit%s", app->counts.culprits,
                        app->counts.culprits == 1 ? "" : "s");

@@ -111,7 +111,12 @@ size_t ui_text_selected(const struct ui_view *view)
 void ui_text_draw_row(const struct ui_view *view, size_t row, const struct ui_area *area)
 {
     const struct ui_text_line *line = text_line(view, row);
-    ui_draw_text(area, 0, line->indent - view->left, line->style, line->text);
+    int col = line->indent - view->left;
+    if (col < 0) /* scrolled */
+        ui_draw_text(area, 0, col, line->style, line->text);
+    else
+        ui_draw_field(area, 0, col, ODB_MAX(area->cols - col, 0), UI_CUT_END, line->style,
+                      line->text);
 }
 
 bool ui_text_row_matches(const struct ui_view *view, size_t row, const char *text)

@@ -101,15 +101,22 @@ static char *operators_line_take(struct odb_buf *text, bool told)
     return NULL;
 }
 
-/* The domain is left out where the name alone says which operator is meant. */
+/* The name says which operator is meant without its domain. */
+static bool operators_alone(const struct odb_opnames *kinds, size_t number)
+{
+    const char *name = kinds->items.items[number].op_type;
+    for (size_t k = 0; k < kinds->items.n; k++)
+        if (k != number && !strcasecmp(kinds->items.items[k].op_type, name))
+            return false;
+    return true;
+}
+
 static char *operators_filter(const struct odb_opnames *kinds, size_t number)
 {
     const struct odb_opname *kind = &kinds->items.items[number];
     struct odb_buf text = ODB_BUF_INIT;
-    bool alone = true, told = true;
-    for (size_t k = 0; k < kinds->items.n && alone; k++)
-        alone = k == number || strcasecmp(kinds->items.items[k].op_type, kind->op_type) != 0;
-    if (!alone)
+    bool told = true;
+    if (!operators_alone(kinds, number))
         told = operators_put_term(&text, "domain", *kind->domain ? kind->domain : "ai.onnx");
     told = told && operators_put_term(&text, "op", kind->op_type);
     return operators_line_take(&text, told);
@@ -131,7 +138,10 @@ static void operators_by_operator(struct operators_view *v, const struct odb_gra
         v->kind[i] = odb_opnames_number(&ops, &graph->nodes[i]);
     for (size_t k = 0; k < ops.items.n; k++) {
         struct odb_buf name = ODB_BUF_INIT;
-        odb_opname_put(&ops.items.items[k], &name);
+        if (operators_alone(&ops, k))
+            odb_buf_puts(&name, ops.items.items[k].op_type);
+        else
+            odb_opname_put(&ops.items.items[k], &name);
         odb_push(&v->kinds,
                  (struct operators_kind){odb_buf_take(&name), operators_filter(&ops, k)});
     }

@@ -128,8 +128,7 @@ static void steps_draw_marks(const struct odb_step_rows *steps, size_t output,
     for (int col = 0; col < cols; col++) {
         struct odb_value_report mark = steps_mark(steps, output, col, cols);
         ui_draw_glyph(area, row, STEPS_NAME + 4 + col, ui_mark_style(&mark, false),
-                      mark.verdict == ODB_VERDICT_PASS ? UI_GLYPH_DOT
-                                                       : ui_mark_glyph(&mark, false, false));
+                      ui_mark_glyph(&mark, false, false));
     }
 }
 
