@@ -36,9 +36,10 @@ UNTOUCHED = {'7': True, '25': True}  # lines wrap, the cursor is shown
 MODE = re.compile(rb'\x1b\[\?([0-9;]+)([hl])|\x1b([=>])')
 
 
-def leader(words, env, folder, told):
-    """In the terminal's session: runs the program as a shell does, in a group of its own, and tells
-    the pipe what becomes of it. Never returns."""
+def leader(words, env, folder, told, go):
+    """In the terminal's session: once the pipe `go` is written to, runs the program as a shell does,
+    in a group of its own, and tells the other pipe what becomes of it. Never returns."""
+    os.read(go, 1)
     pid = os.fork()
     if not pid:
         signal.signal(signal.SIGTTOU, signal.SIG_IGN)
@@ -66,13 +67,17 @@ class Terminal:
                    TMPDIR=folder + '.tmp', HOME=folder + '.home', TERM='xterm-256color',
                    OPENBLAS_NUM_THREADS='1', LC_ALL='C.UTF-8')
         self.told, told = os.pipe()
+        wait, go = os.pipe()
         self.out, self.lines, self.text = b'', [], b''
         self.session, self.master = pty.fork()
         if not self.session:
-            leader([inject.PROGRAM] + WORDS, env, folder, told)
+            leader([inject.PROGRAM] + WORDS, env, folder, told, wait)
         os.close(told)
+        os.close(wait)
         self.resize(80, 24)
         self.modes = termios.tcgetattr(self.master)
+        os.write(go, b'.')
+        os.close(go)
         self.wait('pid', 10)
         self.pid = int(self.lines[0].split()[1])
 
