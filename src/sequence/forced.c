@@ -34,6 +34,14 @@ bool odb_forced_is_bad(const struct odb_sequence *sequence, size_t step)
            odb_verdict_is_bad(sequence->forced.items.items[step].verdict);
 }
 
+size_t odb_forced_judged(const struct odb_sequence *sequence)
+{
+    size_t judged = 0;
+    for (size_t k = 0; k < sequence->plan->steps; k++)
+        judged += sequence->seen[k].judged;
+    return judged;
+}
+
 /* --- what a step shows ------------------------------------------------------------------------ */
 
 /* Mean of target less reference, over the rms of the reference; NAN: they are not comparable. */

@@ -25,6 +25,8 @@ enum odb_status odb_forced_reorder(struct odb_sequence *sequence,
 enum odb_status odb_forced_whole(struct odb_sequence *sequence, size_t step,
                                  const struct odb_bisect_options *options,
                                  enum odb_verdict *verdict, struct odb_error *err) ODB_MUST_USE;
+/* How many steps were judged. */
+size_t odb_forced_judged(const struct odb_sequence *sequence);
 /* Whether a step was judged and found wrong. */
 bool odb_forced_is_bad(const struct odb_sequence *sequence, size_t step);
 /* SHA-256 of what a tensor holds, its type and shape included; NULL: zeros. */

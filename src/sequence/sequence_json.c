@@ -116,8 +116,9 @@ json_t *odb_sequence_json(const struct odb_sequence *s)
     bool placed = odb_sequence_diverges(s->verdict) || s->verdict == ODB_SEQUENCE_DRIFT;
     odb_sequence_headline(s, &text);
     json_t *told = json_pack(
-        "{sI,ss,so,so,so,so,so,so,so,so,sI,sI,sb,so}", "n", (json_int_t)s->plan->steps, "verdict",
-        odb_sequence_word(s->verdict), "text", odb_json_text(odb_buf_text(&text)), "onset",
+        "{sI,sI,ss,so,so,so,so,so,so,so,so,sI,sI,sb,so}", "n", (json_int_t)s->plan->steps, "judged",
+        (json_int_t)odb_forced_judged(s), "verdict", odb_sequence_word(s->verdict), "text",
+        odb_json_text(odb_buf_text(&text)), "onset",
         placed ? json_integer((json_int_t)s->step) : json_null(), "output",
         s->output < 0
             ? json_null()

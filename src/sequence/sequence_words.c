@@ -118,9 +118,7 @@ static void words_forced(const struct odb_sequence *s, struct odb_buf *out)
 /* Of a target that is made anew for each length, some steps are judged. */
 static void words_pass(const struct odb_sequence *s, struct odb_buf *out)
 {
-    size_t judged = 0;
-    for (size_t k = 0; k < s->plan->steps; k++)
-        judged += s->seen[k].judged;
+    size_t judged = odb_forced_judged(s);
     if (judged == s->plan->steps)
         odb_buf_printf(out, "all %zu steps agree", judged);
     else
