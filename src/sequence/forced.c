@@ -257,6 +257,12 @@ static void forced_subset_gave(void *payload, size_t at, const struct odb_value_
     forced_gave(subset->sequence, subset->steps[at], reports, outputs, had, n);
 }
 
+static void forced_spend(struct odb_sequence *s, const struct odb_samples_cost *spent)
+{
+    s->spent.models = ODB_MAX(s->spent.models, spent->models);
+    odb_target_stats_add(&s->spent.target, &spent->target);
+}
+
 static enum odb_status forced_some(struct odb_sequence *s, struct forced_subset *subset,
                                    const struct odb_bisect_options *options, struct odb_error *err)
 {
@@ -276,7 +282,7 @@ static enum odb_status forced_some(struct odb_sequence *s, struct forced_subset 
         to->source = source;
         *from = (struct odb_sample){0};
     }
-    odb_target_stats_add(&s->spent.target, &samples.spent.target);
+    forced_spend(s, &samples.spent);
     odb_samples_dispose(&samples);
     return status;
 }
@@ -389,7 +395,7 @@ enum odb_status odb_forced_whole(struct odb_sequence *s, size_t step,
     odb_push(&one.items, (struct odb_sample){0});
     status = odb_samples_judge(&one, s->plan->model, options, err);
     *verdict = one.items.items[0].verdict;
-    odb_target_stats_add(&s->spent.target, &one.spent.target);
+    forced_spend(s, &one.spent);
     odb_samples_dispose(&one);
     odb_rollout_free(whole);
     return status;

@@ -143,9 +143,13 @@ static struct odb_samples_cost samples_clocks(void)
                                      .processor_seconds = odb_processor_clock()};
 }
 
-static void samples_close(struct odb_samples *s, struct odb_pool *pool,
+static void samples_close(struct odb_samples *s, struct odb_pool *pool, struct odb_prober *prober,
                           const struct odb_samples_cost *before)
 {
+    if (prober->pool) {
+        s->spent.models = ODB_MAX(s->spent.models, odb_probe_models(prober));
+        odb_prober_dispose(prober);
+    }
     s->spent.seconds += odb_clock() - before->seconds;
     s->spent.processor_seconds += odb_processor_clock() - before->processor_seconds;
     if (!pool)
@@ -320,10 +324,8 @@ enum odb_status odb_samples_judge(struct odb_samples *s, const struct odb_model 
         odb_samples_forecast(pool, i, s->items.n, before.seconds, &options->hooks);
         status = samples_judge_one(s, i, pool, &prober, &plainest, model, options, err);
     }
-    if (prober.pool)
-        odb_prober_dispose(&prober);
     odb_plainest_dispose(&plainest);
-    samples_close(s, pool, &before);
+    samples_close(s, pool, &prober, &before);
     return status;
 }
 
@@ -509,9 +511,7 @@ enum odb_status odb_samples_confirm(struct odb_samples *s, struct odb_report *re
         else
             samples_give_up(&s->items.items[i], report);
     }
-    if (prober.pool)
-        odb_prober_dispose(&prober);
-    samples_close(s, pool, &before);
+    samples_close(s, pool, &prober, &before);
     samples_sum_up(s, report);
     json_decref(report->more);
     report->more = samples_json(s);
@@ -520,6 +520,7 @@ enum odb_status odb_samples_confirm(struct odb_samples *s, struct odb_report *re
 
 void odb_samples_charge(struct odb_report *report, const struct odb_samples_cost *spent)
 {
+    report->target_models = ODB_MAX(report->target_models, spent->models);
     report->target_loads += spent->target.loads;
     report->target_runs += spent->target.runs;
     report->target_load_seconds += spent->target.load_seconds;

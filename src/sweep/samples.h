@@ -29,6 +29,7 @@ struct odb_sample {
 /* What runs of samples cost beside a search. */
 struct odb_samples_cost {
     struct odb_target_stats target;
+    size_t models; /* at most, that one pass had of the target */
     double seconds, processor_seconds;
 };
 

@@ -267,10 +267,11 @@ static void publish_counts(const json_t *report, const char *element,
 /* The first case: the model itself. */
 static void publish_model_case(const struct publish *p, struct odb_buf *out)
 {
+    const char *signature = publish_text(p->report, "signature"); /* "": no node is at fault */
+    const char *steps = publish_text(json_object_get(p->report, "sequence"), "text");
     publish_case(out, "model", "outputs", p->report);
     if (p->outcome == ODB_OUTCOME_DIVERGES)
-        publish_failure(out, "failure", "diverges", publish_text(p->report, "signature"),
-                        publish_text(json_object_get(p->report, "sequence"), "text"));
+        publish_failure(out, "failure", "diverges", *signature ? signature : steps, steps);
     else if (p->outcome == ODB_OUTCOME_NONE)
         publish_failure(out, "error", "none", publish_text(p->report, "failure"), "");
     else if (p->little_shown)

@@ -429,6 +429,24 @@ static enum odb_status bisect_command(struct odb_command_call *call, struct bise
     return status;
 }
 
+/* What failed before there was a search leaves a report as well, without a verdict: an older one is
+ * not taken for this search's. */
+static void bisect_fail(struct odb_command_call *call, const struct odb_bisect_options *options,
+                        enum odb_status status, const struct odb_error *err)
+{
+    const char *json = odb_call_option(call, ODB_OPTION_JSON_FILE);
+    struct odb_buf out = ODB_BUF_INIT;
+    struct odb_error why = *err, ignored = ODB_ERROR_INIT;
+    if (!json || odb_call__spare_model(call, json, &ignored) != ODB_OK)
+        return;
+    struct odb_report *report = odb_bisect_report(call->model, call->session->feeds, options);
+    if (odb_report_end(report, status, &why) != ODB_OK)
+        odb_report_json(report, &out);
+    if (out.len && odb_call__publish(call, &out, &ignored) != ODB_OK)
+        odb_call__warn(call, ignored.what);
+    odb_report_free(report);
+}
+
 enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_error *err)
 {
     struct bisect_ways ways = {0};
@@ -447,6 +465,8 @@ enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_er
         status = odb_call__over_publish(call, &ways.over, err);
     else if (status == ODB_OK)
         status = bisect_command(call, &ways, options, err);
+    else if (status != ODB_E_USAGE)
+        bisect_fail(call, &options, status, err);
     odb_call__sequence_dispose(&ways.sequence);
     odb_call__samples_dispose(&ways.samples);
     odb_call__over_dispose(&ways.over);
