@@ -361,7 +361,8 @@ static void words_text(const struct odb_sequence *s, struct odb_buf *out)
     for (size_t k = 0; k < s->plan->steps && s->logits >= 0; k++) {
         const struct odb_step_token *t = &s->seen[k].token;
         known += t->known;
-        silent += s->seen[k].judged && (!t->known || isnan(t->kl));
+        bool gave = s->seen[k].judged && !odb_sample_unknown(&s->forced.items.items[k]);
+        silent += gave && (!t->known || isnan(t->kl));
         same += t->known && t->reference == t->target;
         if (!t->known || isnan(t->kl))
             continue;

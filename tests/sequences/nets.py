@@ -307,6 +307,16 @@ def stream():
     return net
 
 
+def rereads():
+    """A state that is read again after its successor was made: right unless that is in place."""
+    net = Net(17)
+    x = net.input('x', [1, 4])
+    cache = net.input('cache', [1, 4])
+    declare(net, net.op('Add', [cache, x], name='/update'), 'updated_cache', [1, 4])
+    declare(net, net.op('Mul', [cache, 'updated_cache'], name='/read'), 'y', [1, 4])
+    return net
+
+
 NETS = {
     'append': decoder_append,
     'batch': lambda: decoder_append(batch=3),
@@ -321,6 +331,7 @@ NETS = {
     'forgets': lambda: recurrent(-2.0),
     'begins': begins,
     'stream': stream,
+    'rereads': rereads,
 }
 
 if __name__ == '__main__':

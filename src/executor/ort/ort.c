@@ -411,6 +411,63 @@ static enum odb_status ort_check_inputs(const struct ort *ort, const struct odb_
     return ODB_OK;
 }
 
+/* Values of one run, by place. */
+struct ort_run {
+    const char **names;            /* of what is fed */
+    const struct odb_tensor **fed; /* borrowed */
+    struct ort_value **in, **out;  /* owned; an output that is there before the run: it shares */
+    bool *lent;                    /* [n_in] an output has this input's value */
+    size_t n_in, n_out;
+};
+
+static void ort_run_dispose(const struct ort *ort, struct ort_run *r)
+{
+    for (size_t i = 0; i < r->n_in; i++)
+        if (!r->lent[i])
+            ort->api.release_value(r->in[i]);
+    for (size_t i = 0; i < r->n_out; i++)
+        if (r->out[i])
+            ort->api.release_value(r->out[i]);
+    free(r->names);
+    free(r->fed);
+    free(r->in);
+    free(r->out);
+    free(r->lent);
+}
+
+static enum odb_status ort_feed(struct ort *ort, struct ort_run *r, const struct odb_named *inputs,
+                                size_t n, struct odb_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        enum odb_status status = ort_value_in(ort, inputs[i].tensor, &r->in[r->n_in], err);
+        r->names[r->n_in] = inputs[i].name;
+        r->fed[r->n_in] = inputs[i].tensor;
+        r->n_in += r->in[r->n_in] != NULL;
+        if (status != ODB_OK)
+            return odb_error_at(err, "%s", inputs[i].name);
+    }
+    return ODB_OK;
+}
+
+/* An output gets the value of the input that it is to be written over, with a copy of what that is
+ * fed, which others read as well. */
+static enum odb_status ort_share(struct ort *ort, struct ort_run *r, size_t o, const char *output,
+                                 struct odb_error *err)
+{
+    for (size_t i = 0; i < r->n_in; i++) {
+        bool dense = r->fed[i]->kind == ODB_TENSOR && r->fed[i]->dtype != ODB_STRING;
+        if (r->lent[i] || !dense || !ort_shared(&ort->options, output, r->names[i]))
+            continue;
+        ort->api.release_value(r->in[i]);
+        r->in[i] = NULL;
+        enum odb_status status = ort_value_copy(ort, r->fed[i], &r->in[i], err);
+        r->out[o] = r->in[i];
+        r->lent[i] = true;
+        return status;
+    }
+    return ODB_OK;
+}
+
 static enum odb_status ort_execute(void *self, const struct odb_named *inputs, size_t n_inputs,
                                    const char *const *names, size_t n_outputs,
                                    struct odb_tensor **outputs, struct odb_error *err)
@@ -419,44 +476,33 @@ static enum odb_status ort_execute(void *self, const struct odb_named *inputs, s
     if (!ort->session)
         return odb_fail(err, ODB_E_EXECUTOR, "no model is loaded");
     ODB_TRY(ort_check_inputs(ort, inputs, n_inputs, err));
-    const char **in_names = odb_new_n(const char *, n_inputs + 1);
-    struct ort_value **in = odb_new_n(struct ort_value *, n_inputs + 1);
-    struct ort_value **out = odb_new_n(struct ort_value *, n_outputs + 1);
-    enum odb_status status = ODB_OK;
-    size_t fed = 0;
-    for (size_t i = 0; i < n_inputs; i++) {
-        status = ort_value_in(ort, inputs[i].tensor, &in[fed], err);
-        if (status != ODB_OK)
-            odb_error_at(err, "%s", inputs[i].name);
-        in_names[fed] = inputs[i].name;
-        fed += in[fed] != NULL;
-        if (status != ODB_OK)
-            goto out;
-    }
-    ORT_TRY_OUT(run(ort->session, ort->run_options, in_names, (const struct ort_value *const *)in,
-                    fed, names, n_outputs, out));
-    for (size_t i = 0; i < n_outputs; i++) {
-        struct ort_value *value = out[i];
-        out[i] = NULL;
+    struct ort_run r = {.names = odb_new_n(const char *, n_inputs + 1),
+                        .fed = odb_new_n(const struct odb_tensor *, n_inputs + 1),
+                        .in = odb_new_n(struct ort_value *, n_inputs + 1),
+                        .out = odb_new_n(struct ort_value *, n_outputs + 1),
+                        .lent = odb_new_n(bool, n_inputs + 1),
+                        .n_out = n_outputs};
+    enum odb_status status = ort_feed(ort, &r, inputs, n_inputs, err);
+    for (size_t i = 0; i < n_outputs && status == ODB_OK; i++)
+        status = ort_share(ort, &r, i, names[i], err);
+    if (status == ODB_OK)
+        status = ort_check(ort,
+                           ort->api.run(ort->session, ort->run_options, r.names,
+                                        (const struct ort_value *const *)r.in, r.n_in, names,
+                                        n_outputs, r.out),
+                           err);
+    for (size_t i = 0; i < n_outputs && status == ODB_OK; i++) {
+        struct ort_value *value = r.out[i];
+        r.out[i] = NULL;
         if (!value)
             continue;
         status = ort_value_out(ort, value, &outputs[i], err);
         if (status == ODB_OK)
             status = ort_wrap_optional(ort, names[i], &outputs[i], err);
-        if (status != ODB_OK) {
+        if (status != ODB_OK)
             odb_error_at(err, "%s", names[i]);
-            goto out;
-        }
     }
-out:
-    for (size_t i = 0; i < fed; i++)
-        ort->api.release_value(in[i]);
-    for (size_t i = 0; i < n_outputs; i++)
-        if (out[i])
-            ort->api.release_value(out[i]);
-    free(in_names);
-    free(in);
-    free(out);
+    ort_run_dispose(ort, &r);
     return status;
 }
 

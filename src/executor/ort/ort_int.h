@@ -34,6 +34,7 @@ struct ort_options {
     ODB_VEC(struct odb_spec_option) config; /* owned: session config entries */
     ODB_VEC(char *) libraries;              /* owned: of custom operators, absolute */
     char *profile, *optimized;              /* owned: files to write, absolute; NULL: none */
+    char *share;                            /* owned: "OUTPUT=INPUT", see ort_shared(); NULL */
 };
 
 struct ort_port {
@@ -107,6 +108,8 @@ extern const struct odb_executor_setting ort_settings[];
 enum odb_status ort_read_options(struct ort_options *options, const struct odb_spec *spec,
                                  struct odb_error *err);
 void ort_options_dispose(struct ort_options *options);
+/* Whether that output is to be written over that input. */
+bool ort_shared(const struct ort_options *options, const char *output, const char *input);
 /* What a session is to be like. *out is the caller's, on failure too. */
 enum odb_status ort_session_options(struct ort *ort, struct ort_session_options **out,
                                     struct odb_error *err);
@@ -118,6 +121,9 @@ char *ort_provider_key(const char *name);
 /* *out stays NULL for an optional that holds nothing, and may be set on failure, too. */
 enum odb_status ort_value_in(struct ort *ort, const struct odb_tensor *t, struct ort_value **out,
                              struct odb_error *err);
+/* A value with memory of its own, which an output may be written into. Dense, no strings. */
+enum odb_status ort_value_copy(struct ort *ort, const struct odb_tensor *t, struct ort_value **out,
+                               struct odb_error *err);
 /* Takes value over, on failure too. */
 enum odb_status ort_value_out(struct ort *ort, struct ort_value *value_take,
                               struct odb_tensor **out, struct odb_error *err);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/star.h"
 #include "system/file.h"
 
 /* Where external data of a model that comes as bytes is. Optimisers want a path as well, so
@@ -192,6 +193,42 @@ static enum odb_status ort_out_file(const struct odb_spec *spec, const char *key
     return odb_error_at(err, "%s", spec->text);
 }
 
+static size_t ort_stars(const char *text, size_t len)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < len; i++)
+        n += text[i] == '*';
+    return n;
+}
+
+static enum odb_status ort_read_share(struct ort_options *options, const struct odb_spec *spec,
+                                      struct odb_error *err)
+{
+    const char *share = odb_spec_option(spec, "share");
+    const char *is = share ? strchr(share, '=') : NULL;
+    if (!share)
+        return ODB_OK;
+    size_t stars = is ? ort_stars(share, (size_t)(is - share)) : 0;
+    if (!is || is == share || !is[1] || stars > 1 || stars != ort_stars(is, strlen(is))) {
+        odb_fail(err, ODB_E_USAGE, "share=%s is not OUTPUT=INPUT, each with one * or none", share);
+        return odb_error_at(err, "%s", spec->text);
+    }
+    options->share = odb_xstrdup(share);
+    return ODB_OK;
+}
+
+bool ort_shared(const struct ort_options *options, const char *output, const char *input)
+{
+    const char *is = options->share ? strchr(options->share, '=') : NULL, *star;
+    size_t n;
+    if (!is || !odb_star_match(options->share, (size_t)(is - options->share), output, &star, &n))
+        return false;
+    char *name = odb_star_fill(is + 1, strlen(is + 1), star, n);
+    bool same = !strcmp(name, input);
+    free(name);
+    return same;
+}
+
 static enum odb_status ort_read_rest(struct ort_options *options, const struct odb_spec *spec,
                                      struct odb_error *err)
 {
@@ -214,6 +251,7 @@ static enum odb_status ort_read_rest(struct ort_options *options, const struct o
     ODB_TRY(odb_spec_whole(spec, "inter_threads", 0, 4096, &inter_threads, err));
     options->threads = (int)threads;
     options->inter_threads = (int)inter_threads;
+    ODB_TRY(ort_read_share(options, spec, err));
     ODB_TRY(ort_out_file(spec, "profile", &options->profile, err));
     return ort_out_file(spec, "optimized", &options->optimized, err);
 }
@@ -256,6 +294,7 @@ void ort_options_dispose(struct ort_options *options)
     free(options->providers.items);
     free(options->config.items);
     free(options->libraries.items);
+    free(options->share);
     free(options->profile);
     free(options->optimized);
 }
@@ -369,6 +408,9 @@ const struct odb_executor_option ort_rows[] = {
      false},
     {"library", "FILE,FILE...", NULL, "custom operators", false},
     ODB_RUNTIME_OPTION("its library, or a folder with it; else ONNXDBG_ORT names it"),
+    {"share", "OUTPUT=INPUT", NULL,
+     "an output is written over an input, as caches in place are: present.*=past_key_values.*",
+     false},
     {"profile", "FILE", NULL, "write ONNX Runtime's profile of the first model there", false},
     {"optimized", "FILE", NULL, "write the first model there as it was optimised", false},
     {NULL, NULL, NULL, NULL, false},

@@ -97,6 +97,17 @@ enum odb_status ort_value_in(struct ort *ort, const struct odb_tensor *t, struct
     return ODB_OK;
 }
 
+enum odb_status ort_value_copy(struct ort *ort, const struct odb_tensor *t, struct ort_value **out,
+                               struct odb_error *err)
+{
+    void *data = NULL;
+    ORT_TRY(create_tensor(ort->allocator, t->dims, (size_t)t->rank, ort_dtype(t->dtype), out));
+    ORT_TRY(tensor_data(*out, &data));
+    if (t->bytes)
+        memcpy(data, t->data, t->bytes);
+    return ODB_OK;
+}
+
 /* --- values out ------------------------------------------------------------------------------ */
 
 struct ort_storage {

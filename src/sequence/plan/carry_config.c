@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/star.h"
 #include "sequence/plan/plan_int.h"
 #include "system/file.h"
 
@@ -64,9 +65,9 @@ static void config_pair(struct odb_plan *plan, const char *in, const char *out)
         size_t n;
         int axis;
         if (plan->inputs.items[i].move == ODB_MOVE_CARRY ||
-            !plan_match(in, strlen(in), input->name, &star, &n))
+            !odb_star_match(in, strlen(in), input->name, &star, &n))
             continue;
-        char *name = plan_matched(out, strlen(out), star, n);
+        char *name = odb_star_fill(out, strlen(out), star, n);
         int output = plan_find_output(plan, name);
         free(name);
         if (output != ODB_NO_VALUE && !plan_is_carried(plan, output) &&

@@ -25,11 +25,6 @@ bool plan_is_carried(const struct odb_plan *plan, int output);
 /* Whether the model has a value for an input, so that it needs none: a weight, or what a state
  * begins with. */
 bool plan_weight(const struct odb_plan *plan, size_t i);
-/* Whether a name is of a pattern of len bytes, in which * stands for any text; star: what it stood
- * for, borrowed from the name, of *n bytes. */
-bool plan_match(const char *pattern, size_t len, const char *name, const char **star, size_t *n);
-/* The pattern with that in the place of its *; the caller's. */
-char *plan_matched(const char *pattern, size_t len, const char *star, size_t n);
 /* What was there is freed; NULL: nothing comes in its place. */
 void plan_text(char **to, const char *text);
 

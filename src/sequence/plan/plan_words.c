@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sequence/plan/formula.h"
+#include "base/star.h"
 #include "sequence/plan/plan_int.h"
 #include "system/file.h"
 
@@ -110,29 +111,6 @@ void plan_words_dispose(struct plan_words *words)
     free(words->items.items);
 }
 
-/* --- names with a star ------------------------------------------------------------------------ */
-
-bool plan_match(const char *pattern, size_t len, const char *name, const char **star, size_t *n)
-{
-    const char *at = memchr(pattern, '*', len);
-    size_t head = at ? (size_t)(at - pattern) : len, tail = at ? len - head - 1 : 0;
-    size_t size = strlen(name);
-    *star = name + head;
-    *n = at && size >= head + tail ? size - head - tail : 0;
-    return size >= head + tail && (at || size == len) && !strncmp(name, pattern, head) &&
-           !memcmp(name + size - tail, pattern + len - tail, tail);
-}
-
-char *plan_matched(const char *pattern, size_t len, const char *star, size_t n)
-{
-    const char *at = memchr(pattern, '*', len);
-    if (!at)
-        return odb_xstrndup(pattern, len);
-    size_t head = (size_t)(at - pattern);
-    return odb_xasprintf("%.*s%.*s%.*s", (int)head, pattern, (int)n, star, (int)(len - head - 1),
-                         at + 1);
-}
-
 /* --- carries ---------------------------------------------------------------------------------- */
 
 static void words_uncarry(struct odb_plan *plan, size_t i)
@@ -185,9 +163,9 @@ static enum odb_status words_carry(struct odb_plan *plan, const struct plan_word
         for (int side = 0; side < 2; side++) {
             const char *name = plan->model->graph->values[plan->inputs.items[i].value].name, *star;
             size_t n;
-            if (!plan_match(sides[side], lens[side], name, &star, &n))
+            if (!odb_star_match(sides[side], lens[side], name, &star, &n))
                 continue;
-            char *other = plan_matched(sides[!side], lens[!side], star, n);
+            char *other = odb_star_fill(sides[!side], lens[!side], star, n);
             int output = plan_find_output(plan, other);
             free(other);
             if (output == ODB_NO_VALUE)
@@ -433,8 +411,8 @@ static bool words_is_for_formulas(const struct odb_plan *plan, const struct plan
     if (strcmp(word->key, "feed") != 0)
         return false;
     for (size_t i = 0; i < plan->inputs.n; i++)
-        if (plan_match(word->value, strcspn(word->value, "="),
-                       plan->model->graph->values[plan->inputs.items[i].value].name, &star, &n))
+        if (odb_star_match(word->value, strcspn(word->value, "="),
+                           plan->model->graph->values[plan->inputs.items[i].value].name, &star, &n))
             return false;
     return true;
 }
@@ -447,7 +425,7 @@ static enum odb_status words_inputs(struct odb_plan *plan, const struct plan_wor
     for (size_t i = 0; i < plan->inputs.n; i++) {
         const char *name = plan->model->graph->values[plan->inputs.items[i].value].name, *star;
         size_t n;
-        if (!plan_match(word->value, len, name, &star, &n))
+        if (!odb_star_match(word->value, len, name, &star, &n))
             continue;
         found++;
         ODB_TRY(take(plan, word, i, equal ? equal + 1 : "", err));
