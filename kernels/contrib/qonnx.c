@@ -106,21 +106,18 @@ static size_t qonnx_place(const int64_t *at, const int64_t *steps, int rank)
     return (size_t)place;
 }
 
-/* zero NULL: there is none. */
-static enum odb_status qonnx_apply(struct odb_kern *k, const struct qonnx_grid *grid,
-                                   const struct odb_tensor *zero)
+static enum odb_status qonnx_apply(struct odb_kern *k, const struct qonnx_grid *grid)
 {
-    const struct odb_tensor *x = k->in[0], *scale = k->in[1];
+    const struct odb_tensor *x = k->in[0], *scale = k->in[1], *zero = k->in[2];
     struct odb_tensor *y = k->out[0];
     int64_t at[ODB_MAX_RANK], scales[ODB_MAX_RANK], zeros[ODB_MAX_RANK];
     ODB_TRY(qonnx_steps(k, scale, scales));
-    if (zero)
-        ODB_TRY(qonnx_steps(k, zero, zeros));
+    ODB_TRY(qonnx_steps(k, zero, zeros));
     for (size_t i = 0; i < x->count; i++) {
         odb_stride_coordinates(x->rank, x->dims, i, at);
         double v = odb_tensor_f64(x, i);
         double s = odb_tensor_f64(scale, qonnx_place(at, scales, x->rank));
-        double z = zero ? odb_tensor_f64(zero, qonnx_place(at, zeros, x->rank)) : 0;
+        double z = odb_tensor_f64(zero, qonnx_place(at, zeros, x->rank));
         if (y->dtype == ODB_F64)
             ((double *)y->data)[i] = qonnx_quant_double(grid, v, s, z);
         else
@@ -157,7 +154,7 @@ static enum odb_status qonnx_quant_run(struct odb_kern *k)
     grid.least = is_signed ? -exp2(width - 1) + narrow : 0;
     grid.most = is_signed ? exp2(width - 1) - 1 : exp2(width) - 1 - narrow;
     ODB_TRY(qonnx_rounding(k, &grid.how));
-    return qonnx_apply(k, &grid, k->in[2]);
+    return qonnx_apply(k, &grid);
 }
 
 static enum odb_status qonnx_bipolar_run(struct odb_kern *k)

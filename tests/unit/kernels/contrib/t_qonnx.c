@@ -55,6 +55,7 @@ static void test_qonnx__scales(void **state)
               "float[0,2]");
     FAILS(NULL, {"float[2,2] 1 1 1 1", "float[3] 1 1 1", "float[] 0", "float[] 8"});
     FAILS(NULL, {"float[2] 1 1", "float[2,1] 1 1", "float[] 0", "float[] 8"});
+    FAILS(NULL, {"float[2] 1 1", "float[] 1", "-", "float[] 8"});
     OP_EXPECT(0,
               OP("qonnx.custom_op.general::BipolarQuant", 1, NULL,
                  {"float[2,2] 3 0 -0.5 -3", "float[1,2] 0.5 2"}),
