@@ -81,8 +81,10 @@ void odb_probe_log_end(struct odb_probe_log *entry, const struct odb_graph *grap
     entry->remaining = event->remaining;
     entry->loads = event->loads;
     entry->runs = event->runs;
-    if (event->failure)
+    if (event->failure) {
+        free(entry->failure); /* of a verdict that is told once more */
         entry->failure = odb_xstrdup(event->failure);
+    }
     if (!seen || !seen->n || entry->within)
         return;
     for (size_t i = 0; i < seen->told; i++)
