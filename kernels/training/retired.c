@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operators that ai.onnx had as experiments and took back, and that ONNX Runtime still runs in
- * models of their time. All are chains of other operators and accumulate as these do.
+ * Operators that ai.onnx had as experiments and took back, and that models of their time have; most
+ * are run by ONNX Runtime to this day, FC by WinML and Caffe2. All are chains of other operators
+ * and accumulate as these do.
  */
 #include <string.h>
 
@@ -95,6 +96,36 @@ static void retired_crop(struct odb_chain *c)
                              odb_chain_list(c, axes, 2))));
 }
 ODB_CHAIN(retired_crop)
+
+/* x of [M, K] times the transpose of w of [N, K], plus b of [N]: K are all dimensions from `axis`
+ * (of w: axis_w) on; those of x in front of it stay. */
+static void retired_fc(struct odb_chain *c)
+{
+    const struct odb_tensor *const *in = c->k->in;
+    int64_t axis = odb_kern_int(c->k, "axis", 1), axis_w = odb_kern_int(c->k, "axis_w", 1);
+    int64_t dims[ODB_MAX_RANK + 1];
+    axis += axis < 0 ? in[0]->rank : 0;
+    axis_w += axis_w < 0 ? in[1]->rank : 0;
+    if (axis < 0 || axis >= in[0]->rank || axis_w < 0 || axis_w >= in[1]->rank) {
+        ODB_CHAIN_FAIL(c, "axis %lld or axis_w %lld is out of range", (long long)axis,
+                       (long long)axis_w);
+        return;
+    }
+    const struct odb_tensor *x =
+        ODB_STEP_WITH(c, "Flatten", 13, (in[0]), ODB_ATTRS(ODB_ATTR_I("axis", axis)));
+    const struct odb_tensor *w =
+        ODB_STEP_WITH(c, "Flatten", 13, (in[1]), ODB_ATTRS(ODB_ATTR_I("axis", axis_w)));
+    const struct odb_tensor *y =
+        ODB_STEP_WITH(c, "Gemm", 13, (x, w, in[2]), ODB_ATTRS(ODB_ATTR_I("transB", 1)));
+    if (!odb_chain_ok(c))
+        return;
+    memcpy(dims, in[0]->dims, (size_t)axis * sizeof *dims);
+    dims[axis] = w->dims[0];
+    odb_chain_give(c, 0,
+                   ODB_STEP_WITH(c, "Reshape", 14, (y, odb_chain_list(c, dims, (int)axis + 1)),
+                                 ODB_ATTRS(ODB_ATTR_I("allowzero", 1))));
+}
+ODB_CHAIN(retired_fc)
 
 static void retired_slice(struct odb_chain *c)
 {
@@ -203,6 +234,8 @@ static const struct odb_attr_spec retired_crop_attrs[] = {
     {"border", ODB_ATTR_INTS, NULL, false}, {"scale", ODB_ATTR_INTS, NULL, false}, {NULL}};
 static const struct odb_attr_spec retired_mvn_attrs[] = {
     RETIRED_INT("across_channels", "0"), RETIRED_INT("normalize_variance", "1"), {NULL}};
+static const struct odb_attr_spec retired_fc_attrs[] = {
+    RETIRED_INT("axis", "1"), RETIRED_INT("axis_w", "1"), {NULL}};
 #define RETIRED_SHAPE                                                                              \
     {"extra_shape", ODB_ATTR_INTS, NULL, false}, RETIRED_INT("input_as_shape", "0"),               \
     {                                                                                              \
@@ -235,6 +268,8 @@ const struct odb_op odb_ops_retired[] = {
                 ODB_TRAITS(ODB_IS_NONSTANDARD)),
     RETIRED_ROW("MeanVarianceNormalization", 1, 1, 1, ODB_OP_REAL, retired_mvn_attrs, retired_mvn,
                 RETIRED_HALF, ODB_HALVES(9, 13), ODB_TRAITS(ODB_IS_NONSTANDARD), ODB_STANDARD(9)),
+    RETIRED_ROW("FC", 1, 3, 3, ODB_OP_REAL, retired_fc_attrs, retired_fc, RETIRED_HALF, ODB_AS(0),
+                ODB_AS(0), ODB_NAMES("X,W,B", "Y"), ODB_TRAITS(ODB_IS_NONSTANDARD)),
     RETIRED_ROW("GivenTensorFill", 1, 0, 1, ODB_OP_EXACT, retired_given_attrs, retired_given_fill,
                 ODB_T_ANY, ODB_TRAITS(ODB_IS_NONSTANDARD)),
     RETIRED_ROW("ConstantFill", 1, 0, 1, ODB_OP_EXACT, retired_fill_attrs, retired_constant_fill,

@@ -240,6 +240,14 @@ static void test_retired__arithmetic(void **state)
               "float[1,2,1,1] 7 7");
     OP_FAILS(OP("ImageScaler", 7, "bias=1f,", {"float[1,2,1,1] 3 4"}));
     OP_LACKS(OP("ScaledTanh", 7, NULL, {"float[1] 3"}));
+    OP_EXPECT(0, OP("FC", 1, NULL, {"float[1,2] 1 2", "float[3,2] 1 0 0 1 1 1", "float[3] 0 0 9"}),
+              "float[1,3] 1 2 12");
+    OP_EXPECT(0,
+              OP("FC", 1, "axis=2 axis_w=-2",
+                 {"float[1,2,2,1] 1 2 3 4", "float[1,2,1] 1 -1", "float[1] 0.5"}),
+              "float[1,2,1] -0.5 -0.5");
+    OP_FAILS(OP("FC", 1, "axis=4", {"float[1,2] 1 2", "float[1,2] 1 0", "float[1] 0"}));
+    OP_FAILS(OP("FC", 1, NULL, {"float[1,2] 1 2", "float[1,3] 1 0 1", "float[1] 0"}));
     const struct op_call c = OP("Affine", 7, "alpha=0.3f beta=0.7f", {"float[9] random 1"});
     op_expect_modes(&c, 1e-6);
 }
