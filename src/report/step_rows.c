@@ -85,6 +85,8 @@ static void steps_row(struct odb_step_rows *steps, struct odb_step_row *row, con
     steps_token(row, json_object_get(step, "token"));
     steps_outputs(steps, row, json_object_get(step, "outputs"));
     row->forced.verdict = steps_verdict(step, "forced");
+    for (size_t o = 0; o < steps->n_outputs && row->why; o++) /* none was given */
+        row->verdicts[o] = row->forced.verdict;
 }
 
 struct odb_step_rows *odb_step_rows_read(const struct odb_report *report)

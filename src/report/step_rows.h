@@ -15,7 +15,7 @@ struct odb_step_row {
     struct odb_value_report forced;
     struct odb_number free;     /* error of the worst output with the target's own state */
     struct odb_number envelope; /* what rounding comes to there */
-    enum odb_verdict *verdicts; /* owned; [n_outputs], forced */
+    enum odb_verdict *verdicts; /* owned; [n_outputs]; where it could not be run, the step's */
     int worst;                  /* number of that output; -1: none */
     char *place;                /* owned: where in it the error stands; NULL: all over */
     char *why;                  /* owned: why it could not be run; NULL: it could */

@@ -72,9 +72,12 @@ enum ui_answer ui_cells_act(struct ui_view *view, const struct odb_command_call 
 /* " 3/7  filter: x" for titles. */
 void ui_cells_count(const struct ui_view *view, struct odb_buf *out);
 
+/* All but header, column and subject, for a view that has some of its own. */
+#define UI_CELLS_ROWS_OPS                                                                          \
+    .wraps = true, .counted = true, .rows = ui_cells_rows, .draw_row = ui_cells_draw_row,          \
+    .matches = ui_cells_matches, .filter = ui_cells_filter, .filtered = ui_cells_filtered
 #define UI_CELLS_OPS                                                                               \
-    .wraps = true, .counted = true, .header = ui_cells_header, .column = ui_cells_column,          \
-    .rows = ui_cells_rows, .draw_row = ui_cells_draw_row, .matches = ui_cells_matches,             \
-    .subject = ui_cells_subject, .filter = ui_cells_filter, .filtered = ui_cells_filtered
+    UI_CELLS_ROWS_OPS, .header = ui_cells_header, .column = ui_cells_column,                       \
+                       .subject = ui_cells_subject
 
 #endif

@@ -52,7 +52,7 @@ static char *steps_token(const struct odb_step_row *row)
 static char *steps_worst(const struct odb_step_rows *steps, const struct odb_step_row *row)
 {
     if (row->why)
-        return odb_xstrdup(row->why);
+        return odb_xasprintf("%s: %s", odb_verdict_name(row->forced.verdict), row->why);
     if (row->worst < 0 || row->forced.verdict == ODB_VERDICT_UNTESTED)
         return NULL;
     return row->place ? odb_xasprintf("%s, %s", steps->outputs[row->worst], row->place)
@@ -195,14 +195,8 @@ const struct ui_view_ops ui_steps_view = {
     .title = steps_title,
     .prepare = steps_prepare,
     .act = steps_act,
-    .wraps = true,
-    .counted = true,
     .header = steps_header,
     .column = ui_cells_column,
-    .rows = ui_cells_rows,
-    .draw_row = ui_cells_draw_row,
-    .matches = ui_cells_matches,
     .subject = ui_cells_subject,
-    .filter = ui_cells_filter,
-    .filtered = ui_cells_filtered,
+    UI_CELLS_ROWS_OPS,
 };

@@ -55,7 +55,7 @@ static void test_step_rows__worst(void **state)
     assert_true(second->chooses && second->target == 9 && !second->tie);
     assert_int_equal(steps->rows[2].worst, -1);
     assert_int_equal(steps->rows[2].forced.verdict, ODB_VERDICT_CRASH);
-    assert_int_equal(steps->rows[2].verdicts[1], ODB_VERDICT_UNTESTED);
+    assert_int_equal(steps->rows[2].verdicts[1], ODB_VERDICT_CRASH);
     assert_string_equal(steps->rows[2].why, "it died");
     odb_step_rows_free(steps);
 }
