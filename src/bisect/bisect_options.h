@@ -10,6 +10,7 @@
 #include "run/hooks.h"
 #include "bisect/strategy.h"
 
+struct odb_ahead;
 struct odb_answers;
 struct odb_encodings;
 struct odb_own_rows;
@@ -45,6 +46,8 @@ struct odb_bisect_options {
     uint64_t seed;           /* of noisy runs and jitter */
     struct odb_trace *trace; /* borrowed: the reference's values, made before for the same model,
                                 feeds, reference and expect; NULL: made here, once per search */
+    struct odb_ahead *ahead; /* borrowed: the target, which was begun before; NULL: it is begun when
+                                it is asked first */
     const struct odb_answers
         *answers;      /* borrowed: what the target answered to the same search, stopped before its
                           end, and will; NULL: answers are not kept */

@@ -103,7 +103,7 @@ static enum odb_status explains_one(const struct search_case *c, struct findings
 enum odb_status explains_culprits(const struct search_case *c, struct findings *f,
                                   struct odb_error *err)
 {
-    double so_far = odb_clock() - c->start, budget = c->options->explain_seconds;
+    double so_far = odb_clock() - c->start.seconds, budget = c->options->explain_seconds;
     size_t wanted = 0, n = ODB_MIN(f->report->culprits.n, (size_t)EXPLAINS_MOST);
     enum odb_status status = ODB_OK;
     for (size_t i = 0; i < n; i++)

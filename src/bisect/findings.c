@@ -29,7 +29,9 @@ struct findings_book {
 
 /* The step that goes on now. */
 struct findings_step {
-    double start;
+    struct odb_spent start;
+    struct odb_spent within;          /* findings_within(), then */
+    struct odb_spent noisy, replayed; /* of the trace, when the search began */
     struct odb_target_stats stats;
     struct odb_target_stats inside; /* loads and runs of searches in bodies, and their seconds */
     size_t inside_models;
@@ -52,7 +54,7 @@ void findings_begin(struct findings *f, const struct search_case *c, struct odb_
     book->values = report->values;
     book->shown = report->given;
     book->step = odb_new(struct findings_step);
-    book->step->start = odb_clock();
+    book->step->start = odb_spent_now();
     *f = (struct findings){.report = report,
                            .values = book->values,
                            .shown = book->shown,
@@ -79,6 +81,22 @@ static void findings_new_plain(struct findings *f)
     f->verdicts = odb_new_n(struct odb_value_report, f->book->n_plain);
 }
 
+/* What the making of the trace took, part by part. */
+static void findings_spent_reference(struct findings *f)
+{
+    const struct odb_trace *trace = f->book->of->trace;
+    const struct odb_trace *own = trace->own ? trace->own : trace;
+    struct odb_report *report = f->book->report;
+    struct odb_spent parts = odb_spent_plus(own->golden_made, own->noise_made);
+    odb_report_spent(report, "reference", odb_spent_less(trace->made, parts), 0);
+    odb_report_spent(report, "golden", own->golden_made, 0);
+    odb_report_spent(report, "noise", own->noise_made, 0);
+    report->reference_seconds = trace->made.seconds;
+    report->golden_seconds = own->golden_made.seconds;
+    f->book->step->noisy = own->noisy;
+    f->book->step->replayed = trace->replayed;
+}
+
 void findings_know(struct findings *f)
 {
     const struct search_case *c = f->book->of;
@@ -89,13 +107,14 @@ void findings_know(struct findings *f)
     for (size_t v = 0; v < c->graph->n_values; v++)
         f->exchanged[v] = ODB_NO_VALUE;
     report->n_unsupported = c->trace->n_unsupported;
-    findings_step_end(f, "reference",
-                      c->trace->reference_spec
-                          ? "every value, asked of %s; what it lacks and the noise "
-                            "by the CPU"
-                          : "every value by the reference and in float64",
-                      c->trace->reference_spec);
-    report->reference_seconds = c->trace->seconds;
+    findings_step_turn(f, "reference",
+                       c->trace->reference_spec
+                           ? "every value, asked of %s; what it lacks and the noise "
+                             "by the CPU"
+                           : "every value by the reference and in float64",
+                       c->trace->reference_spec);
+    report->steps.items[report->steps.n - 1].seconds = c->trace->made.seconds;
+    findings_spent_reference(f);
 }
 
 static void findings_drop_plain(struct findings *f)
@@ -160,10 +179,18 @@ void findings_dispose(struct findings *f)
 /* --- steps -------------------------------------------------------------------------------------
  */
 
+/* What the target was asked by the search; that something was asked before it is not seen. */
 static struct odb_target_stats findings_stats(const struct findings *f)
 {
-    struct odb_pool *pool = f->book->of->pool;
-    return pool ? odb_pool_stats(pool) : (struct odb_target_stats){0};
+    const struct search_case *c = f->book->of;
+    struct odb_target_stats stats = {0};
+    if (c->pool)
+        stats = odb_pool_stats(c->pool);
+    if (c->pool && c->prober->ahead) {
+        struct odb_target_stats unclaimed = odb_ahead_unclaimed(c->prober->ahead);
+        odb_target_stats_less(&stats, &unclaimed);
+    }
+    return stats;
 }
 
 void findings_phase(const struct findings *f, const char *phase, size_t total)
@@ -173,27 +200,46 @@ void findings_phase(const struct findings *f, const char *phase, size_t total)
     odb_hooks_phase(&c->options->hooks, phase, total);
 }
 
+/* The trace's own, which are phases beside the steps. */
+static struct odb_spent findings_within(const struct findings *f)
+{
+    const struct odb_trace *trace = f->book->of->trace;
+    const struct odb_trace *own = trace && trace->own ? trace->own : trace;
+    return trace ? odb_spent_plus(own->noisy, trace->replayed) : (struct odb_spent){0};
+}
+
+static struct odb_target_stats findings_stats_since(const struct findings *f,
+                                                    const struct odb_target_stats *then)
+{
+    struct odb_target_stats stats = findings_stats(f);
+    odb_target_stats_less(&stats, then);
+    return stats;
+}
+
 struct findings_pause findings_step_pause(const struct findings *f)
 {
     const struct findings_step *step = f->book->step;
-    struct odb_target_stats now = findings_stats(f);
-    return (struct findings_pause){now.loads - step->stats.loads, now.runs - step->stats.runs,
-                                   odb_clock() - step->start};
+    struct findings_pause pause = {.stats = findings_stats_since(f, &step->stats),
+                                   .within = odb_spent_less(findings_within(f), step->within)};
+    odb_spent_since(&pause.spent, step->start);
+    return pause;
+}
+
+static void findings_step_start(struct findings *f)
+{
+    struct findings_step *step = f->book->step;
+    step->start = odb_spent_now();
+    step->within = findings_within(f);
+    step->stats = findings_stats(f);
 }
 
 void findings_step_resume(struct findings *f, struct findings_pause spent)
 {
     struct findings_step *step = f->book->step;
-    step->stats = findings_stats(f);
-    step->stats.loads -= spent.loads;
-    step->stats.runs -= spent.runs;
-    step->start = odb_clock() - spent.seconds;
-}
-
-static void findings_step_start(struct findings *f)
-{
-    f->book->step->start = odb_clock();
-    f->book->step->stats = findings_stats(f);
+    findings_step_start(f);
+    step->stats = findings_stats_since(f, &spent.stats);
+    step->start = odb_spent_less(step->start, spent.spent);
+    step->within = odb_spent_less(step->within, spent.within);
 }
 
 void findings_step_begin(struct findings *f, const char *phase)
@@ -206,19 +252,20 @@ ODB_PRINTF(3, 0)
 static void findings_step_write(struct findings *f, const char *step, const char *why, va_list args)
 {
     const struct findings_step *begun = f->book->step;
-    struct odb_target_stats now = findings_stats(f);
+    struct odb_report *report = f->book->report;
+    struct odb_target_stats asked = findings_stats_since(f, &begun->stats);
+    struct odb_spent spent = {0}, within = odb_spent_less(findings_within(f), begun->within);
+    double target = asked.load_seconds + asked.run_seconds;
     char line[400];
     odb_text_vfit(line, sizeof line, why, args);
-    double target =
-        now.load_seconds + now.run_seconds - begun->stats.load_seconds - begun->stats.run_seconds;
-    double seconds = odb_clock() - begun->start;
-    f->book->report->reference_seconds += fmax(seconds - target, 0); /* replays and noise */
-    odb_push(&f->book->report->steps,
-             (struct odb_search_step){.step = step,
-                                      .why = odb_xstrdup(line),
-                                      .loads = now.loads - begun->stats.loads,
-                                      .runs = now.runs - begun->stats.runs,
-                                      .seconds = seconds});
+    odb_spent_since(&spent, begun->start);
+    report->reference_seconds += fmax(spent.seconds - target, 0); /* replays and noise */
+    odb_push(&report->steps, (struct odb_search_step){.step = step,
+                                                      .why = odb_xstrdup(line),
+                                                      .loads = asked.loads,
+                                                      .runs = asked.runs,
+                                                      .seconds = spent.seconds});
+    odb_report_spent(report, step, odb_spent_less(spent, within), target);
 }
 
 void findings_step_end(struct findings *f, const char *step, const char *why, ...)
@@ -243,7 +290,7 @@ void findings_expect(struct findings *f, const char *what, size_t loads, double 
     const struct search_case *c = f->book->of;
     struct odb_forecast *forecast = &f->book->report->forecast;
     *forecast = (struct odb_forecast){what, c->prober->now->loads + loads,
-                                      odb_clock() - c->start + seconds};
+                                      odb_clock() - c->start.seconds + seconds};
     odb_hooks_tell(&c->options->hooks, (struct odb_search_event){.what = ODB_EVENT_FORECAST,
                                                                  .text = what,
                                                                  .node = ODB_NO_NODE,
@@ -647,6 +694,28 @@ static void findings_conclude_target(struct findings *f)
         findings_warn(f, "a worker of the target is out: %s", odb_pool_trouble(pool));
 }
 
+/* What the trace took meanwhile, and what no step did. */
+static void findings_conclude_phases(struct findings *f)
+{
+    const struct search_case *c = f->book->of;
+    const struct odb_trace *trace = c->trace, *own = trace && trace->own ? trace->own : trace;
+    const struct findings_step *step = f->book->step;
+    struct odb_report *report = f->book->report;
+    struct odb_spent all = {0};
+    odb_spent_since(&all, c->start);
+    report->seconds = all.seconds;
+    report->processor_seconds = all.processor;
+    if (trace) {
+        struct odb_spent noisy = odb_spent_less(own->noisy, step->noisy);
+        odb_report_spent(report, "noise", noisy, 0);
+        odb_report_spent(report, "replay", odb_spent_less(trace->replayed, step->replayed), 0);
+        report->noise_seconds = own->noise_made.seconds + noisy.seconds;
+    }
+    for (size_t i = 0; i < report->phases.n; i++)
+        all = odb_spent_less(all, report->phases.items[i].spent);
+    odb_report_spent(report, "other", all, 0);
+}
+
 void findings_conclude(struct findings *f)
 {
     const struct search_case *c = f->book->of;
@@ -655,15 +724,11 @@ void findings_conclude(struct findings *f)
     if (c->pool)
         findings_conclude_target(f);
     if (c->trace) {
-        const struct odb_trace *own = c->trace->own ? c->trace->own : c->trace;
-        report->golden_seconds = own->golden_seconds;
-        report->noise_seconds = own->noise_seconds;
         odb_firsts_find(&report->reference_firsts, c->graph, c->feeds, c->trace->ref);
         odb_firsts_find(&report->target_firsts, c->graph, c->feeds, report->given);
     }
     odb_host_put(&host);
     report->host = odb_xstrdup(odb_buf_text(&host));
     odb_buf_dispose(&host);
-    report->seconds = odb_clock() - c->start;
-    report->processor_seconds = odb_processor_clock() - c->processor_start;
+    findings_conclude_phases(f);
 }

@@ -25,6 +25,7 @@ struct findings_kept {
     struct odb_error refusal;        /* hunt.c: of the prefix that was refused last, as sought */
     struct odb_error refused_why;    /* refused.c: of the one that ends in the first node lacked */
     struct broken_state *broken;     /* broken.c, freed by broken_dispose() */
+    struct odb_ahead *third;         /* third.c, freed by third_forget() */
     double load, run;                /* plain.c: seconds of the plain run */
 };
 
@@ -77,8 +78,8 @@ void findings_step_turn(struct findings *f, const char *step, const char *why, .
     ODB_PRINTF(3, 4);
 /* A step within another one: what the outer one has spent until then, and goes on from. */
 struct findings_pause {
-    size_t loads, runs;
-    double seconds;
+    struct odb_target_stats stats;
+    struct odb_spent spent, within;
 };
 struct findings_pause findings_step_pause(const struct findings *f);
 void findings_step_resume(struct findings *f, struct findings_pause spent);

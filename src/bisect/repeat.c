@@ -399,7 +399,7 @@ enum odb_status repeat_runs(const struct search_case *c, struct findings *f, str
         ODB_TRY(repeat_once(c, f, false, &ran, err));
         if (repeats->runs == 2 && !c->options->repeat) {
             size_t known = odb_probe_known_again(c->prober);
-            double so_far = odb_clock() - c->start + c->trace->seconds;
+            double so_far = odb_clock() - c->start.seconds + c->trace->made.seconds;
             want = known ? known + 1 : repeat_fits(repeat_state(f), so_far);
         }
         if (repeats->differ && !c->options->repeat)
@@ -468,7 +468,7 @@ enum odb_status repeat_doubt(const struct search_case *c, struct findings *f, st
     size_t before = repeats->runs;
     bool differed = repeats->differ;
     size_t want =
-        before + repeat_fits(repeat_state(f), odb_clock() - c->start - spent / REPEAT_SHARE);
+        before + repeat_fits(repeat_state(f), odb_clock() - c->start.seconds - spent / REPEAT_SHARE);
     ODB_TRY(repeat_once(c, f, true, &ran, err));
     while (ran && repeats->runs < want && !(repeats->differ && !differed))
         ODB_TRY(repeat_once(c, f, false, &ran, err));

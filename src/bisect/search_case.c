@@ -17,8 +17,7 @@ void search_case_begin(struct search_case_made *out, const struct odb_model *mod
                                             .graph = model->graph,
                                             .feeds = feeds,
                                             .options = options,
-                                            .start = odb_clock(),
-                                            .processor_start = odb_processor_clock()}};
+                                            .start = odb_spent_now()}};
     out->is.prober = &out->prober;
 }
 
@@ -49,7 +48,8 @@ enum odb_status search_case_trace(struct search_case_made *made, struct odb_erro
         ODB_TRY(odb_reference_make(&made->trace, made->is.model, made->is.feeds, &how, err));
     made->is.trace = options->trace ? options->trace : made->trace;
     made->is.trace->hooks = options->hooks;
-    made->is.start -= options->trace ? options->trace->seconds : 0;
+    if (options->trace)
+        made->is.start = odb_spent_less(made->is.start, options->trace->made);
     made->is.judge = (struct odb_judge){made->is.trace, &options->tolerance, NULL};
     case_know_values(made);
     return ODB_OK;
@@ -64,9 +64,14 @@ enum odb_status search_case_connect(struct search_case_made *made, struct odb_er
     }
     made->is.trace->phase = "start of the target";
     odb_hooks_phase(&options->hooks, made->is.trace->phase, 0);
-    ODB_TRY(odb_probe_pool(&made->pool, options->target, &options->hooks, err));
+    bool ahead = odb_ahead_is(options->ahead, options->target);
+    if (ahead)
+        ODB_TRY(odb_ahead_pool(options->ahead, &made->pool, err));
+    else
+        ODB_TRY(odb_probe_pool(&made->pool, options->target, &options->hooks, err));
     odb_prober_init(&made->prober, made->is.model, made->is.feeds, made->is.trace, made->pool,
                     options->hooks);
+    made->prober.ahead = ahead ? options->ahead : NULL;
     made->prober.answers = options->answers;
     made->prober.scope = options->scope;
     if (options->max_outputs && !options->scope) /* a body is another model */

@@ -33,8 +33,7 @@ struct search_case {
                            cannot make up for; NULL: none */
     const bool *pinned; /* [n_values] held to the reference's values; NULL: none */
     const struct search_case *unpinned; /* the case without pins; NULL: it is this one */
-    double start;                       /* of the search, the reference included: odb_clock() */
-    double processor_start;             /* odb_processor_clock(), then */
+    struct odb_spent start; /* odb_spent_now() when the search began, the reference included */
 };
 
 /* A case, and what it is made of. Its owner must not move it. */

@@ -231,8 +231,8 @@ struct blame_replay {
 static enum odb_status blame_run(const struct blame_replay *r, enum odb_precision precision,
                                  uint64_t seed, struct odb_tensor **out, struct odb_error *err)
 {
-    return odb_cpu_node_simulated(r->judge->trace->cpu, r->node, precision, seed, r->in, r->given,
-                                  r->simulated, out, err);
+    return odb_trace_replay(r->judge->trace, r->node, precision, seed, r->in, r->given,
+                            r->simulated, out, err);
 }
 
 static void blame_drop(struct odb_tensor **out, int n)

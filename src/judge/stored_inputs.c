@@ -46,7 +46,7 @@ static void stored_drop(struct odb_tensor **list, size_t n)
     free(list);
 }
 
-enum odb_status odb_inputs_reach(struct odb_reach *out, const struct odb_trace *trace, int node,
+enum odb_status odb_inputs_reach(struct odb_reach *out, struct odb_trace *trace, int node,
                                  struct odb_tensor *const *in, struct odb_tensor *const *given,
                                  enum odb_simulated simulated, struct odb_tensor *const *exact,
                                  struct odb_error *err)
@@ -64,8 +64,8 @@ enum odb_status odb_inputs_reach(struct odb_reach *out, const struct odb_trace *
                 status = odb_half_step_off(
                     &moved[i], in[i], STORED_SEED + run * (uint64_t)n->n_in + (uint64_t)i, err);
         bool ran = status == ODB_OK &&
-                   odb_cpu_node_simulated(trace->cpu, node, ODB_PREC_F64, trace->seed, moved, given,
-                                          simulated, made, &ignored) == ODB_OK;
+                   odb_trace_replay(trace, node, ODB_PREC_F64, trace->seed, moved, given, simulated,
+                                    made, &ignored) == ODB_OK;
         for (int o = 0; o < n->n_out && ran; o++)
             stored_raise(&out[o], made[o], exact[o]);
         stored_drop(made, (size_t)n->n_out);

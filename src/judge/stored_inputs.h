@@ -22,7 +22,7 @@ bool odb_inputs_stored(const struct odb_node *node, struct odb_tensor *const *in
 /* How far half a step in each element of the stored inputs moves the outputs of a node, by runs in
  * which these go up or down at random. in, given and simulated are those of the replay, exact:
  * [n_out] what came of it in float64, or NULL. out: [n_out]. */
-enum odb_status odb_inputs_reach(struct odb_reach *out, const struct odb_trace *trace, int node,
+enum odb_status odb_inputs_reach(struct odb_reach *out, struct odb_trace *trace, int node,
                                  struct odb_tensor *const *in, struct odb_tensor *const *given,
                                  enum odb_simulated simulated, struct odb_tensor *const *exact,
                                  struct odb_error *err) ODB_MUST_USE;

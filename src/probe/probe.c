@@ -945,6 +945,71 @@ static void probe_cut_free(void *arg)
     free(cut);
 }
 
+/* --- before the search ------------------------------------------------------------------------ */
+
+struct odb_probe_cut *odb_probe__whole(const struct odb_prober *prober, bool load)
+{
+    const struct odb_graph *graph = prober->model->graph;
+    int *values = odb_new_n(int, graph->n_outputs + 1);
+    struct odb_probe probe = {.what = "", .values = values};
+    struct odb_probe_cut *cut = NULL;
+    for (size_t o = 0; o < graph->n_outputs; o++)
+        if (graph->values[graph->outputs[o]].producer != ODB_NO_NODE)
+            values[probe.n_values++] = graph->outputs[o];
+    if (!prober->recorded && !odb_probe_in_pieces(prober))
+        cut = probe_cut_new(prober, &probe, load);
+    if (cut && (cut->status != ODB_OK || !cut->whole || !cut->n_names)) {
+        probe_cut_free(cut);
+        cut = NULL;
+    }
+    free(values);
+    return cut;
+}
+
+enum odb_status odb_probe__ask(struct odb_probe_cut *cut, struct odb_target *target)
+{
+    probe_ask(cut, target);
+    return cut->status;
+}
+
+bool odb_probe__same(const struct odb_probe_cut *a, const struct odb_probe_cut *b)
+{
+    bool same = a->whole && b->whole && a->load == b->load && a->n_in == b->n_in &&
+                a->n_out == b->n_out && a->n_feeds == b->n_feeds;
+    for (size_t i = 0; same && i < a->n_feeds; i++)
+        same = a->feeds[i].tensor == b->feeds[i].tensor;
+    for (size_t i = 0; same && i < a->n_in; i++)
+        same = a->in[i].value == b->in[i].value;
+    for (size_t o = 0; same && o < a->n_out; o++)
+        same = a->out[o].value == b->out[o].value;
+    return same;
+}
+
+void odb_probe__cut_free(struct odb_probe_cut *cut)
+{
+    probe_cut_free(cut);
+}
+
+/* Takes the answer that is there already. */
+static bool probe_claim(const struct odb_prober *prober, struct odb_probe_cut *cut)
+{
+    struct odb_probe_cut *had = prober->ahead ? odb_ahead_claim(prober->ahead, cut) : NULL;
+    if (!had || had->status == ODB_CANCELLED)
+        return false;
+    cut->outputs = had->outputs;
+    had->outputs = NULL;
+    cut->times = had->times;
+    had->times.list = (typeof(had->times.list)){0};
+    cut->status = had->status;
+    cut->err = had->err;
+    cut->loads = had->loads;
+    cut->runs = had->runs;
+    cut->seconds = had->seconds;
+    return true;
+}
+
+/* --- begun and run ---------------------------------------------------------------------------- */
+
 static void probe_begin(struct odb_prober *prober, struct odb_probe *probe, bool beside)
 {
     if (odb_pool_workers(prober->pool) == 1 || odb_probe_in_pieces(prober))
@@ -1060,7 +1125,8 @@ static void probe_ask_own(struct odb_prober *prober, struct odb_probe *probe,
         if (prober->refeed)
             probe_name_model(cut, !prober->reshapes, name);
         cut->load = cut->load && (!name[0] || strcmp(name, prober->now->model) != 0);
-        probe_ask(cut, odb_pool_target(prober->pool));
+        if (!probe_claim(prober, cut))
+            probe_ask(cut, odb_pool_target(prober->pool));
         snprintf(prober->now->loaded, sizeof prober->now->loaded, "%s", cut->what);
         snprintf(prober->now->model, sizeof prober->now->model, "%s",
                  cut->status == ODB_OK ? name : "");

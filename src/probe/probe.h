@@ -7,8 +7,9 @@
 #define ODB_PROBE_PROBE_H
 
 #include "base/map.h"
+#include "probe/ahead.h"
 #include "probe/answers.h"
-#include "probe/parts_taken.h"
+#include "judge/parts_taken.h"
 #include "run/probe_kind.h"
 #include "run/feeds.h"
 #include "run/hooks.h"
@@ -54,6 +55,8 @@ struct odb_prober {
                            weights, for there are targets that take nothing else there */
     const bool *pinned; /* borrowed; [n_values] fed with the trace's values, whatever makes them;
                            NULL: none */
+    struct odb_ahead *ahead; /* borrowed: answers that the target gave before the search began;
+                                NULL: none */
     struct odb_probing *now; /* owned; of one with pins, that one's of which it was made */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A probe that is more than the target may hold at once, as probe.c (which asks) and pieces.c (what
- * is asked) share it.
+ * What probe.c, which asks, shares: with pieces.c a probe that is more than the target may hold at
+ * once, with ahead.c what is asked before the search does.
  */
 #ifndef ODB_PROBE_PROBE_INT_H
 #define ODB_PROBE_PROBE_INT_H
@@ -23,5 +23,14 @@ size_t odb_probe__pieces(const struct odb_prober *prober, const struct odb_probe
 enum odb_status odb_probe__by_pieces(struct odb_prober *prober, struct odb_probe *probe,
                                      const bool *nodes, const int *stops, size_t n,
                                      struct odb_tensor **made, struct odb_error *err) ODB_MUST_USE;
+
+/* The question of a plain run: the model's own file, and all outputs that nodes make. NULL: other
+ * bytes would have to be loaded. load: false: what is loaded is run again. */
+struct odb_probe_cut *odb_probe__whole(const struct odb_prober *prober, bool load);
+/* Puts it, and keeps the answer in it. */
+enum odb_status odb_probe__ask(struct odb_probe_cut *cut, struct odb_target *target);
+/* Whether both are plain runs of the same file, with the same inputs and outputs. */
+bool odb_probe__same(const struct odb_probe_cut *a, const struct odb_probe_cut *b);
+void odb_probe__cut_free(struct odb_probe_cut *cut);
 
 #endif

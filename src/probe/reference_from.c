@@ -301,7 +301,7 @@ static enum odb_status reference_make(struct odb_trace **out, const struct odb_m
 {
     struct odb_trace *trace = odb_trace__new(model, feeds, options);
     struct reference_source reference = {0}, golden = {0};
-    double start = odb_clock();
+    struct odb_spent start = odb_spent_now();
     bool by_golden = options->golden_from && !options->only;
     bool cpu_golden = !by_golden && !options->golden_is_reference;
     enum odb_status status;
@@ -325,7 +325,7 @@ static enum odb_status reference_make(struct odb_trace **out, const struct odb_m
 out:
     reference_source_dispose(&reference, model->graph->n_values);
     reference_source_dispose(&golden, model->graph->n_values);
-    trace->seconds = odb_clock() - start;
+    odb_spent_since(&trace->made, start);
     if (status == ODB_OK)
         *out = trace;
     else

@@ -404,7 +404,7 @@ static enum odb_status trace_noisy_run(struct odb_trace *trace, struct odb_error
                             .values = odb_new_n(struct odb_tensor *, graph->n_values),
                             .hooks = &trace->hooks,
                             .phase = phase};
-    double start = odb_clock();
+    struct odb_spent start = odb_spent_now();
     snprintf(phase, sizeof phase, "noisy run %d", trace->noisy_runs + 1);
     enum odb_status status =
         odb_trace__walk(&run, ODB_PREC_NOISY, trace->seed + 1 + (uint64_t)trace->noisy_runs, true,
@@ -412,7 +412,7 @@ static enum odb_status trace_noisy_run(struct odb_trace *trace, struct odb_error
     for (size_t v = 0; v < graph->n_values; v++)
         odb_tensor_unref(run.values[v]);
     free(run.values);
-    trace->noise_seconds += odb_clock() - start;
+    odb_spent_since(&trace->noisy, start);
     if (status == ODB_OK)
         trace->noisy_runs++;
     if (trace->phase)
@@ -453,6 +453,18 @@ enum odb_status odb_trace_noise(struct odb_trace *trace, int value, double error
     }
     *noise = trace->noise[value];
     return ODB_OK;
+}
+
+enum odb_status odb_trace_replay(struct odb_trace *trace, int node, enum odb_precision precision,
+                                 uint64_t seed, struct odb_tensor *const *in,
+                                 struct odb_tensor *const *captured, enum odb_simulated simulated,
+                                 struct odb_tensor **out, struct odb_error *err)
+{
+    struct odb_spent start = odb_spent_now();
+    enum odb_status status = odb_cpu_node_simulated(trace->cpu, node, precision, seed, in, captured,
+                                                    simulated, out, err);
+    odb_spent_since(&trace->replayed, start);
+    return status;
 }
 
 /* --- making ----------------------------------------------------------------------------------- */
@@ -535,7 +547,7 @@ enum odb_status odb_trace__make_own(struct odb_trace **out, const struct odb_mod
                                     const struct odb_trace_options *options,
                                     struct odb_tensor *const *stand_in, struct odb_error *err)
 {
-    double start = odb_clock();
+    struct odb_spent start = odb_spent_now();
     struct odb_trace *trace = odb_trace__new(model, feeds, options);
     enum odb_status status = ODB_OK;
     struct trace_run run = {.trace = trace,
@@ -560,17 +572,19 @@ enum odb_status odb_trace__make_own(struct odb_trace **out, const struct odb_mod
     run.values = trace->golden;
     run.took = NULL;
     run.phase = "golden";
-    double golden = odb_clock();
+    struct odb_spent golden = odb_spent_now();
     ODB_TRY_OUT(
         odb_trace__walk(&run, options->golden, options->seed, false, trace_after_golden, err));
-    trace->golden_seconds = odb_clock() - golden;
+    odb_spent_since(&trace->golden_made, golden);
+    struct odb_spent noise = odb_spent_now();
     ODB_TRY_OUT(trace_first_noise(trace, &run, err));
     trace->hooks = options->hooks;
     while (trace->stepped && trace->noisy_runs < TRACE_NOISY_RUNS) /* means are always needed */
         ODB_TRY_OUT(trace_noisy_run(trace, err));
+    odb_spent_since(&trace->noise_made, noise);
     trace->hooks = (struct odb_search_hooks){0};
 out:
-    trace->seconds = odb_clock() - start;
+    odb_spent_since(&trace->made, start);
     if (status == ODB_OK)
         *out = trace;
     else

@@ -9,6 +9,7 @@
 #ifndef ODB_REFERENCE_TRACE_H
 #define ODB_REFERENCE_TRACE_H
 
+#include "base/clock.h"
 #include "run/feeds.h"
 #include "run/hooks.h"
 #include "interpret/cpu.h"
@@ -83,8 +84,10 @@ struct odb_trace {
     struct odb_search_hooks hooks; /* of the caller that judges by it now: noisy runs take long */
     const char *phase;             /* borrowed: what that is at, announced again after a noisy run;
                                       NULL: nothing */
-    double seconds;                /* until it was made */
-    double golden_seconds, noise_seconds; /* of runs over the model, so far */
+    struct odb_spent made;               /* until it was, the next two included */
+    struct odb_spent golden_made;        /* the run in float64 */
+    struct odb_spent noise_made;         /* what is known without noisy runs, or cannot wait */
+    struct odb_spent noisy, replayed;    /* so far: noisy runs, and odb_trace_replay() */
     struct odb_spill *spill; /* owned: takes what is kept, here and by the prober that asks the
                                 target */
     uint64_t touched, most;  /* bytes looked at since pages were given back, and at most */
@@ -146,6 +149,12 @@ void odb_trace_free(struct odb_trace *trace);
  * honest and accurate target never pays for them. */
 enum odb_status odb_trace_noise(struct odb_trace *trace, int value, double error, double factor,
                                 double *noise, struct odb_error *err) ODB_MUST_USE;
+
+/* One operator on other inputs than the reference's: odb_cpu_node_simulated(). */
+enum odb_status odb_trace_replay(struct odb_trace *trace, int node, enum odb_precision precision,
+                                 uint64_t seed, struct odb_tensor *const *in,
+                                 struct odb_tensor *const *captured, enum odb_simulated simulated,
+                                 struct odb_tensor **out, struct odb_error *err) ODB_MUST_USE;
 
 /* What a value looks like, for a cut: the CPU's own, where an executor may have given anything. May
  * be NULL. */

@@ -408,6 +408,7 @@ void odb_report_free(struct odb_report *report)
     free(report->pinned.items);
     free(report->warnings.items);
     free(report->steps.items);
+    free(report->phases.items);
     free(report->culprits.items);
     free(report->reference);
     free(report->target);
@@ -453,6 +454,22 @@ void odb_report_put_words(const struct odb_report *report, const char *indent, s
         odb_buf_putc(out, '\n');
     }
     free(words);
+}
+
+void odb_report_spent(struct odb_report *report, const char *name, struct odb_spent spent,
+                      double target_seconds)
+{
+    struct odb_phase *phase = NULL;
+    for (size_t i = 0; i < report->phases.n && !phase; i++)
+        if (!strcmp(report->phases.items[i].name, name))
+            phase = &report->phases.items[i];
+    if (!phase) {
+        odb_push(&report->phases, (struct odb_phase){.name = name});
+        phase = &report->phases.items[report->phases.n - 1];
+    }
+    phase->spent.seconds += spent.seconds;
+    phase->spent.processor += spent.processor;
+    phase->target_seconds += target_seconds;
 }
 
 void odb_report_warn(struct odb_report *report, const char *fmt, ...)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "compare/inspect/inspect.h"
 #include "compare/specials.h"
@@ -227,6 +228,15 @@ struct odb_search_step {
     double seconds;
 };
 
+/* What one kind of work took, in this process and in the target. All phases of a report are apart
+ * from one another, so that they add up. */
+struct odb_phase {
+    const char *name;       /* of a step, or "golden", "noise", "replay", "other"; static, or of the
+                               report's written */
+    struct odb_spent spent; /* the wait for the target included; the processors' of this process */
+    double target_seconds;  /* of the first: of its loads and runs */
+};
+
 /* What reading values does to the target: the model's outputs then, against those of the plain
  * run. */
 struct odb_observer {
@@ -325,6 +335,7 @@ struct odb_report {
     ODB_VEC(int) pinned;          /* nodes whose values were the reference's in the last run */
     enum odb_checked pinned_pass; /* in that run all outputs passed */
     ODB_VEC(struct odb_search_step) steps;
+    ODB_VEC(struct odb_phase) phases; /* in the order in which they came up */
     ODB_VEC(struct odb_setting_tried) settings; /* those that could be tried */
     ODB_VEC(struct odb_culprit) culprits;
     struct odb_value_report *values; /* owned; [n_values] */
@@ -374,6 +385,9 @@ void odb_culprit_dispose(struct odb_culprit *culprit);
 /* Appends the target's last words, safely shown and each line behind indent; nothing where there
  * are none, or no more than a culprit's text says already. */
 void odb_report_put_words(const struct odb_report *report, const char *indent, struct odb_buf *out);
+/* Adds to the phase of that name (static), which is made where there is none. */
+void odb_report_spent(struct odb_report *report, const char *name, struct odb_spent spent,
+                      double target_seconds);
 void odb_report_warn(struct odb_report *report, const char *fmt, ...) ODB_PRINTF(2, 3);
 void odb_report_note(struct odb_report *report, const char *fmt, ...) ODB_PRINTF(2, 3);
 

@@ -76,6 +76,21 @@ static json_t *report_steps(const struct odb_report *report)
     return steps;
 }
 
+static json_t *report_phases(const struct odb_report *report)
+{
+    json_t *phases = json_array();
+    for (size_t i = 0; i < report->phases.n; i++) {
+        const struct odb_phase *phase = &report->phases.items[i];
+        json_t *object = json_object();
+        report_set(object, "phase", odb_json_text(phase->name));
+        report_set(object, "seconds", odb_json_real(phase->spent.seconds));
+        report_set(object, "processor_seconds", odb_json_real(phase->spent.processor));
+        report_set(object, "target_seconds", odb_json_real(phase->target_seconds));
+        json_array_append_new(phases, object);
+    }
+    return phases;
+}
+
 static json_t *report_opinion(enum odb_opinion opinion)
 {
     return odb_json_text(odb_opinion_name(opinion));
@@ -465,6 +480,7 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "contributions", report_contributions(report));
     report_set(root, "settings", report_settings(report));
     report_set(root, "strategy", report_steps(report));
+    report_set(root, "phases", report_phases(report));
     report_set(root, "forecast", report_forecast(&report->forecast));
     report_set(root, "suspects_left", report_left(report));
     report_set(root, "proof", report_proof(&report->proof));

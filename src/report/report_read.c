@@ -426,6 +426,23 @@ static void read_steps(const struct reading *r, const json_t *list)
     }
 }
 
+static void read_phases(const struct reading *r, const json_t *list)
+{
+    static const struct read_row rows[] = {
+        {"seconds", offsetof(struct odb_phase, spent.seconds), read_real},
+        {"processor_seconds", offsetof(struct odb_phase, spent.processor), read_real},
+        {"target_seconds", offsetof(struct odb_phase, target_seconds), read_real},
+    };
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *json = json_array_get(list, i);
+        struct odb_phase phase = {.name = json_string_value(json_object_get(json, "phase"))};
+        if (!phase.name)
+            continue;
+        READ_ROWS(json, rows, &phase);
+        odb_push(&r->report->phases, phase);
+    }
+}
+
 /* Of nodes that look alike the first were asked for. */
 static void read_refused(const struct reading *r, const json_t *json)
 {
@@ -541,6 +558,7 @@ static void read_search(const struct reading *r, const json_t *json)
     read_contributions(r, json_object_get(json, "contributions"));
     read_settings(r, json_object_get(json, "settings"));
     read_steps(r, json_object_get(json, "strategy"));
+    read_phases(r, json_object_get(json, "phases"));
     read_forecast(r, json_object_get(json, "forecast"));
     read_proof(r, json_object_get(json, "proof"));
     read_observer(r, json_object_get(json, "observer"));

@@ -197,7 +197,7 @@ static enum odb_status shares_ask(struct shares *s, struct odb_error *err)
     struct findings *f = s->f;
     struct odb_contribution *list = odb_new_n(struct odb_contribution, c->graph->n_nodes);
     size_t n = shares_candidates(s, list), had = 0;
-    double end = odb_clock() + fmax(SHARES_SECONDS, 2 * c->trace->seconds);
+    double end = odb_clock() + fmax(SHARES_SECONDS, 2 * c->trace->made.seconds);
     enum odb_status status = ODB_OK;
     for (size_t i = 0; i < n && status == ODB_OK && odb_clock() < end; i++) {
         status = odb_hooks_cancelled(&c->options->hooks, err);

@@ -21,6 +21,15 @@
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
+/* A library that was begun ahead is there by now, or nearly. */
+static enum odb_status third_open(const struct search_case *c, struct findings *f, const char *spec,
+                                  struct odb_pool **out, struct odb_error *err)
+{
+    return odb_ahead_is(f->kept->third, spec)
+               ? odb_ahead_pool(f->kept->third, out, err)
+               : odb_probe_pool(out, spec, &c->options->hooks, err);
+}
+
 enum odb_opinion third_opinion_of(const struct search_case *c, struct findings *f, int index,
                                   int value, const char *spec, char **by)
 {
@@ -32,7 +41,7 @@ enum odb_opinion third_opinion_of(const struct search_case *c, struct findings *
     const struct odb_node *node = &c->graph->nodes[index];
     const struct odb_tensor *told = f->given[value];
     int slot = c->graph->values[value].slot;
-    if (!told || odb_probe_pool(&third, spec, &c->options->hooks, &ignored) != ODB_OK)
+    if (!told || third_open(c, f, spec, &third, &ignored) != ODB_OK)
         return ODB_OPINION_NONE;
     const bool *fed = c->trace->fed; /* what the target takes alone, and not in the model */
     c->trace->fed = NULL;
@@ -99,10 +108,31 @@ static const struct odb_executor_ops *third_of_target(const struct search_case *
     return NULL;
 }
 
-static bool third_available(const struct odb_executor_ops *row)
+/* Whether it is other code than the target and the reference. */
+static bool third_is_other(const struct search_case *c, const struct odb_executor_ops *row)
+{
+    return row != third_of_target(c) && !third_runs(c->trace->reference_spec, row);
+}
+
+static bool third_available(const struct findings *f, const struct odb_executor_ops *row)
 {
     char why[400];
-    return odb_executor_available(row, NULL, why, sizeof why);
+    return odb_ahead_is(f->kept->third, row->opinion) ||
+           odb_executor_available(row, NULL, why, sizeof why);
+}
+
+void third_begin(const struct search_case *c, struct findings *f)
+{
+    const struct odb_executor_ops *row;
+    for (int rank = 1; !f->kept->third && (row = odb_executor_independent(rank)); rank++)
+        if (third_is_other(c, row))
+            f->kept->third = odb_ahead_begin(row->opinion, NULL, &c->options->hooks);
+}
+
+void third_forget(struct findings *f)
+{
+    odb_ahead_free(f->kept->third);
+    f->kept->third = NULL;
 }
 
 /* Asks the libraries that are neither the target's nor the reference's, and cover the node: the
@@ -110,13 +140,12 @@ static bool third_available(const struct odb_executor_ops *row)
 static enum odb_opinion third_ask(const struct search_case *c, struct findings *f,
                                   const struct odb_culprit *culprit, char **by)
 {
-    const struct odb_executor_ops *target = third_of_target(c), *row;
+    const struct odb_executor_ops *row;
     enum odb_opinion opinion = ODB_OPINION_NONE;
     bool body = odb_node_has_body(&c->graph->nodes[culprit->node]);
     for (int rank = 1; opinion == ODB_OPINION_NONE && (row = odb_executor_independent(rank));
          rank++)
-        if (row != target && (row->bodies || !body) && !third_runs(c->trace->reference_spec, row) &&
-            third_available(row))
+        if (third_is_other(c, row) && (row->bodies || !body) && third_available(f, row))
             opinion = third_opinion_of(c, f, culprit->node, culprit->value, row->opinion, by);
     return opinion;
 }

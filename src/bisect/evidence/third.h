@@ -11,6 +11,10 @@
  * gives supports. by: its name and version, the caller's; NULL: not wanted. */
 enum odb_opinion third_opinion_of(const struct search_case *c, struct findings *f, int node,
                                   int value, const char *spec, char **by);
+/* Has the most independent of them started: it is going to be asked, and some take long. */
+void third_begin(const struct search_case *c, struct findings *f);
+/* It is not wanted any more. */
+void third_forget(struct findings *f);
 /* Runs the culprit alone on a third executor of other code, where one is there that covers it, and
  * on the target's own library without optimisations, and notes whom they support. told: the
  * executor that gave the reference, held against the CPU's operator there; NULL: it was not. */

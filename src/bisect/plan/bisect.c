@@ -49,6 +49,7 @@
 #include "bisect/strategy/recorded.h"
 #include "bisect/strategy/strategies.h"
 #include "bisect/evidence/reference_off.h"
+#include "bisect/evidence/third.h"
 #include "bisect/refusal/refused.h"
 #include "bisect/repeat.h"
 #include "judge/in_float.h"
@@ -333,6 +334,8 @@ static enum odb_status bisect_search(struct bisect *s, struct odb_error *err)
     if (odb_probe_refused(status))
         return bisect_around(s, status, err);
     ODB_TRY(status);
+    if (f->diverge && !c->options->no_opinion)
+        third_begin(c, f);
     ODB_TRY(plain_account(c, f, err));
     ODB_TRY(bisect_in_float(c, f, &in_float, err));
     if (in_float)
@@ -422,6 +425,7 @@ static void bisect_finish(struct bisect *s)
     }
     bisect_note_types(c, f);
     probed_forget(c, f);
+    third_forget(f);
     findings_unread(f, unread_count(c, f));
     findings_conclude(f);
     reference_dispose(f);

@@ -200,7 +200,7 @@ enum odb_status settings_try(const struct search_case *c, struct findings *f, se
     const struct odb_executor_ops *row = odb_executor_of(c->options->target);
     if (!row || !row->settings || !settings_wanted(c, f))
         return ODB_OK;
-    double start = odb_clock(), most = fmax(SETTINGS_SECONDS, start - c->start);
+    double start = odb_clock(), most = fmax(SETTINGS_SECONDS, start - c->start.seconds);
     size_t late = 0;
     enum odb_status status = ODB_OK;
     findings_step_begin(f, "settings");

@@ -46,7 +46,7 @@ static size_t forecast_half(const struct search_case *c)
 struct forecast forecast_reads(const struct search_case *c, const struct findings *f,
                                size_t batches)
 {
-    return forecast_of(c, f, (double)(batches * forecast_pieces(c)), 0, c->trace->seconds);
+    return forecast_of(c, f, (double)(batches * forecast_pieces(c)), 0, c->trace->made.seconds);
 }
 
 struct forecast forecast_cuts(const struct search_case *c, const struct findings *f, size_t batches)
@@ -83,7 +83,7 @@ struct forecast forecast_nodes(const struct search_case *c, const struct finding
 struct forecast forecast_alone(const struct search_case *c, const struct findings *f,
                                size_t batches)
 {
-    struct forecast forecast = forecast_of(c, f, 1, 0, c->trace->seconds);
+    struct forecast forecast = forecast_of(c, f, 1, 0, c->trace->made.seconds);
     (void)batches;
     forecast.loads = c->graph->n_nodes + forecast_evidence(c, f);
     return forecast;

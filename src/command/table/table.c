@@ -182,7 +182,7 @@ static const struct odb_command command_table[] = {
         .name = "bisect",
         .group = "find the fault",
         .args = args_model,
-        .options = OPTIONS(OPTS_SEARCH, OPTS_STRATEGY, ODB_OPTION_PROVE, ODB_OPTION_STRICT,
+        .options = OPTIONS(OPTS_SEARCH, OPTS_STRATEGY, ODB_OPTION_PROVE, ODB_OPTION_STRICT, ODB_OPTION_COSTS,
                            ODB_OPTION_NO_CHECKS, ODB_OPTION_NO_ENTER, ODB_OPTION_NO_EXPLAIN,
                            ODB_OPTION_JSON_FILE, ODB_OPTION_SESSION, ODB_OPTION_RETRY,
                            ODB_OPTION_AGAINST, ODB_OPTION_OVER, ODB_OPTION_OVER_ONLY,

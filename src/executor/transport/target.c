@@ -840,6 +840,18 @@ void odb_target_stats_add(struct odb_target_stats *sum, const struct odb_target_
     sum->relinks += more->relinks;
 }
 
+void odb_target_stats_less(struct odb_target_stats *sum, const struct odb_target_stats *before)
+{
+    sum->loads -= before->loads;
+    sum->runs -= before->runs;
+    sum->starts -= before->starts;
+    sum->load_seconds -= before->load_seconds;
+    sum->run_seconds -= before->run_seconds;
+    sum->model_bytes -= before->model_bytes;
+    sum->file_bytes -= before->file_bytes;
+    sum->relinks -= before->relinks;
+}
+
 bool odb_target_killed(const struct odb_target *target)
 {
     return target->killed;

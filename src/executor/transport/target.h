@@ -66,6 +66,8 @@ bool odb_target_recorded(const struct odb_target *target);
 const char *odb_target_description(const struct odb_target *target);
 struct odb_target_stats odb_target_stats(const struct odb_target *target);
 void odb_target_stats_add(struct odb_target_stats *sum, const struct odb_target_stats *more);
+/* Takes off what was there before. */
+void odb_target_stats_less(struct odb_target_stats *sum, const struct odb_target_stats *before);
 /* Appends the end (at most 4 KiB) of what the child printed since the last load, bytes as they
  * came; it is still to be had when the child is dead, until the next load. */
 void odb_target_words(const struct odb_target *target, struct odb_buf *out);

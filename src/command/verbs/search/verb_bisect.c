@@ -27,6 +27,7 @@
 
 #define BISECT_FULL 3   /* culprits told in full */
 #define BISECT_SHORT 20 /* and those with a line at least */
+#define BISECT_AGAIN 4  /* runs of the model, at most, before they are asked for */
 
 /* --- text --------------------------------------------------------------------------------- */
 
@@ -189,6 +190,18 @@ static void bisect_put_cost(const struct odb_report *report, struct odb_buf *out
         report->target_seconds, report->target_load_seconds, report->processor_seconds);
 }
 
+/* The same, part by part. */
+static void bisect_put_phases(const struct odb_report *report, struct odb_buf *out)
+{
+    odb_buf_printf(out, "\n%-12s %8s %10s %8s\n", "part", "seconds", "processors", "target");
+    for (size_t i = 0; i < report->phases.n; i++) {
+        const struct odb_phase *phase = &report->phases.items[i];
+        if (phase->spent.seconds >= 0.0005 || phase->spent.processor >= 0.0005)
+            odb_buf_printf(out, "%-12s %8.3f %10.3f %8.3f\n", phase->name, phase->spent.seconds,
+                           phase->spent.processor, phase->target_seconds);
+    }
+}
+
 static void bisect_put_words(const struct odb_report *report, struct odb_buf *out)
 {
     struct odb_buf words = ODB_BUF_INIT;
@@ -242,6 +255,8 @@ static enum odb_status bisect_publish(struct odb_command_call *call,
     }
     if (!instead)
         bisect_text(report, &out);
+    if (!instead && odb_call_option(call, ODB_OPTION_COSTS))
+        bisect_put_phases(report, &out);
     odb_call__print(call, &out);
     return status;
 }
@@ -344,6 +359,19 @@ struct bisect_ways {
     struct odb_call_sequence sequence;
 };
 
+/* The target starts and runs the model while the reference is made. Where answers are written down,
+ * so are questions, before they are put: then none is put ahead, nor where some are known. */
+static void bisect_begin_target(const struct odb_command_call *call,
+                                struct odb_bisect_options *options)
+{
+    const struct odb_ahead_whole whole = {.model = call->model,
+                                          .feeds = call->session->feeds,
+                                          .again = options->repeat ? (size_t)options->repeat - 1
+                                                                   : BISECT_AGAIN};
+    bool asks = !call->session->begun && !options->answers->n && !options->trace;
+    options->ahead = odb_ahead_begin(options->target, asks ? &whole : NULL, &options->hooks);
+}
+
 /* A report also where the reference failed, so that an older one is not taken for this search's. */
 static enum odb_status bisect_search(struct odb_command_call *call, const struct bisect_ways *ways,
                                      struct odb_bisect_options *options, struct odb_report **report,
@@ -361,14 +389,18 @@ static enum odb_status bisect_search(struct odb_command_call *call, const struct
         (*report)->outputs_diverge = samples->ranked->n_differ > 0;
         return odb_call__rank_stopped(samples->ranked, err);
     }
+    if (!against->model)
+        bisect_begin_target(call, options);
     enum odb_status status = odb_session_trace(call->session, &options->trace, options, err);
-    if (status != ODB_OK) {
+    if (status != ODB_OK)
         *report = odb_bisect_report(call->model, feeds, options);
-        return status;
-    }
-    return against->model
-               ? odb_against_bisect(report, &against->how, call->model, feeds, options, err)
-               : odb_bisect(report, call->model, feeds, options, err);
+    else
+        status = against->model
+                     ? odb_against_bisect(report, &against->how, call->model, feeds, options, err)
+                     : odb_bisect(report, call->model, feeds, options, err);
+    odb_ahead_free(options->ahead);
+    options->ahead = NULL;
+    return status;
 }
 
 static enum odb_status bisect_command(struct odb_command_call *call, struct bisect_ways *ways,

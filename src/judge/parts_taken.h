@@ -4,8 +4,8 @@
  * at: two refusals in the same words of parts that have nothing else in common speak for all parts
  * of the kind, as long as it took all of the model and none of that kind.
  */
-#ifndef ODB_PROBE_PARTS_TAKEN_H
-#define ODB_PROBE_PARTS_TAKEN_H
+#ifndef ODB_JUDGE_PARTS_TAKEN_H
+#define ODB_JUDGE_PARTS_TAKEN_H
 
 #include "executor/capabilities.h"
 #include "judge/signature.h"

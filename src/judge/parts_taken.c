@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "probe/parts_taken.h"
+#include "judge/parts_taken.h"
 
 #include <ctype.h>
 #include <stdlib.h>

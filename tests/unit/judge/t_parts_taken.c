@@ -2,7 +2,7 @@
  *
  * What refusals of parts say of all parts.
  */
-#include "probe/parts_taken.h"
+#include "judge/parts_taken.h"
 
 #include "tests/help/models.h"
 
