@@ -32,6 +32,8 @@ struct findings_step {
     struct odb_spent start;
     struct odb_spent within;          /* findings_within(), then */
     struct odb_spent noisy, replayed; /* of the trace, when the search began */
+    struct odb_spent apart;           /* findings_spent_apart() in this step */
+    double apart_target;
     struct odb_target_stats stats;
     struct odb_target_stats inside; /* loads and runs of searches in bodies, and their seconds */
     size_t inside_models;
@@ -231,6 +233,8 @@ static void findings_step_start(struct findings *f)
     step->start = odb_spent_now();
     step->within = findings_within(f);
     step->stats = findings_stats(f);
+    step->apart = (struct odb_spent){0};
+    step->apart_target = 0;
 }
 
 void findings_step_resume(struct findings *f, struct findings_pause spent)
@@ -265,7 +269,27 @@ static void findings_step_write(struct findings *f, const char *step, const char
                                                       .loads = asked.loads,
                                                       .runs = asked.runs,
                                                       .seconds = spent.seconds});
-    odb_report_spent(report, step, odb_spent_less(spent, within), target);
+    spent = odb_spent_less(odb_spent_less(spent, within), begun->apart);
+    odb_report_spent(report, step, spent, target - begun->apart_target);
+}
+
+struct findings_mark findings_mark(const struct findings *f)
+{
+    struct odb_target_stats stats = findings_stats(f);
+    return (struct findings_mark){odb_spent_now(), findings_within(f),
+                                  stats.load_seconds + stats.run_seconds};
+}
+
+void findings_spent_apart(struct findings *f, const char *part, struct findings_mark since)
+{
+    struct findings_step *step = f->book->step;
+    struct findings_mark now = findings_mark(f);
+    struct odb_spent spent = odb_spent_less(odb_spent_less(now.at, since.at),
+                                            odb_spent_less(now.within, since.within));
+    double target = now.target - since.target;
+    odb_report_spent(f->book->report, part, spent, target);
+    step->apart = odb_spent_plus(step->apart, spent);
+    step->apart_target += target;
 }
 
 void findings_step_end(struct findings *f, const char *step, const char *why, ...)

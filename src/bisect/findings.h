@@ -83,6 +83,14 @@ struct findings_pause {
 };
 struct findings_pause findings_step_pause(const struct findings *f);
 void findings_step_resume(struct findings *f, struct findings_pause spent);
+/* Where the costs stand. */
+struct findings_mark {
+    struct odb_spent at, within;
+    double target;
+};
+struct findings_mark findings_mark(const struct findings *f);
+/* What a step did since then is a part (static) of its own among the costs. */
+void findings_spent_apart(struct findings *f, const char *part, struct findings_mark since);
 /* Announces what goes on within a step. */
 void findings_phase(const struct findings *f, const char *phase, size_t total);
 /* So many loads and seconds more are to come, for this; in the report and told. */

@@ -172,7 +172,7 @@ static enum odb_status repeat_once(const struct search_case *c, struct findings 
     struct odb_tensor **again = odb_new_n(struct odb_tensor *, c->n_outputs);
     struct odb_probe probe = reading_plain(c, f, "the whole model again", again);
     struct odb_error why = ODB_ERROR_INIT;
-    double start = odb_clock();
+    struct findings_mark start = findings_mark(f);
     probe.aside = f->report->repeats.runs > 1 && !c->options->repeat;
     enum odb_status status =
         anew ? odb_probe_run(c->prober, &probe, &why) : odb_probe_again(c->prober, &probe, &why);
@@ -191,8 +191,10 @@ static enum odb_status repeat_once(const struct search_case *c, struct findings 
             repeat_follow(c, f, again);
     }
     struct repeat_state *state = repeat_state(f);
-    state->run = anew ? state->run : odb_clock() - start;
-    state->seconds += odb_clock() - start;
+    double took = fmax(odb_clock() - start.at.seconds, probe.seconds); /* or it was asked ahead */
+    state->run = anew ? state->run : took;
+    state->seconds += took;
+    findings_spent_apart(f, "repeat", start);
     odb_probe_tell(c->prober, &probe, shown, 0);
     odb_probe_drop(c->prober, &probe);
     free(again);

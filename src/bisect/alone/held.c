@@ -56,14 +56,9 @@ static bool held_unlike(const struct odb_tensor *a, size_t i, const struct odb_t
 
 static double held_rms(const struct odb_tensor *t)
 {
-    double sum = 0;
-    size_t n = 0;
-    for (size_t i = 0; i < t->count; i++) {
-        double v = odb_tensor_f64(t, i);
-        sum += isfinite(v) ? v * v : 0;
-        n += isfinite(v);
-    }
-    return n ? sqrt(sum / (double)n) : 0;
+    struct odb_gap gap;
+    odb_gap_measure(&gap, t, t);
+    return gap.rms;
 }
 
 /* A wrong value, and what is asked of those that it may hold. */
