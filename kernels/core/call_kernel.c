@@ -149,15 +149,34 @@ static void run_move(const struct odb_call *call, struct odb_tensor *t,
 
 /* Parts of 1: a rational approximation has as many digits behind the point as 1 has (MLAS computes
  * sigmoids so), so that a sigmoid of 0.001 is as far off as one of 0.9. By up to one unit of 1. */
+#define RUN_PARTS(name, ctype)                                                                     \
+    static ODB_SIMD void name(ctype *x, size_t begin, size_t end, double unit, uint64_t seed)      \
+    {                                                                                              \
+        for (size_t i = begin; i < end; i++) {                                                     \
+            double at = (double)(run_mix(seed + i) >> 11) * 0x1p-53, v = (double)x[i];             \
+            double moved = v + (2 * at - 1) * unit;                                                \
+            moved = moved < 0 ? 0 : moved > 1 ? 1 : moved;                                         \
+            x[i] = (ctype)(v > 0 && v < 1 ? moved : v);                                            \
+        }                                                                                          \
+    }
+RUN_PARTS(run_parts_32, odb_f32)
+RUN_PARTS(run_parts_64, odb_f64)
+#undef RUN_PARTS
+
+static void run_parts_block(void *arg, size_t begin, size_t end)
+{
+    const struct run_jitter *j = arg;
+    double unit = odb_dtype_info(j->dtype)->eps / 2;
+    if (j->dtype == ODB_F32)
+        run_parts_32(j->data, begin, end, unit, j->seed);
+    else if (j->dtype == ODB_F64)
+        run_parts_64(j->data, begin, end, unit, j->seed);
+}
+
 static void run_move_parts(const struct odb_call *call, struct odb_tensor *t)
 {
-    double unit = odb_dtype_info(t->dtype)->eps / 2;
-    uint64_t seed = run_mix(call->seed ^ 0x5167);
-    for (size_t i = 0; i < t->count; i++) {
-        double at = (double)(run_mix(seed + i) >> 11) * 0x1p-53, v = odb_tensor_f64(t, i);
-        if (v > 0 && v < 1)
-            odb_store_f64(t->dtype, t->data, i, fmin(fmax(v + (2 * at - 1) * unit, 0), 1));
-    }
+    struct run_jitter j = {.dtype = t->dtype, .data = t->data, .seed = run_mix(call->seed ^ 0x5167)};
+    odb_parallel_for(t->count, 1 << 16, run_parts_block, &j);
 }
 
 /* Rounds or moves the elements of t, which is not shared, as the precision wants; declared and salt

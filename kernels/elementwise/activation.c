@@ -139,7 +139,8 @@ ACT(gelu_tanh, ODB_EW_FLOATS, "", "", act_gelu_tanh(a, ACT_E))
  * of runtimes is a quotient of polynomials, which is off by up to two units in the last place of 1:
  * adding 3 rounds to these. */
 #define ACT_T(x) ((__typeof__(a))(x))
-#define ACT_TEXTBOOK_TANH(x) (ACT_T(ACT_T(tanh(x)) + 3) - 3)
+#define ACT_TANH(x) (2 * act_sigmoid(2.0 * (x), ACT_E) - 1)
+#define ACT_TEXTBOOK_TANH(x) (ACT_T(ACT_T(ACT_TANH(x)) + 3) - 3)
 #define ACT_TEXTBOOK_SIGMOID(x) (ACT_T(0.5) + ACT_T(0.5) * ACT_TEXTBOOK_TANH(ACT_T(0.5) * (x)))
 
 /* act_NAME(): the exact formula, or in noisy mode the textbook's. */
