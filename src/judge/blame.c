@@ -424,9 +424,14 @@ struct blame_extremes {
                   its order */
 };
 
+static double blame_edge(const struct odb_tensor *t)
+{
+    return pow(odb_dtype_info(odb_tensor_real(t))->max, BLAME_EDGE);
+}
+
 static struct blame_extremes blame_extremes_of(const struct odb_tensor *t)
 {
-    double edge = pow(odb_dtype_info(odb_tensor_real(t))->max, BLAME_EDGE);
+    double edge = blame_edge(t);
     struct blame_extremes found = {false, false};
     for (size_t i = 0; t->kind == ODB_TENSOR && i < t->count; i++) {
         double v = fabs(odb_tensor_f64(t, i));
@@ -434,6 +439,14 @@ static struct blame_extremes blame_extremes_of(const struct odb_tensor *t)
         found.edge = found.edge || (isfinite(v) && v > edge);
     }
     return found;
+}
+
+/* No element of t can be at the edge, by its distance from what it was compared with: the largest
+ * of n numbers is no more than sqrt(n) times their rms. */
+static bool blame_is_inside(const struct odb_tensor *t, const struct odb_gap *gap)
+{
+    return gap->comparable && gap->pattern &&
+           gap->rms * (sqrt((double)t->count) + gap->error) < blame_edge(t);
 }
 
 /* The target's inputs against the reference's: NaN or Inf that came in at other places, or, where
@@ -452,6 +465,8 @@ static struct blame_extremes blame_brought_in(const struct blame_replay *r,
         if (!blame_is_float(r->in[i]) || !ref || r->in[i] == ref)
             continue;
         odb_gap_measure(&gap, r->in[i], ref);
+        if (blame_is_inside(r->in[i], &gap))
+            continue;
         struct blame_extremes own = blame_extremes_of(r->in[i]), has = blame_extremes_of(ref);
         brought.odd = brought.odd || (gap.comparable ? !gap.pattern : own.odd && !has.odd);
         brought.edge = brought.edge || (own.edge && !has.edge);
