@@ -4,8 +4,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/processor.h"
+
 #if defined(__x86_64__)
-#include <cpuid.h>
 #include <immintrin.h>
 
 #define SHA256_KNOWN __attribute__((target("sha,sse4.1")))
@@ -21,13 +22,6 @@ static const uint32_t sha256_k[64] = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 };
-
-static bool sha256_can(void)
-{
-    unsigned a, b, c, d;
-    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_SHA) &&
-           __builtin_cpu_supports("sse4.1");
-}
 
 /* The instructions want the eight words of the state as A B E F and C D G H, highest first. */
 SHA256_KNOWN static void sha256_blocks(uint32_t state[8], const uint8_t *p, size_t blocks)
@@ -60,11 +54,6 @@ SHA256_KNOWN static void sha256_blocks(uint32_t state[8], const uint8_t *p, size
     _mm_storeu_si128((__m128i *)(state + 4), _mm_alignr_epi8(high, low, 8));
 }
 #else
-static bool sha256_can(void)
-{
-    return false;
-}
-
 static void sha256_blocks(uint32_t state[8], const uint8_t *p, size_t blocks)
 {
     (void)state, (void)p, (void)blocks;
@@ -76,7 +65,7 @@ void odb_sha256_update(SHA256_CTX *sha, const void *data, size_t size)
     const uint8_t *p = data;
     size_t held = (size_t)(sha->bitcount[0] / 8 % SHA256_BLOCK_LENGTH);
     size_t first = held ? SHA256_BLOCK_LENGTH - held : 0;
-    if (size >= first + SHA256_BLOCK_LENGTH && sha256_can()) {
+    if (size >= first + SHA256_BLOCK_LENGTH && odb_processor_has_sha()) {
         size_t blocks = (size - first) / SHA256_BLOCK_LENGTH;
         SHA256Update(sha, p, first);
         p += first;

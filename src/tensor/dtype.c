@@ -14,13 +14,13 @@
 
 #include <math.h>
 #if defined(__x86_64__) && defined(__GNUC__)
-#include <cpuid.h>
 #include <immintrin.h>
 #endif
 #include <string.h>
 #include <strings.h>
 
 #include "base/mem.h"
+#include "base/processor.h"
 #include "system/parallel.h"
 #include "base/simd.h"
 #include "tensor/tensor.h"
@@ -530,12 +530,6 @@ DTYPE_LOOP(loop_i64_i32, odb_i64, odb_i32, (int32_t)src[i])
 #if defined(__x86_64__) && defined(__GNUC__)
 #define DTYPE_F16C __attribute__((target("avx,f16c")))
 
-static bool dtype_has_f16c(void)
-{
-    unsigned a, b, c = 0, d; /* clang 14 cannot be asked for f16c by name */
-    return __builtin_cpu_supports("avx") && __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
-}
-
 DTYPE_F16C static void dtype_narrow_f16(void *restrict dst, const void *restrict src, size_t begin,
                                         size_t end)
 {
@@ -563,11 +557,6 @@ DTYPE_F16C static void dtype_widen_f16(void *restrict dst, const void *restrict 
 #else
 #define dtype_narrow_f16 loop_f32_f16
 #define dtype_widen_f16 loop_f16_f32
-
-static bool dtype_has_f16c(void)
-{
-    return false;
-}
 #endif
 
 typedef void (*dtype_loop_fn)(void *restrict dst, const void *restrict src, size_t begin,
@@ -614,9 +603,9 @@ static void dtype_convert_part(void *arg, size_t begin, size_t end)
 {
     const struct dtype_job *job = arg;
     dtype_loop_fn loop = dtype_loops[job->to][job->from];
-    if (job->to == ODB_F16 && job->from == ODB_F32 && dtype_has_f16c())
+    if (job->to == ODB_F16 && job->from == ODB_F32 && odb_processor_has_f16c())
         loop = dtype_narrow_f16;
-    else if (job->to == ODB_F32 && job->from == ODB_F16 && dtype_has_f16c())
+    else if (job->to == ODB_F32 && job->from == ODB_F16 && odb_processor_has_f16c())
         loop = dtype_widen_f16;
     if (loop)
         loop(job->dst, job->src, begin, end);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/processor.h"
+
+#include <stdatomic.h>
+
+enum { PROCESSOR_ASKED = 1, PROCESSOR_F16C = 2, PROCESSOR_SHA = 4 };
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+static int processor_ask(void)
+{
+    unsigned a, b = 0, c = 0, d;
+    int has = PROCESSOR_ASKED;
+    if (__get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) && __builtin_cpu_supports("avx"))
+        has |= PROCESSOR_F16C;
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_SHA) && __builtin_cpu_supports("sse4.1"))
+        has |= PROCESSOR_SHA;
+    return has;
+}
+#else
+static int processor_ask(void)
+{
+    return PROCESSOR_ASKED;
+}
+#endif
+
+/* Threads that ask at once get the same answer. */
+static bool processor_has(int what)
+{
+    static atomic_int known;
+    int has = atomic_load_explicit(&known, memory_order_relaxed);
+    if (!has) {
+        has = processor_ask();
+        atomic_store_explicit(&known, has, memory_order_relaxed);
+    }
+    return has & what;
+}
+
+bool odb_processor_has_f16c(void)
+{
+    return processor_has(PROCESSOR_F16C);
+}
+
+bool odb_processor_has_sha(void)
+{
+    return processor_has(PROCESSOR_SHA);
+}
