@@ -554,9 +554,23 @@ DTYPE_F16C static void dtype_widen_f16(void *restrict dst, const void *restrict 
     }
     loop_f16_f32(dst, src, i, end);
 }
+
+/* Doubles have quiet NaN in any case. */
+DTYPE_F16C static void dtype_widen_f16_f64(void *restrict dst, const void *restrict src,
+                                           size_t begin, size_t end)
+{
+    size_t i = begin;
+    for (; i + 8 <= end; i += 8) {
+        __m256 v = _mm256_cvtph_ps(_mm_loadu_si128((const void *)((const odb_u16 *)src + i)));
+        _mm256_storeu_pd((odb_f64 *)dst + i, _mm256_cvtps_pd(_mm256_castps256_ps128(v)));
+        _mm256_storeu_pd((odb_f64 *)dst + i + 4, _mm256_cvtps_pd(_mm256_extractf128_ps(v, 1)));
+    }
+    loop_f16_f64(dst, src, i, end);
+}
 #else
 #define dtype_narrow_f16 loop_f32_f16
 #define dtype_widen_f16 loop_f16_f32
+#define dtype_widen_f16_f64 loop_f16_f64
 #endif
 
 typedef void (*dtype_loop_fn)(void *restrict dst, const void *restrict src, size_t begin,
@@ -607,6 +621,8 @@ static void dtype_convert_part(void *arg, size_t begin, size_t end)
         loop = dtype_narrow_f16;
     else if (job->to == ODB_F32 && job->from == ODB_F16 && odb_processor_has_f16c())
         loop = dtype_widen_f16;
+    else if (job->to == ODB_F64 && job->from == ODB_F16 && odb_processor_has_f16c())
+        loop = dtype_widen_f16_f64;
     if (loop)
         loop(job->dst, job->src, begin, end);
     else
