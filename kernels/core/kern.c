@@ -236,9 +236,18 @@ static const struct odb_op *const kern_families[] = {
 #undef ODB_FAMILY
 };
 
-/* All rows, sorted by domain, name, since: built once, on first use. */
+#define KERN_SLOTS 4096 /* a power of two, several times as many as there are operators */
+
+/* The rows of one operator. */
+struct kern_slot {
+    const struct odb_op *const *rows; /* NULL: the slot is free */
+    size_t n;
+};
+
+/* All rows, sorted by domain, name, since, and an index by hash: built once, on first use. */
 static const struct odb_op **kern_rows;
 static size_t kern_n_rows;
+static struct kern_slot kern_slots[KERN_SLOTS];
 
 static int kern_name_order(const char *domain, const char *name, const struct odb_op *op)
 {
@@ -254,6 +263,22 @@ static int kern_row_order(const void *a, const void *b)
     return order ? order : x->since - y->since;
 }
 
+/* The slot of an operator, or the free one where it would be. A hash that is known (FNV-1a) will do:
+ * the names in the slots are ours. */
+static struct kern_slot *kern_slot(const char *domain, const char *name)
+{
+    uint32_t hash = 2166136261u;
+    for (const char *p = domain; *p; p++)
+        hash = (hash ^ (unsigned char)*p) * 16777619u;
+    for (const char *p = name; *p; p++)
+        hash = (hash ^ (unsigned char)*p) * 16777619u;
+    for (size_t i = hash ^ hash >> 16;; i++) {
+        struct kern_slot *slot = &kern_slots[i % KERN_SLOTS];
+        if (!slot->rows || kern_name_order(domain, name, slot->rows[0]) == 0)
+            return slot;
+    }
+}
+
 static void kern_build_rows(void)
 {
     ODB_VEC(const struct odb_op *) rows = {0};
@@ -264,6 +289,11 @@ static void kern_build_rows(void)
         qsort(rows.items, rows.n, sizeof *rows.items, kern_row_order);
     kern_rows = rows.items;
     kern_n_rows = rows.n;
+    for (size_t i = 0; i < rows.n; i++) {
+        struct kern_slot *slot = kern_slot(rows.items[i]->domain, rows.items[i]->name);
+        slot->rows = slot->rows ? slot->rows : &kern_rows[i];
+        slot->n++;
+    }
 }
 
 const struct odb_op *const *odb_op_table(size_t *n)
@@ -276,19 +306,10 @@ const struct odb_op *const *odb_op_table(size_t *n)
 
 const struct odb_op *const *odb_op_rows(const char *domain, const char *name, size_t *n)
 {
-    size_t low = 0, high, all;
-    const struct odb_op *const *rows = odb_op_table(&all);
-    high = all;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (kern_name_order(domain, name, rows[mid]) > 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    for (*n = 0; low + *n < all && kern_name_order(domain, name, rows[low + *n]) == 0;)
-        ++*n;
-    return *n ? rows + low : NULL;
+    (void)odb_op_table(n);
+    const struct kern_slot *slot = kern_slot(domain, name);
+    *n = slot->n;
+    return slot->rows;
 }
 
 /* Rows that were added, the newest first. A list that only grows needs no lock to be read. */

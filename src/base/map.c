@@ -98,41 +98,62 @@ void odb_map_free(struct odb_map *map)
     struct map_entry *entry, *next;
     if (!map)
         return;
-    HASH_ITER(hh, map->head, entry, next)
-    {
-        HASH_DEL(map->head, entry);
+    entry = map->head;
+    HASH_CLEAR(hh, map->head); /* the table; the list of entries stays */
+    for (; entry; entry = next) {
+        next = entry->hh.next;
         free(entry);
     }
     free(map);
 }
 
-static struct map_entry *map_find(const struct odb_map *map, const char *key)
+/* hash: of the key, which is of so many bytes. */
+static struct map_entry *map_find_hashed(const struct odb_map *map, const char *key, size_t len,
+                                         unsigned hash)
 {
     struct map_entry *entry = NULL;
-    if (map)
-        HASH_FIND_STR(map->head, key, entry);
+    HASH_FIND_BYHASHVALUE(hh, map->head, key, (unsigned)len, hash, entry);
     return entry;
+}
+
+static struct map_entry *map_find(const struct odb_map *map, const char *key)
+{
+    size_t len = strlen(key);
+    return map && map->head ? map_find_hashed(map, key, len, map_hash(key, len)) : NULL;
+}
+
+/* The entry of the key, which is made with this value where there is none. */
+static struct map_entry *map_entry(struct odb_map *map, const char *key, size_t value, bool *added)
+{
+    size_t len = strlen(key);
+    unsigned hash = map_hash(key, len);
+    struct map_entry *entry = map_find_hashed(map, key, len, hash);
+    *added = !entry;
+    if (entry)
+        return entry;
+    entry = odb_xcalloc(1, sizeof *entry + len + 1);
+    memcpy(entry->key, key, len + 1);
+    entry->value = value;
+    HASH_ADD_KEYPTR_BYHASHVALUE(hh, map->head, entry->key, (unsigned)len, hash, entry);
+    return entry;
+}
+
+size_t odb_map_enter(struct odb_map *map, const char *key, size_t value, bool *added)
+{
+    return map_entry(map, key, value, added)->value;
 }
 
 bool odb_map_add(struct odb_map *map, const char *key, size_t value)
 {
-    if (map_find(map, key))
-        return false;
-    size_t len = strlen(key);
-    struct map_entry *entry = odb_xcalloc(1, sizeof *entry + len + 1);
-    memcpy(entry->key, key, len + 1);
-    entry->value = value;
-    HASH_ADD_KEYPTR(hh, map->head, entry->key, (unsigned)len, entry);
-    return true;
+    bool added;
+    map_entry(map, key, value, &added);
+    return added;
 }
 
 void odb_map_set(struct odb_map *map, const char *key, size_t value)
 {
-    struct map_entry *entry = map_find(map, key);
-    if (entry)
-        entry->value = value;
-    else
-        odb_map_add(map, key, value);
+    bool added;
+    map_entry(map, key, value, &added)->value = value;
 }
 
 bool odb_map_get(const struct odb_map *map, const char *key, size_t *value)

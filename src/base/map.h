@@ -14,6 +14,8 @@ struct odb_map *odb_map_new(void);
 void odb_map_free(struct odb_map *map);
 /* Adds key, or changes nothing and returns false where it stands already. */
 bool odb_map_add(struct odb_map *map, const char *key, size_t value);
+/* The value of key, which is added with this one where there is none. */
+size_t odb_map_enter(struct odb_map *map, const char *key, size_t value, bool *added);
 /* Adds or replaces. */
 void odb_map_set(struct odb_map *map, const char *key, size_t value);
 bool odb_map_get(const struct odb_map *map, const char *key, size_t *value);

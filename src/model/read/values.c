@@ -23,19 +23,22 @@ static int load_find(const struct graph_load *load, const char *name)
     return odb_map_get(load->graph->by_name, name, &index) ? (int)index : ODB_NO_VALUE;
 }
 
-static int load_add(struct graph_load *load, const char *name)
+/* The value of the name, which is made where there is none. */
+static int load_enter(struct graph_load *load, const char *name, bool *added)
 {
-    int index = (int)load->values.n;
+    int index = (int)odb_map_enter(load->graph->by_name, name, load->values.n, added);
+    if (!*added)
+        return index;
     odb_push(&load->values,
              (struct odb_value){.name = name, .index = index, .producer = ODB_NO_NODE});
     odb_push(&load->sources, (struct value_source){.tensor = NULL});
-    odb_map_add(load->graph->by_name, name, (size_t)index);
     return index;
 }
 
 /* A value of this graph or, through captures, of one around it; ODB_NO_VALUE: of none. */
 static int load_resolve(struct graph_load *load, const char *name)
 {
+    bool added;
     int index = load_find(load, name);
     if (index != ODB_NO_VALUE || !load->outer)
         return index;
@@ -43,7 +46,7 @@ static int load_resolve(struct graph_load *load, const char *name)
     if (outer == ODB_NO_VALUE)
         return ODB_NO_VALUE;
     odb_push(&load->outer->captured, outer);
-    index = load_add(load, name);
+    index = load_enter(load, name, &added);
     load->values.items[index].is_outer = true;
     load->values.items[index].type = load->outer->values.items[outer].type;
     return index;
@@ -68,11 +71,12 @@ static enum odb_status load_inputs(struct graph_load *load, struct odb_error *er
     graph->inputs = arena_new_n(load->model->priv->arena, int, proto->n_input);
     for (size_t i = 0; i < proto->n_input; i++) {
         const char *name = text_of(proto->input[i]->name);
+        bool added;
         if (!*name)
             return odb_fail(err, ODB_E_MODEL, "graph input %zu has no name", i);
-        if (load_find(load, name) != ODB_NO_VALUE)
+        int index = graph->inputs[i] = load_enter(load, name, &added);
+        if (!added)
             return odb_fail(err, ODB_E_MODEL, "two graph inputs are called '%s'", name);
-        int index = graph->inputs[i] = load_add(load, name);
         load->values.items[index].is_input = true;
         load_type(load, index, proto->input[i]);
     }
@@ -89,9 +93,8 @@ static enum odb_status load_init(struct graph_load *load, const char *name,
         return ODB_OK; /* nothing can refer to it */
     struct odb_tensor *tensor, *packed = NULL;
     ODB_TRY(odb_model__keep_tensor(&tensor, load->model, dense, sparse, err));
-    int index = load_find(load, name);
-    if (index == ODB_NO_VALUE)
-        index = load_add(load, name);
+    bool added;
+    int index = load_enter(load, name, &added);
     struct odb_value *value = &load->values.items[index];
     if (!dense && !(value->type.known && value->type.kind == ODB_SPARSE)) {
         packed = tensor;
@@ -157,10 +160,11 @@ static enum odb_status load_outputs_of_nodes(struct graph_load *load, struct odb
             node->out[k] = ODB_NO_VALUE;
             if (!*name)
                 continue;
-            int index = load_find(load, name);
-            if (index != ODB_NO_VALUE)
+            bool added;
+            int index = load_enter(load, name, &added);
+            if (!added)
                 return load_twice(load, index, n, err);
-            node->out[k] = index = load_add(load, name);
+            node->out[k] = index;
             load->values.items[index].producer = (int)n;
             load->values.items[index].slot = k;
         }
