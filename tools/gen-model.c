@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * gen-model KIND [N] OUT.onnx [--bn] [--wide] [--seed S] [--external]
+ * gen-model KIND [N] OUT.onnx [--bn] [--wide] [--seed S] [--external] [--type T]
  */
 #include "tools/gen.h"
 
@@ -17,7 +17,8 @@ enum { LARGE = 100000000 };
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: gen-model KIND [N] OUT.onnx [--bn] [--wide] [--seed S] [--external]\n");
+    fprintf(stderr, "usage: gen-model KIND [N] OUT.onnx [--bn] [--wide] [--seed S] [--external] "
+                    "[--type f32|f16|int4]\n");
     for (const struct gen_kind *kind = gen_kinds; kind->name; kind++)
         fprintf(stderr, "    %-12s %s\n", kind->name, kind->help);
     return 2;
@@ -29,6 +30,17 @@ static bool number(const char *text, unsigned long long *value)
     errno = 0;
     *value = strtoull(text, &end, 10);
     return *text >= '0' && *text <= '9' && !*end && !errno;
+}
+
+static bool weights(const char *text, enum gen_weights *out)
+{
+    static const char *const words[] = {[GEN_F32] = "f32", [GEN_F16] = "f16", [GEN_INT4] = "int4"};
+    for (size_t i = 0; i < ODB_COUNT(words); i++) {
+        *out = (enum gen_weights)i;
+        if (!strcmp(words[i], text))
+            return true;
+    }
+    return false;
 }
 
 struct arguments {
@@ -51,6 +63,9 @@ static bool parse(struct arguments *args, int argc, char **argv)
             args->external = true;
         else if (!strcmp(argv[i], "--seed") && i + 1 < argc && number(argv[i + 1], &value))
             args->options.seed = value, i++;
+        else if (!strcmp(argv[i], "--type") && i + 1 < argc &&
+                 weights(argv[i + 1], &args->options.weights))
+            i++;
         else if (argv[i][0] == '-' || args->n == ODB_COUNT(args->names))
             return false;
         else
@@ -59,7 +74,8 @@ static bool parse(struct arguments *args, int argc, char **argv)
     bool counts =
         args->n && (!strcmp(args->names[0], "chain") || !strcmp(args->names[0], "large") ||
                     !strcmp(args->names[0], "decoder"));
-    if (args->n != (counts ? 3 : 2))
+    if (args->n != (counts ? 3 : 2) ||
+        (args->options.weights != GEN_F32 && strcmp(args->names[0], "decoder") != 0))
         return false;
     if (counts && (!number(args->names[1], &value) || value < (args->options.wide ? 17 : 1)))
         return false;

@@ -39,7 +39,7 @@ const char *gen_f(struct gen *g, const char *fmt, ...)
 
 /* Mean 0, variance 1, nearly normal: a sum of uniforms needs no libm, so every machine draws the
  * same bits. */
-static double gen_normal(struct gen *g)
+double gen_normal(struct gen *g)
 {
     double sum = 0;
     for (int i = 0; i < 4; i++)
@@ -67,7 +67,7 @@ static void gen_add_beside(struct gen *g, const char *name, const struct odb_ten
     g->data_size += gap + t->bytes;
 }
 
-static void gen_add(struct gen *g, const char *name, struct odb_tensor *t)
+void gen_add(struct gen *g, const char *name, struct odb_tensor *t)
 {
     if (g->options->data && t->bytes > GEN_INSIDE)
         gen_add_beside(g, name, t);
@@ -81,10 +81,9 @@ static void gen_add(struct gen *g, const char *name, struct odb_tensor *t)
 const char *gen_weight(struct gen *g, const char *name, int rank, const int64_t *dims, double mean,
                        double spread)
 {
-    struct odb_tensor *t = gen_tensor(ODB_F32, rank, dims);
-    odb_f32 *data = t->data;
+    struct odb_tensor *t = gen_tensor(g->floats, rank, dims);
     for (size_t i = 0; i < t->count; i++)
-        data[i] = (float)(mean + spread * gen_normal(g));
+        odb_store_f64(g->floats, t->data, i, mean + spread * gen_normal(g));
     gen_add(g, name, t);
     return name;
 }
@@ -961,7 +960,7 @@ const struct gen_kind gen_kinds[] = {
     {"bert-base", "12 layers, about 670 nodes, 440 MB", gen_bert_base},
     {"bert-tiny", "2 layers, about 130 nodes", gen_bert_tiny},
     {"chain", "as many cheap nodes as are asked for; --wide: 16 lanes that mix", gen_chain},
-    {"decoder", "a language model with so many MiB of weights", gen_decoder},
+    {"decoder", "a language model with so many MiB of weights; --type f16|int4", gen_decoder},
     {"large", "one value of so many MiB", gen_large},
     {"deform", "with custom::deform_conv2d", gen_deform},
     {"deform-onnx", "the same with DeformConv", gen_deform_onnx},
@@ -973,7 +972,7 @@ const struct gen_kind gen_kinds[] = {
 struct odb_builder *gen_model(const char *kind, const struct gen_options *options,
                               size_t *weight_bytes)
 {
-    struct gen g = {.options = options};
+    struct gen g = {.options = options, .floats = options->weights == GEN_F16 ? ODB_F16 : ODB_F32};
     odb_pcg64_seed(&g.random, options->seed);
     for (size_t i = 0; gen_kinds[i].name; i++)
         if (!strcmp(gen_kinds[i].name, kind))

@@ -12,13 +12,21 @@
 
 #include "model/write/build.h"
 
+/* What weights of matrices are held in. */
+enum gen_weights {
+    GEN_F32,
+    GEN_F16, /* and all other floats of the model */
+    GEN_INT4 /* in blocks, for MatMulNBits; the other floats are float32 */
+};
+
 struct gen_options {
     uint64_t seed;
-    size_t count; /* chain: nodes; large, decoder: MiB */
-    bool bn;      /* resnet50: BatchNormalization as nodes of its own */
-    bool wide;    /* chain: a graph of 16 lanes that mix, instead of a line */
-    FILE *data;   /* borrowed: takes the large weights as they are drawn, so that no more than one
-                     is held; NULL: they are in the model. Errors stay with it */
+    enum gen_weights weights; /* decoder */
+    size_t count;             /* chain: nodes; large, decoder: MiB */
+    bool bn;                  /* resnet50: BatchNormalization as nodes of its own */
+    bool wide;                /* chain: a graph of 16 lanes that mix, instead of a line */
+    FILE *data; /* borrowed: takes the large weights as they are drawn, so that no more than one
+                   is held; NULL: they are in the model. Errors stay with it */
     const char *data_name; /* borrowed: as the model is going to name it */
 };
 

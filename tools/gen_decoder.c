@@ -3,7 +3,8 @@
  * A language model as they are exported today: RMSNorm out of primitives, rotary positions,
  * attention whose keys and values have fewer heads than the queries (Ainslie et al. 2023), a gated
  * feed-forward part (Shazeer 2020). It is as deep as the weights that are asked for allow; from
- * 1 GiB on it is as wide as those of a billion parameters.
+ * 1 GiB on it is as wide as those of a billion parameters. Weights may be float16, with all that is
+ * computed, or four bits in blocks, as MatMulNBits has them.
  */
 #include <math.h>
 
@@ -18,23 +19,67 @@ struct decoder {
 static const struct decoder decoder_small = {256, 8, 2, 704, 1000, 16};
 static const struct decoder decoder_wide = {2048, 32, 8, 5632, 32000, 16};
 
-enum { DECODER_WIDE = 1024 /* MiB */ };
+enum {
+    DECODER_WIDE = 1024, /* MiB */
+    DECODER_BLOCK = 32,  /* weights of four bits that share a scale */
+    DECODER_CODES = 7    /* of either sign */
+};
 
-static size_t decoder_layers(const struct decoder *d, size_t mib)
+static size_t decoder_layers(const struct gen *g, const struct decoder *d)
 {
-    int64_t kv = d->hidden / d->heads * d->groups;
-    int64_t each = 2 * d->hidden * d->hidden + 2 * d->hidden * kv + 3 * d->hidden * d->inner;
-    int64_t rest = 2 * d->words * d->hidden, all = (int64_t)(mib << 20) / 4;
-    return all > rest + each ? (size_t)((all - rest + each - 1) / each) : 1;
+    const double sizes[] = {[GEN_F32] = 4, [GEN_F16] = 2, [GEN_INT4] = 0.5 + 4.0 / DECODER_BLOCK};
+    double size = sizes[g->options->weights], embedded = g->floats == ODB_F16 ? 2 : 4;
+    double kv = (double)(d->hidden / d->heads * d->groups), hidden = (double)d->hidden;
+    double each = size * (2 * hidden * hidden + 2 * hidden * kv + 3 * hidden * (double)d->inner);
+    double rest = (embedded + size) * (double)d->words * hidden;
+    double all = (double)g->options->count * 1048576;
+    return all > rest + each ? (size_t)ceil((all - rest) / each) : 1;
+}
+
+/* A matrix [out, in] of four bits: blocks of a row share a scale, 8 stands for 0. Codes are
+ * [out, blocks, bytes], scales [out * blocks]. */
+static const char *decoder_blocks(struct gen *g, const char *module, int64_t in, int64_t out,
+                                  double spread)
+{
+    const int64_t blocks = in / DECODER_BLOCK;
+    const int64_t dims[] = {out, blocks, DECODER_BLOCK / 2}, n = out * blocks;
+    struct odb_tensor *codes = gen_tensor(ODB_U8, 3, dims), *scales = gen_tensor(g->floats, 1, &n);
+    for (int64_t b = 0; b < n; b++) {
+        double w[DECODER_BLOCK], most = 0;
+        for (int i = 0; i < DECODER_BLOCK; i++) {
+            w[i] = spread * gen_normal(g);
+            most = fmax(most, fabs(w[i]));
+        }
+        odb_store_f64(g->floats, scales->data, (size_t)b, most / DECODER_CODES);
+        double scale = odb_load_f64(g->floats, scales->data, (size_t)b);
+        uint8_t *to = (uint8_t *)codes->data + b * DECODER_BLOCK / 2;
+        for (int i = 0; i < DECODER_BLOCK && scale > 0; i++)
+            to[i / 2] |= (uint8_t)((int)nearbyint(w[i] / scale) + 8) << i % 2 * 4;
+    }
+    const char *name = gen_f(g, "%s.weight", module), *by = gen_f(g, "%s.scales", module);
+    gen_add(g, name, codes);
+    gen_add(g, by, scales);
+    return gen_f(g, "%s %s", name, by);
 }
 
 /* x times a matrix, which has no bias. */
 static const char *decoder_linear(struct gen *g, const char *path, const char *module,
                                   const char *x, int64_t in, int64_t out, double gain)
 {
-    const char *w = gen_weight(g, gen_f(g, "%s.weight", module), 2, (int64_t[]){in, out}, 0,
-                               gain * sqrt(1.0 / (double)in));
-    return gen_binary(g, "MatMul", path, x, w);
+    double spread = gain * sqrt(1.0 / (double)in);
+    if (g->options->weights != GEN_INT4)
+        return gen_binary(
+            g, "MatMul", path, x,
+            gen_weight(g, gen_f(g, "%s.weight", module), 2, (int64_t[]){in, out}, 0, spread));
+    const char *name = gen_f(g, "/%s/MatMulNBits", path), *y = gen_f(g, "%s_output_0", name);
+    odb_build_node(g->b, "com.microsoft::MatMulNBits", name,
+                   gen_f(g, "%s %s", x, decoder_blocks(g, module, in, out, spread)), y);
+    odb_build_attr_int(g->b, "K", in);
+    odb_build_attr_int(g->b, "N", out);
+    odb_build_attr_int(g->b, "bits", 4);
+    odb_build_attr_int(g->b, "block_size", DECODER_BLOCK);
+    odb_build_attr_int(g->b, "accuracy_level", 1); /* sums in float32 */
+    return y;
 }
 
 static const char *decoder_norm(struct gen *g, const char *path, const char *module, const char *x,
@@ -55,10 +100,10 @@ static void decoder_positions(struct gen *g, struct decoder *d)
 {
     int64_t each = d->hidden / d->heads, half = each / 2;
     const int64_t dims[] = {1, 1, d->length, each};
-    struct odb_tensor *angles = gen_tensor(ODB_F32, 4, dims);
+    struct odb_tensor *angles = gen_tensor(g->floats, 4, dims);
     for (int64_t p = 0; p < d->length; p++)
         for (int64_t i = 0; i < each; i++)
-            odb_store_f64(ODB_F32, angles->data, (size_t)(p * each + i),
+            odb_store_f64(g->floats, angles->data, (size_t)(p * each + i),
                           (double)p * pow(10000, -(double)(i % half) / (double)half));
     odb_build_weight(g->b, "rotary.angles", angles);
     odb_tensor_unref(angles);
@@ -70,10 +115,10 @@ static void decoder_positions(struct gen *g, struct decoder *d)
 static void decoder_mask(struct gen *g, struct decoder *d)
 {
     const int64_t dims[] = {1, 1, d->length, d->length};
-    struct odb_tensor *mask = gen_tensor(ODB_F32, 4, dims);
+    struct odb_tensor *mask = gen_tensor(g->floats, 4, dims);
     for (int64_t i = 0; i < d->length; i++)
         for (int64_t j = i + 1; j < d->length; j++)
-            odb_store_f64(ODB_F32, mask->data, (size_t)(i * d->length + j), -10000);
+            odb_store_f64(g->floats, mask->data, (size_t)(i * d->length + j), -10000);
     odb_build_weight(g->b, "mask", mask);
     odb_tensor_unref(mask);
     d->mask = "mask";
@@ -178,8 +223,10 @@ static const char *decoder_layer(struct gen *g, const struct decoder *d, size_t 
 void gen_decoder(struct gen *g)
 {
     struct decoder d = g->options->count < DECODER_WIDE ? decoder_small : decoder_wide;
-    const size_t layers = decoder_layers(&d, g->options->count);
+    const size_t layers = decoder_layers(g, &d);
     g->b = odb_build_new("decoder", 18);
+    if (g->options->weights == GEN_INT4)
+        odb_build_opset(g->b, "com.microsoft", 1);
     odb_build_input(g->b, "input_ids", ODB_I64, 2, (int64_t[]){1, d.length});
     decoder_positions(g, &d);
     decoder_mask(g, &d);
@@ -189,8 +236,7 @@ void gen_decoder(struct gen *g)
     for (size_t layer = 0; layer < layers; layer++)
         x = decoder_layer(g, &d, layer, x);
     x = decoder_norm(g, "norm", "model.norm", x, d.hidden);
-    const char *head = gen_weight(g, "lm_head.weight", 2, (int64_t[]){d.hidden, d.words}, 0,
-                                  sqrt(1.0 / (double)d.hidden));
-    odb_build_node(g->b, "MatMul", "/lm_head/MatMul", gen_f(g, "%s %s", x, head), "logits");
-    odb_build_output_typed(g->b, "logits", ODB_F32, 3, (int64_t[]){1, d.length, d.words});
+    x = decoder_linear(g, "lm_head", "lm_head", x, d.hidden, d.words, 1);
+    odb_build_node(g->b, "Identity", "/Identity", x, "logits");
+    odb_build_output_typed(g->b, "logits", g->floats, 3, (int64_t[]){1, d.length, d.words});
 }

@@ -13,6 +13,7 @@ struct gen {
     struct odb_builder *b;
     const struct gen_options *options;
     struct odb_pcg64 random;
+    enum odb_dtype floats; /* of weights, scalars and what they make */
     size_t weight_bytes;
     size_t data_size;      /* of the file of weights, so far */
     ODB_VEC(char *) texts; /* owned */
@@ -21,8 +22,12 @@ struct gen {
 /* A name that lives as long as the generator. */
 const char *gen_f(struct gen *g, const char *fmt, ...) ODB_PRINTF(2, 3);
 
+/* Mean 0, variance 1, nearly normal. */
+double gen_normal(struct gen *g);
 /* Zeros. */
 struct odb_tensor *gen_tensor(enum odb_dtype dtype, int rank, const int64_t *dims);
+/* Takes t over, as a weight: beside the model where it is large and that is wanted. */
+void gen_add(struct gen *g, const char *name, struct odb_tensor *t);
 /* Weights of floats: mean + spread * normal. All return their name. */
 const char *gen_weight(struct gen *g, const char *name, int rank, const int64_t *dims, double mean,
                        double spread);

@@ -175,7 +175,8 @@ static void run_parts_block(void *arg, size_t begin, size_t end)
 
 static void run_move_parts(const struct odb_call *call, struct odb_tensor *t)
 {
-    struct run_jitter j = {.dtype = t->dtype, .data = t->data, .seed = run_mix(call->seed ^ 0x5167)};
+    struct run_jitter j = {
+        .dtype = t->dtype, .data = t->data, .seed = run_mix(call->seed ^ 0x5167)};
     odb_parallel_for(t->count, 1 << 16, run_parts_block, &j);
 }
 

@@ -236,6 +236,7 @@ static const struct odb_op *const kern_families[] = {
 #undef ODB_FAMILY
 };
 
+#define KERN_HASHED 32  /* bytes of a name */
 #define KERN_SLOTS 4096 /* a power of two, several times as many as there are operators */
 
 /* The rows of one operator. */
@@ -263,15 +264,19 @@ static int kern_row_order(const void *a, const void *b)
     return order ? order : x->since - y->since;
 }
 
-/* The slot of an operator, or the free one where it would be. A hash that is known (FNV-1a) will do:
- * the names in the slots are ours. */
+/* FNV-1a. It may be known beforehand, for the names in the slots are ours; of a stranger's long
+ * name the beginning is enough. */
+static uint32_t kern_hash(uint32_t hash, const char *text)
+{
+    for (size_t i = 0; i < KERN_HASHED && text[i]; i++)
+        hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+    return hash;
+}
+
+/* The slot of an operator, or the free one where it would be. */
 static struct kern_slot *kern_slot(const char *domain, const char *name)
 {
-    uint32_t hash = 2166136261u;
-    for (const char *p = domain; *p; p++)
-        hash = (hash ^ (unsigned char)*p) * 16777619u;
-    for (const char *p = name; *p; p++)
-        hash = (hash ^ (unsigned char)*p) * 16777619u;
+    uint32_t hash = kern_hash(kern_hash(2166136261u, domain), name);
     for (size_t i = hash ^ hash >> 16;; i++) {
         struct kern_slot *slot = &kern_slots[i % KERN_SLOTS];
         if (!slot->rows || kern_name_order(domain, name, slot->rows[0]) == 0)

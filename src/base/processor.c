@@ -14,7 +14,8 @@ static int processor_ask(void)
     int has = PROCESSOR_ASKED;
     if (__get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) && __builtin_cpu_supports("avx"))
         has |= PROCESSOR_F16C;
-    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_SHA) && __builtin_cpu_supports("sse4.1"))
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_SHA) &&
+        __builtin_cpu_supports("sse4.1"))
         has |= PROCESSOR_SHA;
     return has;
 }

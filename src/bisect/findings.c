@@ -181,18 +181,10 @@ void findings_dispose(struct findings *f)
 /* --- steps -------------------------------------------------------------------------------------
  */
 
-/* What the target was asked by the search; that something was asked before it is not seen. */
 static struct odb_target_stats findings_stats(const struct findings *f)
 {
-    const struct search_case *c = f->book->of;
-    struct odb_target_stats stats = {0};
-    if (c->pool)
-        stats = odb_pool_stats(c->pool);
-    if (c->pool && c->prober->ahead) {
-        struct odb_target_stats unclaimed = odb_ahead_unclaimed(c->prober->ahead);
-        odb_target_stats_less(&stats, &unclaimed);
-    }
-    return stats;
+    struct odb_pool *pool = f->book->of->pool;
+    return pool ? odb_pool_stats(pool) : (struct odb_target_stats){0};
 }
 
 void findings_phase(const struct findings *f, const char *phase, size_t total)
@@ -284,8 +276,8 @@ void findings_spent_apart(struct findings *f, const char *part, struct findings_
 {
     struct findings_step *step = f->book->step;
     struct findings_mark now = findings_mark(f);
-    struct odb_spent spent = odb_spent_less(odb_spent_less(now.at, since.at),
-                                            odb_spent_less(now.within, since.within));
+    struct odb_spent spent =
+        odb_spent_less(odb_spent_less(now.at, since.at), odb_spent_less(now.within, since.within));
     double target = now.target - since.target;
     odb_report_spent(f->book->report, part, spent, target);
     step->apart = odb_spent_plus(step->apart, spent);

@@ -469,8 +469,8 @@ enum odb_status repeat_doubt(const struct search_case *c, struct findings *f, st
     double spent = state->seconds;
     size_t before = repeats->runs;
     bool differed = repeats->differ;
-    size_t want =
-        before + repeat_fits(repeat_state(f), odb_clock() - c->start.seconds - spent / REPEAT_SHARE);
+    size_t want = before + repeat_fits(repeat_state(f),
+                                       odb_clock() - c->start.seconds - spent / REPEAT_SHARE);
     ODB_TRY(repeat_once(c, f, true, &ran, err));
     while (ran && repeats->runs < want && !(repeats->differ && !differed))
         ODB_TRY(repeat_once(c, f, false, &ran, err));

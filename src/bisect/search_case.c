@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "probe/ahead.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "run/hooks.h"
@@ -114,8 +115,10 @@ void search_case_pin(struct search_case_made *out, const struct search_case *of,
 void search_case_dispose(struct search_case_made *made)
 {
     struct odb_trace *lent = made->is.options ? made->is.options->trace : NULL;
-    if (made->pool)
+    if (made->pool) {
+        odb_ahead_end(made->prober.ahead);
         odb_prober_dispose(&made->prober);
+    }
     odb_pool_close(made->pool);
     odb_trace_free(made->trace);
     if (lent && made->is.prober == &made->prober && !made->is.pinned) {

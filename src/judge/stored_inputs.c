@@ -63,9 +63,9 @@ enum odb_status odb_inputs_reach(struct odb_reach *out, struct odb_trace *trace,
             if (in[i])
                 status = odb_half_step_off(
                     &moved[i], in[i], STORED_SEED + run * (uint64_t)n->n_in + (uint64_t)i, err);
-        bool ran = status == ODB_OK &&
-                   odb_trace_replay(trace, node, ODB_PREC_F64, trace->seed, moved, given, simulated,
-                                    made, &ignored) == ODB_OK;
+        bool ran =
+            status == ODB_OK && odb_trace_replay(trace, node, ODB_PREC_F64, trace->seed, moved,
+                                                 given, simulated, made, &ignored) == ODB_OK;
         for (int o = 0; o < n->n_out && ran; o++)
             stored_raise(&out[o], made[o], exact[o]);
         stored_drop(made, (size_t)n->n_out);

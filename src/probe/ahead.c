@@ -5,34 +5,41 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "probe/probe_int.h"
 #include "system/thread.h"
 
-#define AHEAD_CHEAP 0.1 /* seconds of a run: of longer ones the first repetition is all */
+#define AHEAD_RUNS 5         /* the first included */
+#define AHEAD_CHEAP 0.1      /* seconds of a run: of longer ones the first repetition is all */
+#define AHEAD_POLL 100000000 /* nanoseconds between two looks at whether to stop */
 
+/* A question; the thread of the pool has it until its task was waited for or forgotten. */
 struct ahead_answer {
-    struct odb_probe_cut *cut;     /* owned */
-    struct odb_target_stats spent; /* for it */
+    struct odb_ahead *ahead;
+    struct odb_probe_cut *cut;  /* owned; NULL: there is none */
+    struct odb_pool_task *task; /* NULL: neither waited for nor to be forgotten */
+    bool asked;
 };
 
 struct odb_ahead {
     pthread_t thread;
-    bool joined;
     char *spec; /* owned */
-    const struct odb_model *model;
-    const struct odb_feeds *feeds;
+    struct odb_ahead_whole whole;
     struct odb_search_hooks hooks;
-    size_t again;         /* repetitions at most */
-    atomic_bool wanted;   /* somebody waits for the pool */
-    atomic_bool stopping; /* and nobody will */
-    /* Of the thread until it is joined. */
-    struct odb_pool *pool; /* owned until it is handed over; NULL: not opened */
+    atomic_bool stopping; /* the owner does not wait for the pool any more */
+    pthread_mutex_t lock; /* guards opened */
+    pthread_cond_t turn;
+    bool opened; /* or it could not be */
+    /* The thread's until opened, and then the owner's. */
+    struct odb_pool *pool; /* borrowed once it was handed over; NULL: not opened */
+    bool handed;
     enum odb_status status;
     struct odb_error err;
-    ODB_VEC(struct ahead_answer) answers;
-    size_t claimed;
+    struct odb_prober prober; /* of the questions */
+    struct ahead_answer answers[AHEAD_RUNS];
+    size_t n, claimed;
 };
 
 static bool ahead_cancelled(void *payload)
@@ -42,39 +49,46 @@ static bool ahead_cancelled(void *payload)
            odb_hooks_cancelled(&ahead->hooks, NULL) == ODB_CANCELLED;
 }
 
-/* --- the thread ------------------------------------------------------------------------------- */
+/* --- by threads ------------------------------------------------------------------------------- */
 
-/* Asks once more, and keeps what that came to. False: it failed, or took too long to go on. */
-static bool ahead_ask(struct odb_ahead *ahead, struct odb_probe_cut *cut)
+/* Of several one after the other, in the thread of the pool. */
+static void ahead_work(void *arg, struct odb_target *target)
 {
-    struct odb_target *target = odb_pool_target(ahead->pool);
-    struct odb_target_stats before = odb_target_stats(target);
-    enum odb_status status = odb_probe__ask(cut, target);
-    struct ahead_answer answer = {cut, odb_target_stats(target)};
-    odb_target_stats_less(&answer.spent, &before);
-    odb_push(&ahead->answers, answer);
-    return status == ODB_OK && answer.spent.run_seconds <= AHEAD_CHEAP;
+    struct ahead_answer *answer = arg;
+    const struct ahead_answer *first = answer->ahead->answers, *before = answer - 1;
+    if (answer > first && !before->asked)
+        return;
+    if (answer > first + 1 && odb_probe__seconds(before->cut) > AHEAD_CHEAP)
+        return;
+    answer->asked = odb_probe__ask(answer->cut, target) == ODB_OK || answer == first;
 }
 
 static void ahead_run(struct odb_ahead *ahead)
 {
-    struct odb_prober prober;
     const struct odb_search_hooks silent = {.cancelled = ahead_cancelled, .payload = ahead};
-    odb_prober_init(&prober, ahead->model, ahead->feeds, NULL, ahead->pool, silent);
-    struct odb_probe_cut *cut = odb_probe__whole(&prober, true);
-    bool more = cut && ahead_ask(ahead, cut);
-    for (size_t i = 0; i < ahead->again && more && !atomic_load(&ahead->wanted); i++)
-        more = !ahead_cancelled(ahead) && ahead_ask(ahead, odb_probe__whole(&prober, false));
-    odb_prober_dispose(&prober);
+    odb_prober_init(&ahead->prober, ahead->whole.model, ahead->whole.feeds, NULL, ahead->pool,
+                    silent);
+    for (size_t i = 0; i <= ODB_MIN(ahead->whole.again, (size_t)AHEAD_RUNS - 1); i++) {
+        struct ahead_answer *answer = &ahead->answers[i];
+        *answer =
+            (struct ahead_answer){.ahead = ahead, .cut = odb_probe__whole(&ahead->prober, i == 0)};
+        answer->task = answer->cut ? odb_pool_begin(ahead->pool, ahead_work, answer) : NULL;
+        if (!answer->task)
+            break;
+        ahead->n++;
+    }
 }
 
 static void *ahead_thread(void *arg)
 {
     struct odb_ahead *ahead = arg;
-    ahead->status =
-        odb_pool_open(&ahead->pool, ahead->spec, ahead_cancelled, ahead, &ahead->err);
-    if (ahead->status == ODB_OK && ahead->model)
+    ahead->status = odb_pool_open(&ahead->pool, ahead->spec, ahead_cancelled, ahead, &ahead->err);
+    if (ahead->status == ODB_OK && ahead->whole.model && odb_pool_workers(ahead->pool) == 1)
         ahead_run(ahead);
+    pthread_mutex_lock(&ahead->lock);
+    ahead->opened = true;
+    pthread_cond_signal(&ahead->turn);
+    pthread_mutex_unlock(&ahead->lock);
     return NULL;
 }
 
@@ -86,57 +100,79 @@ struct odb_ahead *odb_ahead_begin(const char *spec, const struct odb_ahead_whole
     struct odb_ahead *ahead = odb_new(struct odb_ahead);
     bool limited = hooks->budget && hooks->budget->memory;
     *ahead = (struct odb_ahead){.spec = odb_xstrdup(spec), .hooks = *hooks, .err = ODB_ERROR_INIT};
-    if (whole && !limited) {
-        ahead->model = whole->model;
-        ahead->feeds = whole->feeds;
-        ahead->again = whole->again;
-    }
+    pthread_mutex_init(&ahead->lock, NULL);
+    pthread_cond_init(&ahead->turn, NULL);
+    if (whole && !limited)
+        ahead->whole = *whole;
     if (odb_thread_start(&ahead->thread, ahead_thread, ahead))
         return ahead;
-    free(ahead->spec);
-    free(ahead);
+    ahead->opened = ahead->handed = true;
+    odb_ahead_free(ahead);
     return NULL;
-}
-
-static void ahead_join(struct odb_ahead *ahead)
-{
-    if (!ahead->joined)
-        pthread_join(ahead->thread, NULL);
-    ahead->joined = true;
 }
 
 bool odb_ahead_is(const struct odb_ahead *ahead, const char *spec)
 {
-    return ahead && !ahead->joined && !strcmp(ahead->spec, spec);
+    return ahead && !ahead->handed && !strcmp(ahead->spec, spec);
+}
+
+/* The hooks are asked all the while: the one who watches is told that time goes on. */
+static void ahead_wait(struct odb_ahead *ahead)
+{
+    pthread_mutex_lock(&ahead->lock);
+    while (!ahead->opened) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += AHEAD_POLL;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&ahead->turn, &ahead->lock, &until);
+        pthread_mutex_unlock(&ahead->lock);
+        (void)ahead_cancelled(ahead);
+        pthread_mutex_lock(&ahead->lock);
+    }
+    pthread_mutex_unlock(&ahead->lock);
+    pthread_join(ahead->thread, NULL);
 }
 
 enum odb_status odb_ahead_pool(struct odb_ahead *ahead, struct odb_pool **out,
                                struct odb_error *err)
 {
-    atomic_store(&ahead->wanted, true);
-    ahead_join(ahead);
+    ahead_wait(ahead);
+    ahead->handed = true;
     *out = ahead->pool;
-    ahead->pool = NULL;
     if (ahead->status != ODB_OK && err)
         *err = ahead->err;
     return ahead->status;
 }
 
-struct odb_target_stats odb_ahead_unclaimed(const struct odb_ahead *ahead)
-{
-    struct odb_target_stats sum = {0};
-    for (size_t i = ahead->claimed; i < ahead->answers.n; i++)
-        odb_target_stats_add(&sum, &ahead->answers.items[i].spent);
-    return sum;
-}
-
 struct odb_probe_cut *odb_ahead_claim(struct odb_ahead *ahead, const struct odb_probe_cut *asked)
 {
-    if (ahead->claimed < ahead->answers.n &&
-        odb_probe__same(ahead->answers.items[ahead->claimed].cut, asked))
-        return ahead->answers.items[ahead->claimed++].cut;
-    ahead->claimed = ahead->answers.n; /* from now on the target runs something else */
+    struct ahead_answer *answer = &ahead->answers[ahead->claimed];
+    if (ahead->claimed < ahead->n && odb_probe__same(answer->cut, asked)) {
+        odb_pool_wait(ahead->pool, answer->task);
+        answer->task = NULL;
+        ahead->claimed++;
+        if (answer->asked)
+            return answer->cut;
+    }
+    odb_ahead_end(ahead);
     return NULL;
+}
+
+static void ahead_forgotten(void *arg)
+{
+    struct ahead_answer *answer = arg;
+    odb_probe__cut_free(answer->cut);
+    answer->cut = NULL;
+}
+
+void odb_ahead_end(struct odb_ahead *ahead)
+{
+    for (size_t i = ahead ? ahead->claimed : 0; ahead && i < ahead->n; i++)
+        odb_pool_forget(ahead->pool, ahead->answers[i].task, ahead_forgotten);
+    if (ahead)
+        ahead->claimed = ahead->n;
 }
 
 void odb_ahead_free(struct odb_ahead *ahead)
@@ -144,11 +180,17 @@ void odb_ahead_free(struct odb_ahead *ahead)
     if (!ahead)
         return;
     atomic_store(&ahead->stopping, true);
-    ahead_join(ahead);
-    odb_pool_close(ahead->pool);
-    for (size_t i = 0; i < ahead->answers.n; i++)
-        odb_probe__cut_free(ahead->answers.items[i].cut);
-    free(ahead->answers.items);
+    if (!ahead->handed) {
+        ahead_wait(ahead);
+        odb_ahead_end(ahead);
+        odb_pool_close(ahead->pool);
+    }
+    for (size_t i = 0; i < AHEAD_RUNS; i++)
+        if (ahead->answers[i].cut)
+            odb_probe__cut_free(ahead->answers[i].cut);
+    odb_prober_dispose(&ahead->prober);
+    pthread_mutex_destroy(&ahead->lock);
+    pthread_cond_destroy(&ahead->turn);
     free(ahead->spec);
     free(ahead);
 }

@@ -2,7 +2,7 @@
 #include "probe/probe.h"
 
 #include "probe/probe_int.h"
-#include "probe/refusal.h"
+#include "probe/ahead.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,8 +42,8 @@ void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
                                   .pool = pool,
                                   .hooks = hooks,
                                   .original_outputs = odb_new_n(const char *, graph->n_outputs),
-                                  .can = odb_target_capabilities(odb_pool_target(pool)),
-                                  .recorded = odb_target_recorded(odb_pool_target(pool)),
+                                  .can = odb_pool_capabilities(pool),
+                                  .recorded = odb_pool_recorded(pool),
                                   .now = odb_new(struct odb_probing)};
     prober->now->max_outputs = SIZE_MAX;
     for (size_t o = 0; o < graph->n_outputs; o++)
@@ -972,6 +972,11 @@ enum odb_status odb_probe__ask(struct odb_probe_cut *cut, struct odb_target *tar
     return cut->status;
 }
 
+double odb_probe__seconds(const struct odb_probe_cut *cut)
+{
+    return cut->seconds;
+}
+
 bool odb_probe__same(const struct odb_probe_cut *a, const struct odb_probe_cut *b)
 {
     bool same = a->whole && b->whole && a->load == b->load && a->n_in == b->n_in &&
@@ -1349,9 +1354,4 @@ enum odb_status odb_probe_account(struct odb_prober *prober, struct odb_probe *r
     }
     odb_answered_dispose(&known);
     return status;
-}
-
-bool odb_probe_refused(enum odb_status status)
-{
-    return status == ODB_E_EXECUTOR || status == ODB_UNSUPPORTED;
 }

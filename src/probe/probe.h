@@ -7,9 +7,9 @@
 #define ODB_PROBE_PROBE_H
 
 #include "base/map.h"
-#include "probe/ahead.h"
 #include "probe/answers.h"
 #include "judge/parts_taken.h"
+#include "probe/refusal.h"
 #include "run/probe_kind.h"
 #include "run/feeds.h"
 #include "run/hooks.h"
@@ -34,6 +34,8 @@ struct odb_probing {
     struct odb_map *models; /* owned: those that were loaded; NULL: none was */
     size_t n_models;        /* odb_probe_models() */
 };
+
+struct odb_ahead;
 
 struct odb_prober {
     const struct odb_model *model;      /* borrowed */
@@ -196,9 +198,6 @@ bool odb_probe_wants(const struct odb_graph *graph, const struct odb_trace *trac
 void odb_probe_shows(enum odb_verdict *shown, enum odb_verdict verdict);
 /* pass, crash, timeout, untested (cancelled), untestable: what the status of a probe means. */
 enum odb_verdict odb_probe_verdict(enum odb_status status);
-
-/* The target says no: to this model, and to every caller that asks again. */
-bool odb_probe_refused(enum odb_status status);
 
 /* "what #12 Conv conv1", or "what #12 Conv conv1 to #14 Relu relu1". Returns buf. */
 const char *odb_probe_title(const struct odb_graph *graph, const char *what, int first, int last,

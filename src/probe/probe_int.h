@@ -29,6 +29,8 @@ enum odb_status odb_probe__by_pieces(struct odb_prober *prober, struct odb_probe
 struct odb_probe_cut *odb_probe__whole(const struct odb_prober *prober, bool load);
 /* Puts it, and keeps the answer in it. */
 enum odb_status odb_probe__ask(struct odb_probe_cut *cut, struct odb_target *target);
+/* That it took. */
+double odb_probe__seconds(const struct odb_probe_cut *cut);
 /* Whether both are plain runs of the same file, with the same inputs and outputs. */
 bool odb_probe__same(const struct odb_probe_cut *a, const struct odb_probe_cut *b);
 void odb_probe__cut_free(struct odb_probe_cut *cut);

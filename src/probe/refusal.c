@@ -5,7 +5,6 @@
 
 #include "base/mem.h"
 #include "executor/transport/target.h"
-#include "probe/probe.h"
 
 /* What a target says where the machine lacks something. */
 static const char *const refusal_local[] = {
@@ -42,4 +41,9 @@ enum odb_status odb_refusal_remedy(enum odb_status status, struct odb_error *err
                          "`onnxdbg bisect` finds what it refuses, and whether it runs that with "
                          "other options");
     return status;
+}
+
+bool odb_probe_refused(enum odb_status status)
+{
+    return status == ODB_E_EXECUTOR || status == ODB_UNSUPPORTED;
 }

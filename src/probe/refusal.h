@@ -11,6 +11,9 @@
 
 #include "base/error.h"
 
+/* The target says no: to this model, and to every caller that asks again. */
+bool odb_probe_refused(enum odb_status status);
+
 /* Whether a refusal says nothing of the model: the target, where it runs, got no memory, found no
  * device or no library of its own. False for a status that is no refusal. */
 bool odb_refusal_is_local(enum odb_status status, const struct odb_error *err);

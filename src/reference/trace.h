@@ -84,10 +84,10 @@ struct odb_trace {
     struct odb_search_hooks hooks; /* of the caller that judges by it now: noisy runs take long */
     const char *phase;             /* borrowed: what that is at, announced again after a noisy run;
                                       NULL: nothing */
-    struct odb_spent made;               /* until it was, the next two included */
-    struct odb_spent golden_made;        /* the run in float64 */
-    struct odb_spent noise_made;         /* what is known without noisy runs, or cannot wait */
-    struct odb_spent noisy, replayed;    /* so far: noisy runs, and odb_trace_replay() */
+    struct odb_spent made;         /* until it was, the next two included */
+    struct odb_spent golden_made;  /* the run in float64 */
+    struct odb_spent noise_made;   /* what is known without noisy runs, or cannot wait */
+    struct odb_spent noisy, replayed; /* so far: noisy runs, and odb_trace_replay() */
     struct odb_spill *spill; /* owned: takes what is kept, here and by the prober that asks the
                                 target */
     uint64_t touched, most;  /* bytes looked at since pages were given back, and at most */

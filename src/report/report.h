@@ -335,7 +335,7 @@ struct odb_report {
     ODB_VEC(int) pinned;          /* nodes whose values were the reference's in the last run */
     enum odb_checked pinned_pass; /* in that run all outputs passed */
     ODB_VEC(struct odb_search_step) steps;
-    ODB_VEC(struct odb_phase) phases; /* in the order in which they came up */
+    ODB_VEC(struct odb_phase) phases;           /* in the order in which they came up */
     ODB_VEC(struct odb_setting_tried) settings; /* those that could be tried */
     ODB_VEC(struct odb_culprit) culprits;
     struct odb_value_report *values; /* owned; [n_values] */

@@ -11,7 +11,7 @@ import tempfile
 import time
 
 # What goes by time, and what was asked this time alone.
-VARIES = {'seconds', 'reference_seconds', 'golden_seconds', 'noise_seconds',
+VARIES = {'phases', 'seconds', 'reference_seconds', 'golden_seconds', 'noise_seconds',
           'processor_seconds', 'target_seconds', 'target_load_seconds', 'forecast',
           'loads', 'runs', 'target_models', 'target_loads', 'target_runs'}
 GOES_ON = 'goes on from a search that did not end'

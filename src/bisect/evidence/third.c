@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/ahead.h"
 #include "base/mem.h"
 #include "bisect/alone/alone.h"
 #include "report/report.h"
@@ -25,9 +26,8 @@
 static enum odb_status third_open(const struct search_case *c, struct findings *f, const char *spec,
                                   struct odb_pool **out, struct odb_error *err)
 {
-    return odb_ahead_is(f->kept->third, spec)
-               ? odb_ahead_pool(f->kept->third, out, err)
-               : odb_probe_pool(out, spec, &c->options->hooks, err);
+    return odb_ahead_is(f->kept->third, spec) ? odb_ahead_pool(f->kept->third, out, err)
+                                              : odb_probe_pool(out, spec, &c->options->hooks, err);
 }
 
 enum odb_opinion third_opinion_of(const struct search_case *c, struct findings *f, int index,

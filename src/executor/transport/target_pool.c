@@ -9,10 +9,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "system/temporary.h"
 #include "base/mem.h"
 #include "system/thread.h"
+
+#define POOL_POLL 100000000 /* nanoseconds between two looks at whether to cancel */
 
 /* A child has a scratch folder, and one that is started in its place a second for a moment. */
 _Static_assert(ODB_TEMPORARY_MOST >= 2 * ODB_POOL_MOST + 64, "scratch folders would be forgotten");
@@ -21,6 +24,7 @@ struct odb_pool_task {
     void (*work)(void *arg, struct odb_target *target);
     void *arg;
     void (*drop)(void *arg); /* set: forgotten */
+    struct odb_target_stats spent;
     bool done;
     struct odb_pool_task *next; /* in the queue */
 };
@@ -29,7 +33,7 @@ struct pool_worker {
     struct odb_pool *pool;         /* borrowed */
     char *spec;                    /* owned */
     struct odb_target *target;     /* owned; NULL: not opened yet */
-    struct odb_target_stats stats; /* as of its last task; for reading while it is busy */
+    struct odb_target_stats stats; /* when its task began; for reading while it is busy */
     pthread_t thread;
     bool busy;
     bool retired; /* its target cannot be opened */
@@ -46,9 +50,10 @@ struct odb_pool {
 
     pthread_mutex_t lock;
     pthread_cond_t work, done;
-    struct odb_pool_task *queue; /* the first */
-    struct pool_worker *claimed; /* by the owner; takes no tasks */
-    char trouble[600];           /* of the first that retired */
+    struct odb_pool_task *queue;   /* the first */
+    struct pool_worker *claimed;   /* by the owner; takes no tasks */
+    struct odb_target_stats apart; /* of tasks that are done and were not waited for */
+    char trouble[600];             /* of the first that retired */
 };
 
 static bool pool_cancelled(void *payload)
@@ -83,6 +88,7 @@ static struct odb_pool_task *pool_take(struct pool_worker *w)
     if (task)
         pool->queue = task->next;
     w->busy = task != NULL;
+    w->stats = w->target ? odb_target_stats(w->target) : (struct odb_target_stats){0};
     return task;
 }
 
@@ -104,6 +110,20 @@ static void pool_retire(struct pool_worker *w, struct odb_pool_task *task,
     pthread_cond_broadcast(&pool->work);
 }
 
+/* The lock is held. */
+static void pool_done(const struct pool_worker *w, struct odb_pool_task *task)
+{
+    task->done = true;
+    task->spent = odb_target_stats(w->target);
+    odb_target_stats_less(&task->spent, &w->stats);
+    if (task->drop) {
+        task->drop(task->arg);
+        free(task);
+    } else {
+        odb_target_stats_add(&w->pool->apart, &task->spent);
+    }
+}
+
 static void *pool_thread(void *arg)
 {
     struct pool_worker *w = arg;
@@ -121,12 +141,7 @@ static void *pool_thread(void *arg)
         if (opened != ODB_OK) {
             pool_retire(w, task, &err);
         } else {
-            w->stats = odb_target_stats(w->target);
-            task->done = true;
-            if (task->drop) {
-                task->drop(task->arg);
-                free(task);
-            }
+            pool_done(w, task);
         }
         pthread_cond_broadcast(&pool->done);
     }
@@ -278,6 +293,16 @@ const char *odb_pool_spec(const struct odb_pool *pool)
     return pool->workers[0].spec;
 }
 
+const struct odb_capabilities *odb_pool_capabilities(const struct odb_pool *pool)
+{
+    return odb_target_capabilities(pool->workers[0].target);
+}
+
+bool odb_pool_recorded(const struct odb_pool *pool)
+{
+    return odb_target_recorded(pool->workers[0].target);
+}
+
 size_t odb_pool_workers(const struct odb_pool *pool)
 {
     return pool->n_workers;
@@ -315,6 +340,10 @@ static struct odb_pool_task *pool_queue(struct odb_pool *pool, bool everybody,
                                         void (*work)(void *arg, struct odb_target *target),
                                         void *arg)
 {
+    if (!pool->n_threads) /* it was the owner's alone */
+        pool_start_threads(pool);
+    if (!pool->n_threads)
+        return NULL;
     struct odb_pool_task *task = odb_new(struct odb_pool_task);
     task->work = work;
     task->arg = arg;
@@ -357,8 +386,19 @@ void odb_pool_wait(struct odb_pool *pool, struct odb_pool_task *task)
     pthread_mutex_lock(&pool->lock);
     pool->claimed = NULL;
     pthread_cond_broadcast(&pool->work);
-    while (!task->done)
-        pthread_cond_wait(&pool->done, &pool->lock);
+    while (!task->done) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += POOL_POLL;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        if (pthread_cond_timedwait(&pool->done, &pool->lock, &until) == 0)
+            continue;
+        pthread_mutex_unlock(&pool->lock);
+        (void)pool_cancelled(pool); /* the one who is asked may show that time goes on */
+        pthread_mutex_lock(&pool->lock);
+    }
+    odb_target_stats_less(&pool->apart, &task->spent);
     pthread_mutex_unlock(&pool->lock);
     free(task);
 }
@@ -374,6 +414,7 @@ void odb_pool_forget(struct odb_pool *pool, struct odb_pool_task *task, void (*d
         *at = task->next;
     if (running)
         task->drop = drop;
+    odb_target_stats_less(&pool->apart, &task->spent);
     pthread_mutex_unlock(&pool->lock);
     if (!running) {
         drop(task->arg);
@@ -392,13 +433,14 @@ struct odb_target_stats odb_pool_stats(struct odb_pool *pool)
         struct odb_target_stats one = w->busy ? w->stats : odb_target_stats(w->target);
         odb_target_stats_add(&sum, &one);
     }
+    odb_target_stats_less(&sum, &pool->apart);
     pthread_mutex_unlock(&pool->lock);
     return sum;
 }
 
 void odb_pool_price(struct odb_pool *pool, double *load, double *run)
 {
-    const struct odb_capabilities *can = odb_target_capabilities(odb_pool_target(pool));
+    const struct odb_capabilities *can = odb_pool_capabilities(pool);
     struct odb_target_stats stats = odb_pool_stats(pool);
     *load = odb_capabilities_compile(can);
     *run = odb_capabilities_run(can);

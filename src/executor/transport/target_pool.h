@@ -30,7 +30,12 @@ void odb_pool_set_cancel(struct odb_pool *pool, bool (*cancelled)(void *), void 
 
 /* Of the target that is opened first; waits for no child. Borrowed: pool. */
 const char *odb_pool_spec(const struct odb_pool *pool);
-/* How many tasks can be at work at once. 1: there are no threads, and no tasks can be begun. */
+/* What the first target can do, and whether it gives what was recorded: known once it is open,
+ * whatever it is at. Borrowed: pool. */
+const struct odb_capabilities *odb_pool_capabilities(const struct odb_pool *pool);
+bool odb_pool_recorded(const struct odb_pool *pool);
+/* How many tasks can be at work at once. 1: there is the caller's own target alone, which tasks
+ * take away from him until he waits for them. */
 size_t odb_pool_workers(const struct odb_pool *pool);
 /* How many more would be at work at once if they were begun now. */
 size_t odb_pool_idle(struct odb_pool *pool);
@@ -39,7 +44,8 @@ size_t odb_pool_idle(struct odb_pool *pool);
  * tasks came between. Waits should all be at work. */
 struct odb_target *odb_pool_target(struct odb_pool *pool);
 
-/* Queues work(arg, target), to be done in one of the pool's threads. */
+/* Queues work(arg, target), to be done in one of the pool's threads, in the order of the queue.
+ * NULL: there is no thread. */
 struct odb_pool_task *odb_pool_begin(struct odb_pool *pool,
                                      void (*work)(void *arg, struct odb_target *target), void *arg);
 /* The same for any but the caller's own target (odb_pool_target()), which stays his until he begins
@@ -48,13 +54,14 @@ struct odb_pool_task *odb_pool_begin_beside(struct odb_pool *pool,
                                             void (*work)(void *arg, struct odb_target *target),
                                             void *arg);
 bool odb_pool_done(struct odb_pool *pool, const struct odb_pool_task *task);
-/* Waits until it is done, and frees it: what it wrote can be read. */
+/* Waits until it is done, and frees it: what it wrote can be read. Whether to cancel is asked
+ * meanwhile, in the caller's thread too. */
 void odb_pool_wait(struct odb_pool *pool, struct odb_pool_task *task);
 /* It will not be waited for: it is taken out of the queue or runs to its end, and then
  * drop(arg). */
 void odb_pool_forget(struct odb_pool *pool, struct odb_pool_task *task, void (*drop)(void *arg));
 
-/* Summed over the targets; tasks under way count when they are done. */
+/* Summed over the targets; tasks count when they were waited for or forgotten. */
 struct odb_target_stats odb_pool_stats(struct odb_pool *pool);
 /* Seconds of a load and of a run, as the target says or as they took so far; 0: not known yet. */
 void odb_pool_price(struct odb_pool *pool, double *load, double *run);

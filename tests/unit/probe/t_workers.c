@@ -393,7 +393,8 @@ static char *workers_json(const struct odb_report *report)
     static const char *const top[] = {"target",         "target_loads",      "target_runs",
                                       "seconds",        "target_seconds",    "strategy",
                                       "forecast",       "reference_seconds", "target_load_seconds",
-                                      "golden_seconds", "noise_seconds",     "processor_seconds"};
+                                      "golden_seconds", "noise_seconds",     "processor_seconds",
+                                      "phases"};
     struct odb_buf text = ODB_BUF_INIT;
     odb_report_json(report, &text);
     json_t *root = json_loadb(text.data, text.len, 0, NULL);

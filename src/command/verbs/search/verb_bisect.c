@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "probe/ahead.h"
 #include "bisect/plan/bisect.h"
 #include "command/call/call.h"
 #include "command/call/call_print.h"
