@@ -85,19 +85,25 @@ RUN_JITTER(run_jitter_64, odb_u64, 0x7fffffffffffffffu, 0x7fefffffffffffffu)
 #undef RUN_JITTER
 
 /* Numbers of a narrower type in floats: up to half of its unit in the last place, up or down. Its
- * largest number stays here too. */
-static void run_jitter_narrow(const struct run_jitter *j, size_t begin, size_t end)
+ * largest number stays here too. Eight elements take their bits from a random word; begin is a
+ * multiple of 8. */
+static ODB_SIMD void run_jitter_narrow(odb_f32 *x, size_t begin, size_t end, uint64_t seed,
+                                       double eps, double max)
 {
-    odb_f32 *x = j->data;
-    for (size_t i = begin; i < end; i++) {
-        uint32_t magnitude = 0;
-        float power, v = x[i];
-        memcpy(&magnitude, &v, sizeof magnitude);
-        magnitude &= 0x7f800000u; /* the power of two below |x|; infinite for Inf and NaN */
-        memcpy(&power, &magnitude, sizeof power);
-        double unit = (double)(run_mix(j->seed + i / 8) >> i % 8 * 8 & 0xff) / 255 - 0.5;
-        if (fabs((double)v) < j->narrow_max)
-            x[i] = (float)(v + unit * j->narrow_eps * power);
+    for (size_t i = begin; i < end; i += 8) {
+        uint64_t bits = run_mix(seed + i / 8);
+        uint32_t n = (uint32_t)ODB_MIN(end - i, (size_t)8);
+        _Pragma("GCC ivdep") for (uint32_t k = 0; k < n; k++)
+        {
+            float v = x[i + k], power;
+            uint32_t magnitude;
+            memcpy(&magnitude, &v, sizeof magnitude);
+            magnitude &= 0x7f800000u; /* the power of two below |x|; infinite for Inf and NaN */
+            memcpy(&power, &magnitude, sizeof power);
+            double unit = (double)(int32_t)(bits >> 8 * k & 0xff) * (1.0 / 255) - 0.5;
+            float moved = (float)(v + unit * eps * power);
+            x[i + k] = fabs((double)v) < max ? moved : v;
+        }
     }
 }
 
@@ -105,7 +111,7 @@ static void run_jitter_block(void *arg, size_t begin, size_t end)
 {
     const struct run_jitter *j = arg;
     if (j->narrow_eps > 0)
-        run_jitter_narrow(j, begin, end);
+        run_jitter_narrow(j->data, begin, end, j->seed, j->narrow_eps, j->narrow_max);
     else if (j->dtype == ODB_F32)
         run_jitter_32(j->data, j->from, begin, end, j->seed);
     else if (j->dtype == ODB_F64)
