@@ -27,7 +27,7 @@ bool reading_is_limited(const struct search_case *c)
     return false;
 }
 
-size_t reading_mark(const struct search_case *c, int node, bool *marks)
+size_t reading_mark(const struct search_case *c, int node, bool *marks, size_t *count)
 {
     const struct odb_node *n = &c->graph->nodes[node];
     size_t bytes = 0;
@@ -43,6 +43,7 @@ size_t reading_mark(const struct search_case *c, int node, bool *marks)
                 continue;
             marks[v] = true;
             bytes += odb_tensor_size(c->trace->ref[v]);
+            ++*count;
         }
     return bytes;
 }
@@ -81,19 +82,20 @@ bool reading_packs(const struct search_case *c, const struct findings *f)
 }
 
 /* What a run has to read for a node: of a packed one what it gives and was not read before, else
- * what it is fed as well. bytes and count (NULL: it is not wanted) grow by what is new. */
+ * what it is fed as well. bytes and count grow by what is new. */
 static void reading_add(const struct search_case *c, const struct findings *f, int node,
                         bool packed, bool *marks, size_t *bytes, size_t *count)
 {
     const struct odb_node *n = &c->graph->nodes[node];
-    size_t n_values = c->graph->n_values, before = count ? odb_count_marks(marks, n_values) : 0;
     if (!packed)
-        *bytes += reading_mark(c, node, marks);
-    for (int o = 0; packed && o < n->n_out; o++)
-        if (n->out[o] >= 0 && reading_wants(c, n->out[o]) && !f->whole[n->out[o]])
-            marks[n->out[o]] = true;
-    if (count)
-        *count += odb_count_marks(marks, n_values) - before;
+        *bytes += reading_mark(c, node, marks, count);
+    for (int o = 0; packed && o < n->n_out; o++) {
+        int v = n->out[o];
+        if (v < 0 || marks[v] || !reading_wants(c, v) || f->whole[v])
+            continue;
+        marks[v] = true;
+        ++*count;
+    }
 }
 
 static void reading_mark_outputs(const struct search_case *c, bool *marks)
@@ -116,13 +118,12 @@ int reading_stop(const struct search_case *c, const struct findings *f, int firs
 {
     bool packed = reading_packs(c, f);
     size_t bytes = 0, ignored = 0, count = 0, taps = reading_taps(c);
-    size_t *counts = taps < c->graph->n_values ? &count : NULL;
     int stop = first;
     reading_mark_outputs(c, marks);
     for (size_t o = 0; o < c->n_outputs; o++)
         bytes += odb_tensor_size(c->trace->ref[c->outputs[o]]);
     while (stop < (int)c->graph->n_nodes && (size_t)(stop - first) < most) {
-        reading_add(c, f, stop, packed, marks, &bytes, counts);
+        reading_add(c, f, stop, packed, marks, &bytes, &count);
         if (stop > first && (bytes > f->memory || count > taps))
             break;
         stop++;
@@ -130,7 +131,7 @@ int reading_stop(const struct search_case *c, const struct findings *f, int firs
     if (stop < (int)c->graph->n_nodes) { /* what broke the limit is not read */
         reading_mark_outputs(c, marks);
         for (int n = first; n < stop; n++)
-            reading_add(c, f, n, packed, marks, &ignored, NULL);
+            reading_add(c, f, n, packed, marks, &ignored, &ignored);
     }
     return stop;
 }

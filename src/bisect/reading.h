@@ -22,8 +22,9 @@ bool reading_wants(const struct search_case *c, int value);
 /* Values to read in one run: those that can be compared, and every output; list has room for
  * n_values. */
 size_t reading_list(const struct search_case *c, int *list);
-/* Marks what judging a node needs; returns the bytes of what is new. */
-size_t reading_mark(const struct search_case *c, int node, bool *marks);
+/* Marks what judging a node needs; returns the bytes of what is new, and adds to count how much
+ * that is. */
+size_t reading_mark(const struct search_case *c, int node, bool *marks, size_t *count);
 /* Whether the target says of some value worth reading that it does not give it. */
 bool reading_is_limited(const struct search_case *c);
 /* How many values one run may read beside the outputs, as far as the target gives them. */

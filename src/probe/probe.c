@@ -262,11 +262,13 @@ static bool *probe_cut_open(const struct odb_prober *prober, const struct odb_pr
     bool *open = odb_new_n(bool, graph->n_values);
     for (size_t n = 0; n < graph->n_nodes && prober->trace; n++) {
         const struct odb_node *node = &graph->nodes[n];
-        bool sized = odb_facts_of(NULL, node->op_type)->traits & ODB_IS_SIZED_BY_DATA;
-        for (size_t i = 0; i < odb_node_n_reads(node); i++)
+        if (!cut->nodes[n])
+            continue;
+        bool sized = cut->fixed && odb_facts_of(NULL, node->op_type)->traits & ODB_IS_SIZED_BY_DATA;
+        for (size_t i = 0; i < odb_node_n_reads(node) && cut->fixed; i++)
             sized = sized || (odb_node_reads(node, i) >= 0 && open[odb_node_reads(node, i)]);
         for (int o = 0; o < node->n_out; o++)
-            if (node->out[o] >= 0 && cut->nodes[n])
+            if (node->out[o] >= 0)
                 open[node->out[o]] = cut->fixed ? sized : prober->trace->dynamic[node->out[o]];
     }
     return open;
@@ -391,9 +393,10 @@ static bool probe_feed_unread(const struct odb_prober *prober, struct odb_probe_
  * to the model they need not. */
 static bool probe_finds_data(const struct odb_model *model)
 {
-    size_t n;
-    free(odb_model_external_files(model, &n));
-    return n == 0 || !strcmp(model->base, model->dir);
+    size_t n = 0;
+    if (strcmp(model->base, model->dir) != 0)
+        free(odb_model_external_files(model, &n));
+    return n == 0;
 }
 
 /* The target gets the user's own file where the cut is all of it, and nothing has to be changed. */

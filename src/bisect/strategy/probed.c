@@ -259,7 +259,7 @@ static void probed_keep(const struct search_case *c, struct findings *f, struct 
 static void probed_drop_most(const struct search_case *c, struct findings *f)
 {
     bool *keep = odb_new_n(bool, c->graph->n_values);
-    size_t held = 0;
+    size_t held = 0, ignored = 0;
     for (size_t o = 0; o < c->n_outputs; o++)
         keep[c->outputs[o]] = true;
     for (size_t n = 0; n < c->graph->n_nodes; n++) {
@@ -268,7 +268,7 @@ static void probed_drop_most(const struct search_case *c, struct findings *f)
         for (int o = 0; o < node->n_out; o++)
             guilty = guilty || (node->out[o] >= 0 && f->values[node->out[o]].culprit);
         if (guilty)
-            reading_mark(c, (int)n, keep);
+            reading_mark(c, (int)n, keep, &ignored);
     }
     for (size_t v = 0; v < c->graph->n_values; v++)
         held += odb_tensor_size(f->given[v]);
