@@ -20,7 +20,7 @@ struct ahead_answer {
     struct odb_ahead *ahead;
     struct odb_probe_cut *cut;  /* owned; NULL: there is none */
     struct odb_pool_task *task; /* NULL: neither waited for nor to be forgotten */
-    bool asked;
+    bool asked, ran;
 };
 
 struct odb_ahead {
@@ -56,11 +56,12 @@ static void ahead_work(void *arg, struct odb_target *target)
 {
     struct ahead_answer *answer = arg;
     const struct ahead_answer *first = answer->ahead->answers, *before = answer - 1;
-    if (answer > first && !before->asked)
+    if (answer > first && !before->ran)
         return;
     if (answer > first + 1 && odb_probe__seconds(before->cut) > AHEAD_CHEAP)
         return;
-    answer->asked = odb_probe__ask(answer->cut, target) == ODB_OK || answer == first;
+    answer->ran = odb_probe__ask(answer->cut, target) == ODB_OK;
+    answer->asked = true;
 }
 
 static void ahead_run(struct odb_ahead *ahead)
