@@ -179,24 +179,6 @@ METRICS_BODY metrics_counts_body(const struct odb_chunk *c, size_t n, struct met
     p->whole = metrics_counted(whole);
 }
 
-/* Number of floats between two, their bits seen as ordered integers. */
-METRICS_BODY metrics_ulp32_body(const struct odb_chunk *c, size_t n, double *ulps)
-{
-    int64_t max = 0;
-    for (size_t i = 0; i < n; i++) {
-        float e = (float)c->v[0][i], b = (float)c->v[1][i];
-        int32_t x, y;
-        memcpy(&x, &e, sizeof x);
-        memcpy(&y, &b, sizeof y);
-        x = x < 0 ? INT32_MIN - x : x;
-        y = y < 0 ? INT32_MIN - y : y;
-        int64_t d = (int64_t)x - y;
-        d = d < 0 ? -d : d;
-        max = d > max ? d : max;
-    }
-    *ulps = (double)max;
-}
-
 /* The bodies once more for machines with wider registers: same lanes, same results. */
 #define METRICS_VARIANT(suffix, attributes)                                                        \
     attributes static void metrics_light##suffix(const struct odb_chunk *c, size_t n,              \
@@ -210,11 +192,6 @@ METRICS_BODY metrics_ulp32_body(const struct odb_chunk *c, size_t n, double *ulp
         metrics_moments_body(c, n, p);                                                             \
         metrics_relative_body(c, n, th, p);                                                        \
         metrics_counts_body(c, n, p);                                                              \
-    }                                                                                              \
-    attributes static void metrics_ulp32##suffix(const struct odb_chunk *c, size_t n,              \
-                                                 double *ulps)                                     \
-    {                                                                                              \
-        metrics_ulp32_body(c, n, ulps);                                                            \
     }
 
 METRICS_VARIANT(, METRICS_HOT)
@@ -228,16 +205,24 @@ METRICS_VARIANT(_avx2, METRICS_HOT __attribute__((target("avx2"))))
 
 /* --- units in the last place ------------------------------------------------------------------ */
 
-static double metrics_ulps(enum odb_dtype dtype, const struct odb_chunk *c, size_t n)
+/* Of finite numbers. */
+static double metrics_ulps(const struct metrics_job *job, const struct odb_chunk *c, size_t n)
 {
+    int32_t e[ODB_PASS_CHUNK], b[ODB_PASS_CHUNK];
     double max = 0;
-    if (dtype == ODB_F32) {
-        METRICS_CALL(metrics_ulp32, c, n, &max);
-        return max;
+    if (odb_ulp_has_places(job->ulp_type, job->e.type, job->b.type)) {
+        int64_t most = 0;
+        odb_ulp_places(job->ulp_type, c->v[0], n, e);
+        odb_ulp_places(job->ulp_type, c->v[1], n, b);
+        for (size_t i = 0; i < n; i++) {
+            int64_t d = (int64_t)e[i] - b[i], apart = d < 0 ? -d : d;
+            most = apart > most ? apart : most;
+        }
+        return (double)most;
     }
     for (size_t i = 0; i < n; i++)
         if (c->v[0][i] != c->v[1][i])
-            max = fmax(max, fabs(odb_ulps(dtype, c->v[1][i], c->v[0][i])));
+            max = fmax(max, fabs(odb_ulps(job->ulp_type, c->v[1][i], c->v[0][i])));
     return max;
 }
 
@@ -376,7 +361,7 @@ static void metrics_add_chunk(const void *arg, void *share, struct odb_chunk *c)
         s->farthest = c->first;
     metrics_add_part(s, &p, n);
     if (!job->light && job->ulp_type)
-        s->max_ulp = fmax(s->max_ulp, metrics_ulps(job->ulp_type, c, n));
+        s->max_ulp = fmax(s->max_ulp, metrics_ulps(job, c, n));
 }
 
 static void metrics_merge(void *total, const void *share)

@@ -4,6 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/simd.h"
+#include "tensor/pass.h"
+
 enum odb_dtype odb_ulp_type(enum odb_dtype a, enum odb_dtype b)
 {
     const struct odb_dtype_info *x = odb_dtype_info(a), *y = odb_dtype_info(b);
@@ -39,4 +42,39 @@ double odb_ulps(enum odb_dtype dtype, double from, double to)
         return 0;
     return dtype == ODB_F64 ? ulp_doubles(from, to)
                             : ulp_ordered(dtype, to) - ulp_ordered(dtype, from);
+}
+
+static ODB_SIMD void ulp_places_of_floats(const odb_f32 *v, size_t n, int32_t *places)
+{
+    for (size_t i = 0; i < n; i++) {
+        int32_t bits;
+        memcpy(&bits, &v[i], sizeof bits);
+        places[i] = bits < 0 ? INT32_MIN - bits : bits;
+    }
+}
+
+static ODB_SIMD void ulp_places_of_halves(const odb_u16 *v, size_t n, int32_t *places)
+{
+    for (size_t i = 0; i < n; i++) {
+        int32_t magnitude = v[i] & 0x7fff;
+        places[i] = v[i] & 0x8000 ? -magnitude : magnitude;
+    }
+}
+
+bool odb_ulp_has_places(enum odb_dtype ulp_type, enum odb_dtype a, enum odb_dtype b)
+{
+    return ulp_type == ODB_F32 || ((ulp_type == ODB_F16 || ulp_type == ODB_BF16) && a == b);
+}
+
+void odb_ulp_places(enum odb_dtype ulp_type, const double *v, size_t n, int32_t *places)
+{
+    odb_f32 floats[ODB_PASS_CHUNK];
+    odb_u16 halves[ODB_PASS_CHUNK];
+    odb_convert(ODB_F32, floats, ODB_F64, v, n);
+    if (ulp_type == ODB_F32) {
+        ulp_places_of_floats(floats, n, places);
+        return;
+    }
+    odb_convert(ulp_type, halves, ODB_F32, floats, n);
+    ulp_places_of_halves(halves, n, places);
 }

@@ -5,6 +5,7 @@
 #ifndef ODB_COMPARE_ULP_H
 #define ODB_COMPARE_ULP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -16,6 +17,13 @@ enum odb_dtype odb_ulp_type(enum odb_dtype a, enum odb_dtype b);
  * is the smaller. NaN where one of them is no number; Inf is one step above the largest. -0 is 0.
  */
 double odb_ulps(enum odb_dtype dtype, double from, double to);
+
+/* Whether numbers of two types have places among those of ulp_type: that is float, or both are
+ * float16 or bfloat16. */
+bool odb_ulp_has_places(enum odb_dtype ulp_type, enum odb_dtype a, enum odb_dtype b);
+/* The places of n numbers (ODB_PASS_CHUNK at most), rounded to the type: integers in the order of
+ * the values, whose differences are units in the last place. That of NaN means nothing. */
+void odb_ulp_places(enum odb_dtype ulp_type, const double *v, size_t n, int32_t *places);
 
 /* The bits of a double as an integer in the order of the values. */
 static inline int64_t odb_ulp_place(double v)

@@ -79,19 +79,29 @@ static void spread_add(const struct spread_job *job, struct spread_part *p, uint
 
 /* --- distances -------------------------------------------------------------------------------- */
 
-static void spread_chunk_f32(const void *job, void *share, struct odb_chunk *c)
+static bool spread_counts(const struct odb_chunk *c, size_t i)
 {
+    return isfinite(c->v[0][i]) && isfinite(c->v[1][i]);
+}
+
+static void spread_chunk_places(const void *arg, void *share, struct odb_chunk *c)
+{
+    const struct spread_job *job = arg;
     int32_t e[ODB_PASS_CHUNK], b[ODB_PASS_CHUNK];
-    const int32_t exponent = 0x7f800000;
-    odb_convert(ODB_F32, e, ODB_F64, c->v[0], c->n);
-    odb_convert(ODB_F32, b, ODB_F64, c->v[1], c->n);
+    odb_ulp_places(job->type, c->v[0], c->n, e);
+    odb_ulp_places(job->type, c->v[1], c->n, b);
     for (size_t i = 0; i < c->n; i++) {
-        if ((e[i] & exponent) == exponent || (b[i] & exponent) == exponent)
-            continue;
-        int64_t x = e[i] < 0 ? (int64_t)INT32_MIN - e[i] : e[i];
-        int64_t y = b[i] < 0 ? (int64_t)INT32_MIN - b[i] : b[i];
-        spread_add(job, share, (uint64_t)(x > y ? x - y : y - x));
+        int64_t d = (int64_t)e[i] - b[i];
+        if (spread_counts(c, i))
+            spread_add(job, share, (uint64_t)(d < 0 ? -d : d));
     }
+}
+
+static void spread_chunk_doubles(const void *job, void *share, struct odb_chunk *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (spread_counts(c, i))
+            spread_add(job, share, odb_ulps_of_doubles(c->v[0][i], c->v[1][i]));
 }
 
 static void spread_chunk_any(const void *arg, void *share, struct odb_chunk *c)
@@ -99,12 +109,8 @@ static void spread_chunk_any(const void *arg, void *share, struct odb_chunk *c)
     const struct spread_job *job = arg;
     for (size_t i = 0; i < c->n; i++) {
         double e = c->v[0][i], b = c->v[1][i];
-        if (!isfinite(e) || !isfinite(b))
-            continue;
-        spread_add(job, share,
-                   job->type == ODB_F64 ? odb_ulps_of_doubles(e, b)
-                   : e == b             ? 0
-                                        : (uint64_t)fabs(odb_ulps(job->type, b, e)));
+        if (spread_counts(c, i))
+            spread_add(job, share, e == b ? 0 : (uint64_t)fabs(odb_ulps(job->type, b, e)));
     }
 }
 
@@ -121,6 +127,13 @@ static void spread_join(void *total, const void *share)
     all->max = ODB_MAX(all->max, p->max);
 }
 
+static odb_chunk_fn spread_chunk(const struct spread_job *job)
+{
+    return job->type == ODB_F64                                      ? spread_chunk_doubles
+           : odb_ulp_has_places(job->type, job->e.type, job->b.type) ? spread_chunk_places
+                                                                     : spread_chunk_any;
+}
+
 static void spread_pass(const struct spread_job *job, struct spread_part *all)
 {
     size_t grain = job->e.n / SPREAD_PARTS / ODB_PASS_CHUNK * ODB_PASS_CHUNK + ODB_PASS_CHUNK;
@@ -129,7 +142,7 @@ static void spread_pass(const struct spread_job *job, struct spread_part *all)
                             .item = sizeof *all,
                             .job = job,
                             .sides = {&job->e, &job->b},
-                            .chunk = job->type == ODB_F32 ? spread_chunk_f32 : spread_chunk_any,
+                            .chunk = spread_chunk(job),
                             .join = spread_join};
     memset(all, 0, sizeof *all);
     odb_pass_all(&pass, all);

@@ -102,12 +102,39 @@ static void test_ulp__spread(void **state)
     spread_check(ODB_F16, ODB_F32, 20011);
 }
 
+static void places_hold(enum odb_dtype type, double v)
+{
+    int32_t places[2];
+    odb_ulp_places(type, (double[]){v, 0}, 2, places);
+    assert_true((double)places[0] - places[1] == odb_ulps(type, 0, v));
+}
+
+/* Every half, and floats and doubles of all sizes. */
+static void test_ulp__places(void **state)
+{
+    for (uint32_t code = 0; code < 65536; code++) {
+        const uint16_t half = (uint16_t)code;
+        double v[] = {odb_load_f64(ODB_F16, &half, 0), odb_load_f64(ODB_BF16, &half, 0)};
+        if (v[0] == v[0])
+            places_hold(ODB_F16, v[0]);
+        if (v[1] == v[1])
+            places_hold(ODB_BF16, v[1]);
+    }
+    for (int power = -1074; power < 1024; power++) {
+        places_hold(ODB_F32, ldexp(1.0, power));
+        places_hold(ODB_F32, -ldexp(1.2345678901234567, power));
+    }
+    assert_true(odb_ulp_has_places(ODB_F32, ODB_F32, ODB_F64));
+    assert_false(odb_ulp_has_places(ODB_F16, ODB_F16, ODB_F64));
+    assert_false(odb_ulp_has_places(ODB_F64, ODB_F64, ODB_F64));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ulp__neighbours),  cmocka_unit_test(test_ulp__zero_and_signs),
         cmocka_unit_test(test_ulp__nan_and_inf), cmocka_unit_test(test_ulp__type_is_the_narrower),
-        cmocka_unit_test(test_ulp__spread),
+        cmocka_unit_test(test_ulp__spread),      cmocka_unit_test(test_ulp__places),
     };
     return cmocka_run_group_tests_name("ulp", tests, NULL, NULL);
 }
