@@ -197,8 +197,8 @@ static void bisect_put_phases(const struct odb_report *report, struct odb_buf *o
     odb_buf_printf(out, "\n%-12s %8s %10s %8s\n", "part", "seconds", "processors", "target");
     for (size_t i = 0; i < report->phases.n; i++) {
         const struct odb_phase *phase = &report->phases.items[i];
-        if (phase->spent.seconds >= 0.0005 || phase->spent.processor >= 0.0005)
-            odb_buf_printf(out, "%-12s %8.3f %10.3f %8.3f\n", phase->name, phase->spent.seconds,
+        if (phase->spent.seconds >= 0.00005)
+            odb_buf_printf(out, "%-12s %8.4f %10.4f %8.4f\n", phase->name, phase->spent.seconds,
                            phase->spent.processor, phase->target_seconds);
     }
 }
