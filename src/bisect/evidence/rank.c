@@ -46,22 +46,64 @@ static bool rank_is_cleared(const struct odb_culprit *c, const struct odb_culpri
            c->checks[ODB_CHECK_REGION] == ODB_CONTRADICTS || c->spoils == ODB_CONTRADICTS;
 }
 
+/* Which culprits are to be compared: there may be as many as nodes. */
+struct rank_index {
+    int *first, *next; /* owned: of each node, and of the same node behind each; -1: none */
+    bool *dropped;     /* owned */
+    size_t n;
+};
+
+static struct rank_index rank_index_new(const struct findings *f)
+{
+    const struct odb_culprit *items = f->report->culprits.items;
+    size_t n = f->report->culprits.n, nodes = f->report->model->graph->n_nodes;
+    struct rank_index x = {.first = odb_new_n(int, nodes + 1),
+                           .next = odb_new_n(int, n + 1),
+                           .dropped = odb_new_n(bool, n + 1),
+                           .n = n};
+    for (size_t i = 0; i <= nodes; i++)
+        x.first[i] = -1;
+    for (size_t i = n; i-- > 0;) {
+        int *first = &x.first[items[i].node < 0 ? nodes : (size_t)items[i].node];
+        x.next[i] = *first;
+        *first = (int)i;
+    }
+    return x;
+}
+
+/* The first that says what culprit i says, or clears it; -1: none does. */
+static int rank_instead(const struct findings *f, const struct rank_index *x, size_t i)
+{
+    const struct odb_culprit *items = f->report->culprits.items, *who = &items[i];
+    size_t nodes = f->report->model->graph->n_nodes;
+    bool any = odb_culprit_is_region(who) || who->kind == ODB_KIND_NONDETERMINISTIC;
+    int o = any ? 0 : x->first[who->node < 0 ? nodes : (size_t)who->node];
+    for (; o >= 0 && o < (int)x->n; o = any ? o + 1 : x->next[o])
+        if (o != (int)i && !x->dropped[o] &&
+            (rank_is_twice(f, who, &items[o]) || rank_is_cleared(who, &items[o])))
+            return o;
+    return -1;
+}
+
 static void rank_clear(struct findings *f)
 {
     const struct odb_culprit *items = f->report->culprits.items;
-    for (size_t i = f->report->culprits.n; i-- > 0;)
-        for (size_t o = 0; o < f->report->culprits.n; o++) {
-            if (o == i ||
-                !(rank_is_twice(f, &items[i], &items[o]) || rank_is_cleared(&items[i], &items[o])))
-                continue;
-            if (odb_culprit_is_region(&items[i]))
-                findings_note(f,
-                              "the region from #%d to #%d is not accused: #%d fails "
-                              "by itself, and nothing else speaks against it",
-                              items[i].segment[0], items[i].segment[1], items[o].node);
+    struct rank_index x = rank_index_new(f);
+    for (size_t i = x.n; i-- > 0;) {
+        int instead = rank_instead(f, &x, i);
+        x.dropped[i] = instead >= 0;
+        if (instead >= 0 && odb_culprit_is_region(&items[i]))
+            findings_note(f,
+                          "the region from #%d to #%d is not accused: #%d fails "
+                          "by itself, and nothing else speaks against it",
+                          items[i].segment[0], items[i].segment[1], items[instead].node);
+    }
+    for (size_t i = x.n; i-- > 0;)
+        if (x.dropped[i])
             findings_drop(f, i);
-            break;
-        }
+    free(x.first);
+    free(x.next);
+    free(x.dropped);
 }
 
 /* Regions that are right when they are read are searched from the outputs, which meets the last one

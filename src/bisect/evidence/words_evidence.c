@@ -49,8 +49,9 @@ static void evidence_put_pinned(const struct search_case *c, const struct findin
 {
     const struct odb_report *report = f->report;
     bool among = false;
-    for (size_t i = 0; i < report->pinned.n; i++)
-        among |= report->pinned.items[i] == case_pin_of(c, who);
+    int pin = case_pin_of(c, who);
+    for (size_t i = 0; i < report->pinned.n && !among; i++)
+        among = report->pinned.items[i] == pin;
     if (!among || report->pinned_pass == ODB_NOT_ASKED)
         return;
     odb_buf_puts(out, "With ");

@@ -109,8 +109,9 @@ static void evidence_join_all(const struct search_case *c, struct findings *f)
     for (size_t i = 0; i < f->report->culprits.n; i++)
         for (size_t k = f->report->culprits.n; k-- > i + 1;) {
             struct odb_culprit *racer = findings_culprit(f, i), *fault = findings_culprit(f, k);
-            if (racer->kind != ODB_KIND_NONDETERMINISTIC || racer->flips_and ||
-                !evidence_same_place(c, f, racer, fault) ||
+            if (racer->kind != ODB_KIND_NONDETERMINISTIC || racer->flips_and)
+                break; /* it is none, or is joined already */
+            if (!evidence_same_place(c, f, racer, fault) ||
                 fault->segment[0] != fault->segment[1] || fault->of_reference ||
                 !odb_diagnosis_accuses(fault->kind))
                 continue;
