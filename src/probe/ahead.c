@@ -25,8 +25,9 @@ struct ahead_answer {
 
 struct odb_ahead {
     pthread_t thread;
-    char *spec; /* owned */
-    struct odb_ahead_whole whole;
+    char *spec;                   /* owned */
+    struct odb_ahead_whole whole; /* model NULL: nothing is run */
+    struct odb_feeds *feeds;      /* owned: the threads' own view of what is fed */
     struct odb_search_hooks hooks;
     atomic_bool stopping; /* the owner does not wait for the pool any more */
     pthread_mutex_t lock; /* guards opened */
@@ -67,8 +68,7 @@ static void ahead_work(void *arg, struct odb_target *target)
 static void ahead_run(struct odb_ahead *ahead)
 {
     const struct odb_search_hooks silent = {.cancelled = ahead_cancelled, .payload = ahead};
-    odb_prober_init(&ahead->prober, ahead->whole.model, ahead->whole.feeds, NULL, ahead->pool,
-                    silent);
+    odb_prober_init(&ahead->prober, ahead->whole.model, ahead->feeds, NULL, ahead->pool, silent);
     for (size_t i = 0; i <= ODB_MIN(ahead->whole.again, (size_t)AHEAD_RUNS - 1); i++) {
         struct ahead_answer *answer = &ahead->answers[i];
         *answer =
@@ -95,6 +95,25 @@ static void *ahead_thread(void *arg)
 
 /* --- its owner -------------------------------------------------------------------------------- */
 
+/* The same numbers under heads of their own: those of the caller are his thread's, which copies
+ * them whole. False: something that is fed is no tensor. */
+static bool ahead_feeds(struct odb_ahead *ahead, const struct odb_ahead_whole *whole)
+{
+    bool all = true;
+    ahead->feeds = odb_feeds_new(whole->model);
+    for (size_t i = 0; i < whole->feeds->n && all; i++) {
+        const struct odb_feed *feed = &whole->feeds->items[i];
+        const struct odb_tensor *t = feed->tensor;
+        struct odb_tensor *own = NULL;
+        all =
+            t->kind == ODB_TENSOR && odb_tensor_reshape(&own, t, t->rank, t->dims, NULL) == ODB_OK;
+        if (all)
+            odb_feeds_add(ahead->feeds, feed->value, own, "");
+        odb_tensor_unref(own);
+    }
+    return all;
+}
+
 struct odb_ahead *odb_ahead_begin(const char *spec, const struct odb_ahead_whole *whole,
                                   const struct odb_search_hooks *hooks)
 {
@@ -103,7 +122,7 @@ struct odb_ahead *odb_ahead_begin(const char *spec, const struct odb_ahead_whole
     *ahead = (struct odb_ahead){.spec = odb_xstrdup(spec), .hooks = *hooks, .err = ODB_ERROR_INIT};
     pthread_mutex_init(&ahead->lock, NULL);
     pthread_cond_init(&ahead->turn, NULL);
-    if (whole && !limited)
+    if (whole && !limited && ahead_feeds(ahead, whole))
         ahead->whole = *whole;
     if (odb_thread_start(&ahead->thread, ahead_thread, ahead))
         return ahead;
@@ -190,6 +209,7 @@ void odb_ahead_free(struct odb_ahead *ahead)
         if (ahead->answers[i].cut)
             odb_probe__cut_free(ahead->answers[i].cut);
     odb_prober_dispose(&ahead->prober);
+    odb_feeds_free(ahead->feeds);
     pthread_mutex_destroy(&ahead->lock);
     pthread_cond_destroy(&ahead->turn);
     free(ahead->spec);

@@ -980,12 +980,20 @@ double odb_probe__seconds(const struct odb_probe_cut *cut)
     return cut->seconds;
 }
 
+/* The same numbers: views of one tensor are. */
+static bool probe_feeds_same(const struct odb_named *a, const struct odb_named *b)
+{
+    const struct odb_tensor *x = a->tensor, *y = b->tensor;
+    return !strcmp(a->name, b->name) && x->kind == y->kind && x->dtype == y->dtype &&
+           x->data == y->data && x->data && odb_tensor_same_shape(x, y);
+}
+
 bool odb_probe__same(const struct odb_probe_cut *a, const struct odb_probe_cut *b)
 {
     bool same = a->whole && b->whole && a->load == b->load && a->n_in == b->n_in &&
                 a->n_out == b->n_out && a->n_feeds == b->n_feeds;
     for (size_t i = 0; same && i < a->n_feeds; i++)
-        same = a->feeds[i].tensor == b->feeds[i].tensor;
+        same = probe_feeds_same(&a->feeds[i], &b->feeds[i]);
     for (size_t i = 0; same && i < a->n_in; i++)
         same = a->in[i].value == b->in[i].value;
     for (size_t o = 0; same && o < a->n_out; o++)
@@ -1202,8 +1210,10 @@ static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *pro
     if (!probe->begun)
         probe_consult(prober, probe, cut);
     probe->begun = NULL;
-    probe->silent = cut->known || (cut->status == ODB_CANCELLED && !cut->task);
-    bool allowed = probe_charge(prober, probe, cut), asked = cut->known || cut->status == ODB_OK;
+    /* While there is a task, the status is the worker's. */
+    probe->silent = cut->known || (!cut->task && cut->status == ODB_CANCELLED);
+    bool allowed = probe_charge(prober, probe, cut),
+         asked = cut->known || cut->task || cut->status == ODB_OK;
     if (!probe->silent && !probe->aside)
         probe_announce(prober, probe, cut);
     if (cut->task) {

@@ -433,7 +433,7 @@ static void test_bisect__probes_say_how_many_suspects_are_left(void **state)
 /* Cancels as soon as the phase begins that is looked for. */
 struct stopper {
     const char *phase;
-    bool met;
+    atomic_bool met; /* asked by several threads */
 };
 
 static void stopper_event(void *payload, const struct odb_search_event *event)
