@@ -56,10 +56,11 @@ static bool ahead_cancelled(void *payload)
 static void ahead_work(void *arg, struct odb_target *target)
 {
     struct ahead_answer *answer = arg;
-    const struct ahead_answer *first = answer->ahead->answers, *before = answer - 1;
-    if (answer > first && !before->ran)
+    const struct ahead_answer *all = answer->ahead->answers;
+    size_t i = (size_t)(answer - all);
+    if (i > 0 && !all[i - 1].ran)
         return;
-    if (answer > first + 1 && odb_probe__seconds(before->cut) > AHEAD_CHEAP)
+    if (i > 1 && odb_probe__seconds(all[i - 1].cut) > AHEAD_CHEAP)
         return;
     answer->ran = odb_probe__ask(answer->cut, target) == ODB_OK;
     answer->asked = true;

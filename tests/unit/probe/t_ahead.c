@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A target that starts, and runs the model, before the search asks: it asks no less and no more
+ * than if it had not.
+ */
+#include "probe/ahead.h"
+
+#include <math.h>
+
+#include "probe/probe.h"
+#include "reference/trace.h"
+#include "tests/help/executor_help.h"
+#include "tests/help/models.h"
+
+/* A model in a file, what it is fed, and the questions that are put of it. */
+struct asked {
+    char path[64];
+    struct odb_model *model;
+    struct odb_feed feed;
+    struct odb_feeds feeds;
+    struct odb_search_hooks hooks;
+    struct odb_ahead *ahead;
+    struct odb_pool *pool;
+    struct odb_prober prober;
+    int y;
+};
+
+static void asked_begin(struct asked *a, const char *spec, size_t again)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    *a = (struct asked){.path = "/tmp/onnxdbg-ahead-XXXXXX"};
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){4});
+    odb_build_node(b, "Exp", "first", "x", "v");
+    odb_build_node(b, "Neg", "second", "v", "y");
+    odb_build_output_typed(b, "y", ODB_F32, 1, (int64_t[]){4});
+    int fd = mkstemp(a->path);
+    assert_true(fd >= 0);
+    close(fd);
+    MODELS_OK(odb_build_write(b, a->path, NULL, &why));
+    odb_build_free(b);
+    MODELS_OK(odb_model_open(&a->model, a->path, &why));
+    a->feed = (struct odb_feed){
+        .value = models_value(a->model, "x"),
+        .tensor = models_f32(1, (int64_t[]){4}, (float[]){0, 1, -1, 2}),
+    };
+    a->feeds = (struct odb_feeds){&a->feed, 1, NULL};
+    a->y = models_value(a->model, "y");
+    help_find_serve();
+    const struct odb_ahead_whole whole = {a->model, &a->feeds, again};
+    a->ahead = odb_ahead_begin(spec, &whole, &a->hooks);
+    assert_non_null(a->ahead);
+    assert_true(odb_ahead_is(a->ahead, spec));
+    assert_false(odb_ahead_is(a->ahead, "cpu:f16"));
+}
+
+static void asked_connect(struct asked *a)
+{
+    MODELS_OK(odb_ahead_pool(a->ahead, &a->pool, &why));
+    assert_false(odb_ahead_is(a->ahead, odb_pool_spec(a->pool)));
+    odb_prober_init(&a->prober, a->model, &a->feeds, NULL, a->pool, a->hooks);
+    a->prober.ahead = a->ahead;
+}
+
+/* Loads and runs the model, or runs it again. */
+static enum odb_status asked_run(struct asked *a, bool again, struct odb_error *err)
+{
+    struct odb_tensor *out = NULL;
+    struct odb_probe probe = {.asked = ODB_PROBE_KIND_WHOLE,
+                              .what = "the whole model",
+                              .node = ODB_NO_NODE,
+                              .values = &a->y,
+                              .n_values = 1,
+                              .outputs = &out};
+    enum odb_status status =
+        again ? odb_probe_again(&a->prober, &probe, err) : odb_probe_run(&a->prober, &probe, err);
+    if (status == ODB_OK)
+        assert_true(fabs(odb_tensor_f64(out, 0) + exp(odb_tensor_f64(a->feed.tensor, 0))) < 1e-6);
+    odb_probe_drop(&a->prober, &probe);
+    return status;
+}
+
+static void asked_end(struct asked *a)
+{
+    if (a->pool) {
+        odb_ahead_end(a->ahead);
+        odb_prober_dispose(&a->prober);
+    }
+    odb_pool_close(a->pool);
+    odb_ahead_free(a->ahead);
+    odb_tensor_unref(a->feed.tensor);
+    odb_model_free(a->model);
+    unlink(a->path);
+}
+
+static void stats_are(struct asked *a, size_t loads, size_t runs)
+{
+    struct odb_target_stats stats = odb_pool_stats(a->pool);
+    assert_int_equal(stats.loads, loads);
+    assert_int_equal(stats.runs, runs);
+}
+
+/* Until a question is put, nothing was asked as far as the pool's owner sees. */
+static void test_ahead__answers_are_found(void **state)
+{
+    struct asked a;
+    asked_begin(&a, "cpu", 2);
+    asked_connect(&a);
+    stats_are(&a, 0, 0);
+    MODELS_OK(asked_run(&a, false, &why));
+    stats_are(&a, 1, 1);
+    MODELS_OK(asked_run(&a, true, &why));
+    MODELS_OK(asked_run(&a, true, &why));
+    stats_are(&a, 1, 3);
+    MODELS_OK(asked_run(&a, true, &why)); /* which nobody has asked before */
+    stats_are(&a, 1, 4);
+    asked_end(&a);
+}
+
+/* Other inputs are another question: the target is asked, and nothing of before is found again. */
+static void test_ahead__another_question_ends_it(void **state)
+{
+    struct asked a;
+    asked_begin(&a, "cpu", 4);
+    asked_connect(&a);
+    struct odb_tensor *first = a.feed.tensor;
+    a.feed.tensor = models_f32(1, (int64_t[]){4}, (float[]){1, 1, 1, 1});
+    MODELS_OK(asked_run(&a, false, &why));
+    odb_tensor_unref(a.feed.tensor);
+    a.feed.tensor = first;
+    MODELS_OK(asked_run(&a, false, &why));
+    MODELS_OK(asked_run(&a, true, &why));
+    struct odb_target_stats stats = odb_pool_stats(a.pool);
+    assert_true(stats.loads >= 2 && stats.runs >= 3);
+    asked_end(&a);
+}
+
+/* A target that dies of it: that is the answer, and it is asked once. */
+static void test_ahead__a_death_is_an_answer(void **state)
+{
+    struct asked a;
+    struct odb_error err = ODB_ERROR_INIT;
+    asked_begin(&a, "fault:crash,node=second@cpu", 4);
+    asked_connect(&a);
+    assert_int_equal(asked_run(&a, false, &err), ODB_E_CRASH);
+    stats_are(&a, 1, 1);
+    asked_end(&a);
+}
+
+static void test_ahead__what_cannot_be_opened_is_said(void **state)
+{
+    struct asked a;
+    struct odb_error err = ODB_ERROR_INIT;
+    char text[1000];
+    asked_begin(&a, "plugin:/nonexistent/lib.so", 1);
+    assert_true(odb_ahead_pool(a.ahead, &a.pool, &err) != ODB_OK);
+    assert_null(a.pool);
+    assert_non_null(strstr(odb_error_text(&err, text, sizeof text), "nonexistent"));
+    asked_end(&a);
+}
+
+/* Nobody waits for it. */
+static void test_ahead__is_given_up(void **state)
+{
+    struct asked a;
+    asked_begin(&a, "fault:hang,node=first,timeout=100@cpu", 1);
+    asked_end(&a);
+    asked_begin(&a, "fault:hang,node=first,timeout=100@cpu", 1);
+    asked_connect(&a);
+    asked_end(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ahead__answers_are_found),
+        cmocka_unit_test(test_ahead__another_question_ends_it),
+        cmocka_unit_test(test_ahead__a_death_is_an_answer),
+        cmocka_unit_test(test_ahead__what_cannot_be_opened_is_said),
+        cmocka_unit_test(test_ahead__is_given_up),
+    };
+    return cmocka_run_group_tests_name("ahead", tests, NULL, NULL);
+}
