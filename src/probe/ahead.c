@@ -5,15 +5,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/mem.h"
 #include "probe/probe_int.h"
 #include "system/thread.h"
 
-#define AHEAD_RUNS 5         /* the first included */
-#define AHEAD_CHEAP 0.1      /* seconds of a run: of longer ones the first repetition is all */
-#define AHEAD_POLL 100000000 /* nanoseconds between two looks at whether to stop */
+#define AHEAD_RUNS 5    /* the first included */
+#define AHEAD_CHEAP 0.1 /* seconds of a run: of longer ones the first repetition is all */
 
 /* A question; the thread of the pool has it until its task was waited for or forgotten. */
 struct ahead_answer {
@@ -142,12 +140,7 @@ static void ahead_wait(struct odb_ahead *ahead)
 {
     pthread_mutex_lock(&ahead->lock);
     while (!ahead->opened) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += AHEAD_POLL;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&ahead->turn, &ahead->lock, &until);
+        (void)odb_thread_await(&ahead->turn, &ahead->lock);
         pthread_mutex_unlock(&ahead->lock);
         (void)ahead_cancelled(ahead);
         pthread_mutex_lock(&ahead->lock);

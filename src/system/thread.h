@@ -12,5 +12,8 @@
  * is blocked would end the process past the handler that restores the terminal. False: there can
  * be no thread. */
 bool odb_thread_start(pthread_t *thread, void *(*run)(void *arg), void *arg);
+/* Waits for cond, a tenth of a second at most, for one who has to look at something else as well.
+ * False: nothing was signalled. lock: held. */
+bool odb_thread_await(pthread_cond_t *cond, pthread_mutex_t *lock);
 
 #endif

@@ -9,13 +9,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "system/temporary.h"
 #include "base/mem.h"
 #include "system/thread.h"
-
-#define POOL_POLL 100000000 /* nanoseconds between two looks at whether to cancel */
 
 /* A child has a scratch folder, and one that is started in its place a second for a moment. */
 _Static_assert(ODB_TEMPORARY_MOST >= 2 * ODB_POOL_MOST + 64, "scratch folders would be forgotten");
@@ -387,12 +384,7 @@ void odb_pool_wait(struct odb_pool *pool, struct odb_pool_task *task)
     pool->claimed = NULL;
     pthread_cond_broadcast(&pool->work);
     while (!task->done) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += POOL_POLL;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        if (pthread_cond_timedwait(&pool->done, &pool->lock, &until) == 0)
+        if (odb_thread_await(&pool->done, &pool->lock))
             continue;
         pthread_mutex_unlock(&pool->lock);
         (void)pool_cancelled(pool); /* the one who is asked may show that time goes on */
