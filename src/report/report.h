@@ -234,7 +234,7 @@ struct odb_phase {
     const char *name;       /* of a step, or "golden", "noise", "replay", "other"; static, or of the
                                report's written */
     struct odb_spent spent; /* the wait for the target included; the processors' of this process */
-    double target_seconds;  /* of the first: of its loads and runs */
+    double target_seconds;  /* of loads and runs; more than the first where they were ahead */
 };
 
 /* What reading values does to the target: the model's outputs then, against those of the plain

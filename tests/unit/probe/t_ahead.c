@@ -14,7 +14,7 @@
 
 /* A model in a file, what it is fed, and the questions that are put of it. */
 struct asked {
-    char path[64];
+    char *path; /* owned */
     struct odb_model *model;
     struct odb_feed feed;
     struct odb_feeds feeds;
@@ -28,7 +28,7 @@ struct asked {
 static void asked_begin(struct asked *a, const char *spec, size_t again)
 {
     struct odb_builder *b = odb_build_new("g", 17);
-    *a = (struct asked){.path = "/tmp/onnxdbg-ahead-XXXXXX"};
+    *a = (struct asked){.path = odb_file_temporary("ahead-")};
     odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){4});
     odb_build_node(b, "Exp", "first", "x", "v");
     odb_build_node(b, "Neg", "second", "v", "y");
@@ -90,6 +90,7 @@ static void asked_end(struct asked *a)
     odb_tensor_unref(a->feed.tensor);
     odb_model_free(a->model);
     unlink(a->path);
+    free(a->path);
 }
 
 static void stats_are(struct asked *a, size_t loads, size_t runs)
