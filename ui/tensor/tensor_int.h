@@ -376,6 +376,8 @@ const char *ui_tensor__column_at(const struct ui_view *view, int row, int col);
 /* Lays everything out anew, and keeps the selection where it was, though what is above it may have
  * grown. */
 void ui_tensor__layout(struct ui_tensor *v, int cols);
+/* The same; then has computed what that shows, and gives what was found at once its room. */
+void ui_tensor__arrange(struct ui_tensor *v, int cols);
 void ui_tensor__draw_row(const struct ui_view *view, size_t row, const struct ui_area *area);
 /* The titles, or the labels, of the rows at the top, when they are out of sight. */
 void ui_tensor__draw_lost(const struct ui_tensor *v, const struct ui_area *area);

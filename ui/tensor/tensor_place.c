@@ -62,9 +62,7 @@ void ui_tensor__turn(struct ui_tensor *v, enum ui_page page)
     v->before = page == UI_PAGE_NUMBERS && v->page != page ? v->page : UI_PAGE_ALL;
     v->page = page;
     v->view.selected = v->view.top = 0;
-    ui_tensor__layout(v, v->cols);
-    ui_tensor__compute(v); /* what was not wanted before */
-    ui_tensor__layout(v, v->cols);
+    ui_tensor__arrange(v, v->cols);
     if (page == UI_PAGE_ALL || !v->n_parts)
         return;
     /* The first line that is about something: below titles, labels and words. */
@@ -148,6 +146,13 @@ void ui_tensor__layout(struct ui_tensor *v, int cols)
     screen = v->view.selected - ODB_MIN(v->view.top, v->view.selected);
     v->view.selected = after->row + ODB_MIN(line, after->lines);
     v->view.top = v->view.selected - ODB_MIN(screen, v->view.selected);
+}
+
+void ui_tensor__arrange(struct ui_tensor *v, int cols)
+{
+    ui_tensor__layout(v, cols);
+    ui_tensor__compute(v); /* a picture of this size, what was not wanted before */
+    ui_tensor__layout(v, cols);
 }
 
 /* --- drawing ---------------------------------------------------------------------------------- */

@@ -67,8 +67,7 @@ static void tensor_prepare(struct ui_view *view, int cols)
         view->height = ODB_MAX(view->room - view->header, 0);
     ui_tensor__fetch(v);
     ui_tensor__compute(v);
-    ui_tensor__layout(v, cols);
-    ui_tensor__compute(v); /* a picture for the new size */
+    ui_tensor__arrange(v, cols);
     ui_tensor__follow(v);
     ui_tensor__say_progress(v);
 }
