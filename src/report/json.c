@@ -103,28 +103,37 @@ json_t *odb_json_places(const struct odb_account *account)
     return list;
 }
 
-void odb_json_put_dumped(const char *dumped, struct odb_buf *out)
+static int json_put_piece(const char *piece, size_t size, void *out)
 {
-    const unsigned char *p = (const unsigned char *)dumped, *end = p + strlen(dumped);
+    const unsigned char *p = (const unsigned char *)piece, *end = p + size;
     while (p < end) {
         const unsigned char *begin = p;
-        uint32_t c;
-        if (odb_utf8_next(&p, end, &c) && c >= 0x7f && odb_utf8_acts(c))
+        uint32_t c = 0;
+        while (p < end && *p < 0x7f)
+            p++;
+        odb_buf_add(out, begin, (size_t)(p - begin));
+        begin = p;
+        if (p < end && odb_utf8_next(&p, end, &c) && odb_utf8_acts(c))
             odb_buf_printf(out, "\\u%04x", c);
         else
             odb_buf_add(out, begin, (size_t)(p - begin));
     }
+    return 0;
+}
+
+/* Piece by piece: a report may have a hundred megabytes, which would else be there twice. Jansson
+ * parts its pieces between characters. */
+void odb_json_put_dumped(const json_t *json, size_t flags, struct odb_buf *out)
+{
+    json_dump_callback(json, json_put_piece, out, flags);
 }
 
 static void json_put(json_t *json, size_t precision, struct odb_buf *out)
 {
     json_t *whole = json_pack("{s:i,s:s}", "schema", JSON_SCHEMA, "onnxdbg", ODB_VERSION);
     json_object_update(whole, json);
-    char *text = json_dumps(whole, JSON_INDENT(1) | precision);
-    if (text)
-        odb_json_put_dumped(text, out);
+    odb_json_put_dumped(whole, JSON_INDENT(1) | precision, out);
     odb_buf_putc(out, '\n');
-    free(text);
     json_decref(whole);
     json_decref(json);
 }

@@ -40,9 +40,9 @@ json_t *odb_json_places(const struct odb_account *account);
 /* Appends what a command gives, and a newline: {"schema", "onnxdbg"} and what the object has. What
  * it says of these itself stands, for it may be of another version. Takes the reference over. */
 void odb_json_put(json_t *json, struct odb_buf *out);
-/* Appends what json_dumps() gave, with characters that act on a terminal (odb_utf8_acts()) as
- * \uNNNN: they can only stand in texts, which stay the same. */
-void odb_json_put_dumped(const char *dumped, struct odb_buf *out);
+/* Appends what json_dumps() gives with these flags, with characters that act on a terminal
+ * (odb_utf8_acts()) as \uNNNN: they can only stand in texts, which stay the same. */
+void odb_json_put_dumped(const json_t *json, size_t flags, struct odb_buf *out);
 /* As odb_json_put() with as many digits as give a double again; else there are nine. */
 void odb_json_put_exact(json_t *json, struct odb_buf *out);
 

@@ -570,7 +570,7 @@ static enum odb_status store_store_report(struct odb_store *store, const struct 
                                " WHERE id = ?",
                                err));
     sqlite3_bind_int(stmt, 1, odb_report_outcome(report) == ODB_OUTCOME_DIVERGES);
-    odb_store__bind_text(stmt, 2, json);
+    sqlite3_bind_text(stmt, 2, json, -1, SQLITE_STATIC); /* large: bound, not copied */
     sqlite3_bind_int64(stmt, 3, store->search);
     enum odb_status status = odb_store__step(store, stmt, err);
     sqlite3_finalize(stmt);

@@ -160,7 +160,8 @@ static struct odb_number shares_of(const struct shares *s, int index)
     struct odb_tensor **values = odb_new_n(struct odb_tensor *, n);
     struct odb_number share = {0};
     struct odb_error ignored = ODB_ERROR_INIT;
-    bool *way = shares_way(s, index);
+    bool *way = shares_way(s, index), *keep = odb_new_n(bool, n);
+    keep[s->output] = true;
     for (size_t v = 0; v < n; v++) {
         int producer = c->graph->values[v].producer;
         const struct odb_tensor *t =
@@ -171,6 +172,9 @@ static struct odb_number shares_of(const struct shares *s, int index)
                               .seed = c->trace->seed,
                               .values = values,
                               .nodes = way,
+                              .free_dead = true,
+                              .overwrite = true,
+                              .keep = keep,
                               .cancelled = c->options->hooks.cancelled,
                               .payload = c->options->hooks.payload};
     if (shares_deviate(s, index, values) &&
@@ -187,6 +191,7 @@ static struct odb_number shares_of(const struct shares *s, int index)
     for (size_t v = 0; v < n; v++)
         odb_tensor_unref(values[v]);
     free(values);
+    free(keep);
     free(way);
     return share;
 }

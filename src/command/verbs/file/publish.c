@@ -424,13 +424,11 @@ void odb_publish_html(const json_t *report, struct odb_buf *out)
 {
     static const char mark[] = "@REPORT@";
     const char *at = strstr(publish_page, mark);
-    char *data = json_dumps(report, JSON_COMPACT | JSON_ENCODE_ANY);
     struct odb_buf text = ODB_BUF_INIT;
-    odb_json_put_dumped(data ? data : "null", &text);
+    odb_json_put_dumped(report, JSON_COMPACT | JSON_ENCODE_ANY, &text);
     odb_buf_printf(out, "%.*s", (int)(at - publish_page), publish_page);
     for (const char *p = odb_buf_text(&text); *p; p++) /* nothing in it can end the element */
         odb_buf_puts(out, *p == '<' ? "\\u003c" : (char[]){*p, 0});
     odb_buf_puts(out, at + strlen(mark));
     odb_buf_dispose(&text);
-    free(data);
 }
