@@ -214,9 +214,13 @@ static void cpu_plan_node(struct cpu_plan *plan, const struct odb_node *node,
 {
     struct cpu_node *slot = &plan->nodes[node->index];
     slot->attrs = cpu_resolve_attrs(slot, node, actual, defaults);
-    slot->control = cpu_control_find(node->domain, node->op_type);
+    slot->op = odb_node_is_debug(node) ? odb_op_find("", "Identity", 1)
+                                       : odb_op_find(node->domain, node->op_type, node->opset);
+    if (!slot->op || !slot->op->run)
+        slot->control = cpu_control_find(node->domain, node->op_type);
     struct odb_cpu *cpu = plan->cpu;
     if (slot->control) {
+        slot->op = NULL;
         cpu_plan_attrs(slot, cpu_control_op(node), node);
         slot->bodies = odb_new_n(struct cpu_plan *, slot->attrs.n);
         for (size_t a = 0; a < slot->attrs.n; a++)
@@ -226,8 +230,6 @@ static void cpu_plan_node(struct cpu_plan *plan, const struct odb_node *node,
         cpu_plan_bodies(slot, node);
         return;
     }
-    slot->op = odb_node_is_debug(node) ? odb_op_find("", "Identity", 1)
-                                       : odb_op_find(node->domain, node->op_type, node->opset);
     if (slot->op) {
         if (odb_node_is_debug(node))
             slot->attrs.n = 0;

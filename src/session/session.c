@@ -97,7 +97,8 @@ static void session_drop_values(struct odb_session *session)
     for (size_t v = 0; v < n; v++)
         odb_tensor_unref(session->given[v]);
     memset(session->given, 0, n * sizeof *session->given);
-    memset(session->values, 0, n * sizeof *session->values);
+    free(session->values); /* fresh memory is zero without being written to */
+    session->values = odb_new_n(struct odb_value_report, n + 1);
     memset(session->took, 0, session->model->graph->n_nodes * sizeof *session->took);
     session_drop_log(session);
     session->at = ODB_NO_NODE;

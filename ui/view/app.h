@@ -91,6 +91,7 @@ struct ui_app {
     char *displays;    /* owned: what is displayed at the stop of the walk; NULL: nothing */
     bool linked;       /* a file in the message has been made a link, if there is one */
     double last_frame; /* of odb_clock() */
+    double upkept;     /* of odb_clock(): until then nothing else is made anew (upkeep.h) */
     struct {           /* nodes by verdict */
         struct ui_upkeep upkeep;
         size_t off, pass, culprits;

@@ -8,6 +8,7 @@
 #include "model/model.h"
 #include "session/session.h"
 #include "ui/terminal/draw.h"
+#include "ui/view/app.h"
 #include "ui/view/constants.h"
 #include "ui/view/mark.h"
 
@@ -70,7 +71,6 @@ static void strip_build(struct ui_strip *strip, const struct odb_session *sessio
     size_t places = strip_places(strip, session), n = odb_session_model(session)->graph->n_nodes;
     strip->columns = odb_xrealloc(strip->columns, (size_t)columns + 1, sizeof *strip->columns);
     strip->n = columns;
-    ui_upkeep_begin(&strip->upkeep, session);
     strip->factor = factor;
     for (int c = 0; c < columns; c++)
         strip->columns[c] = (struct ui_strip_column){
@@ -82,7 +82,6 @@ static void strip_build(struct ui_strip *strip, const struct odb_session *sessio
             strip_add(session, (int)i, factor, &strip->columns[c]);
         while (++c < columns && strip_first(places, columns, c) == place);
     }
-    ui_upkeep_end(&strip->upkeep);
 }
 
 int ui_strip_column(const struct ui_strip *strip, const struct odb_session *session, int node)
@@ -130,16 +129,19 @@ static void strip_draw_column(const struct ui_strip_column *column, int c,
     }
 }
 
-void ui_strip_draw(struct ui_strip *strip, const struct odb_session *session, bool busy,
-                   double factor, int selected, const struct ui_area *area)
+void ui_strip_draw(struct ui_app *app, double factor, int selected, const struct ui_area *area)
 {
+    struct ui_strip *strip = &app->strip;
+    const struct odb_session *session = app->session;
     size_t places = strip_places(strip, session);
     int gutter = area->cols > 40 ? STRIP_GUTTER : 0, columns = area->cols - gutter;
     if (columns < 1 || area->rows < 2 || !places)
         return;
-    if (strip->n != columns || strip->factor != factor ||
-        ui_upkeep_is_due(&strip->upkeep, session, busy))
+    if (strip->n != columns || strip->factor != factor || ui_upkeep_is_due(&strip->upkeep, app)) {
+        ui_upkeep_begin(&strip->upkeep, app);
         strip_build(strip, session, factor, columns);
+        ui_upkeep_end(&strip->upkeep, app);
+    }
     if (gutter)
         strip_draw_scale(area);
     struct ui_area bars = ui_area_part(area, 0, gutter, area->rows - 1, columns);

@@ -10,6 +10,7 @@
 #include "ui/view/upkeep.h"
 
 struct odb_session;
+struct ui_app;
 struct ui_area;
 struct ui_constants;
 
@@ -29,11 +30,9 @@ struct ui_strip {
 };
 
 void ui_strip_dispose(struct ui_strip *strip);
-/* Draws all rows of the area, the last one an axis with the selected node and the culprits on it.
- * busy: a command works.
- * Caller holds the session's lock. */
-void ui_strip_draw(struct ui_strip *strip, const struct odb_session *session, bool busy,
-                   double factor, int selected, const struct ui_area *area);
+/* Draws the app's strip in all rows of the area, the last one an axis with the selected node and
+ * the culprits on it. Caller holds the session's lock. */
+void ui_strip_draw(struct ui_app *app, double factor, int selected, const struct ui_area *area);
 /* The column that a node, or what reads it, is in; 0 while nothing was drawn. */
 int ui_strip_column(const struct ui_strip *strip, const struct odb_session *session, int node);
 /* The node that a column stands for. */

@@ -51,9 +51,11 @@ struct filter_term {
     const struct filter_field *field; /* NULL: a word */
     bool begins;                      /* an alternative */
     bool negated, quoted;
-    char op;    /* ':' whole, '~' expression; '<', '>', '=' numbers */
-    bool equal; /* with '<' and '>': or equal */
-    char *text; /* owned */
+    bool capitals; /* there are some in the text, so case counts */
+    bool pattern;  /* of fnmatch(), which also knows other letters' cases than those of ASCII */
+    char op;       /* ':' whole, '~' expression; '<', '>', '=' numbers */
+    bool equal;    /* with '<' and '>': or equal */
+    char *text;    /* owned */
     double number;
     pcre2_code *expression;      /* owned; op '~' */
     pcre2_match_data *match;     /* owned */
@@ -71,12 +73,9 @@ static bool filter_try(const struct filter_term *term, const char *text)
     if (term->op == '~')
         return pcre2_match(term->expression, (PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, 0, 0,
                            term->match, term->limits) >= 0;
-    bool capitals = false;
-    for (const char *p = term->text; *p && !capitals; p++)
-        capitals = isupper((unsigned char)*p);
-    if (capitals ? !strcmp(term->text, text) : !strcasecmp(term->text, text))
+    if (term->capitals ? !strcmp(term->text, text) : !strcasecmp(term->text, text))
         return true; /* also where a bracket is meant */
-    return !term->quoted && fnmatch(term->text, text, capitals ? 0 : FNM_CASEFOLD) == 0;
+    return term->pattern && fnmatch(term->text, text, term->capitals ? 0 : FNM_CASEFOLD) == 0;
 }
 
 static bool filter_try_values(const struct filter_place *place, const int *list, int n,
@@ -265,6 +264,10 @@ static enum odb_status filter_word(struct filter_parser *parser, struct filter_t
     }
     term->text = word.len ? odb_buf_take(&word) : odb_xstrdup("");
     odb_buf_dispose(&word);
+    for (const char *p = term->text; *p; p++) {
+        term->capitals |= isupper((unsigned char)*p) != 0;
+        term->pattern |= !term->quoted && (strchr("*?[\\", *p) || (unsigned char)*p >= 0x80);
+    }
     if (*term->text || term->quoted)
         return ODB_OK;
     parser->where = begun;
@@ -276,14 +279,12 @@ static enum odb_status filter_word(struct filter_parser *parser, struct filter_t
 
 static enum odb_status filter_compile(struct filter_parser *parser, struct filter_term *term)
 {
-    bool capitals = false;
     PCRE2_SIZE where;
     int code;
-    for (const char *p = term->text; *p; p++)
-        capitals |= isupper((unsigned char)*p) != 0;
-    term->expression = pcre2_compile(
-        (PCRE2_SPTR)term->text, PCRE2_ZERO_TERMINATED,
-        PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | (capitals ? 0 : PCRE2_CASELESS), &code, &where, NULL);
+    term->expression =
+        pcre2_compile((PCRE2_SPTR)term->text, PCRE2_ZERO_TERMINATED,
+                      PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | (term->capitals ? 0 : PCRE2_CASELESS),
+                      &code, &where, NULL);
     if (!term->expression) {
         PCRE2_UCHAR why[128];
         pcre2_get_error_message(code, why, sizeof why);

@@ -59,7 +59,10 @@ bool odb_body_at(const struct odb_node *node, size_t i, struct odb_body *out)
 bool odb_node_has_body(const struct odb_node *node)
 {
     struct odb_body body;
-    return odb_body_at(node, 0, &body);
+    bool graphs = false;
+    for (size_t a = 0; a < node->attrs.n && !graphs; a++)
+        graphs = node->attrs.items[a].type == ODB_ATTR_GRAPH;
+    return (graphs || node->function) && odb_body_at(node, 0, &body);
 }
 
 /* --- paths ------------------------------------------------------------------------------------ */
