@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "reference/trace.h"
 #include "sequence/plan/axis.h"
+#include "sequence/plan/padding.h"
 #include "sequence/contradiction.h"
 
 double odb_consistency_limit(enum odb_dtype dtype)
@@ -41,33 +42,80 @@ static int consistency_axis(const struct odb_rollout *steps, const struct odb_te
     return -1;
 }
 
-/* What a step gave against a part of what all at once gave. */
-static void consistency_compare(struct odb_consistency *c, const struct odb_tensor *part,
-                                const struct odb_tensor *of_whole, size_t step, size_t o)
+/* What a step gave, and the part of what all at once gave that it is held against. */
+struct consistency_pair {
+    struct odb_tensor *part, *of_whole; /* owned refs */
+    size_t step, output;
+    int axis;     /* along which places may be filled up; -1: none */
+    size_t first; /* of its places, as the mask counts them */
+};
+
+/* What fills up rows is not compared: the mask (NULL: there is none) says where. */
+static enum odb_status consistency_fill(struct odb_consistency *c, struct consistency_pair *pair,
+                                        const struct odb_tensor *mask, struct odb_error *err)
+{
+    struct odb_tensor *same;
+    if (!mask || pair->axis < 0)
+        return ODB_OK;
+    ODB_TRY(
+        odb_padding_take(&same, pair->of_whole, pair->part, mask, pair->axis, pair->first, err));
+    c->padded |= same != pair->of_whole;
+    odb_tensor_unref(pair->of_whole);
+    pair->of_whole = same;
+    return ODB_OK;
+}
+
+static void consistency_compare(struct odb_consistency *c, const struct consistency_pair *pair)
 {
     struct odb_gap gap;
-    if (odb_tensor_identical(part, of_whole))
+    if (odb_tensor_identical(pair->part, pair->of_whole))
         return;
     c->exact = false;
-    odb_gap_measure(&gap, of_whole, part);
+    odb_gap_measure(&gap, pair->of_whole, pair->part);
     if (gap.same)
         return;
     double error = gap.comparable && gap.pattern ? gap.error : INFINITY;
     c->error = fmax(c->error, error);
-    bool first = !c->broken || step < c->step;
-    if (error > odb_consistency_limit(part->dtype) && first) {
+    bool first = !c->broken || pair->step < c->step;
+    if (error > odb_consistency_limit(pair->part->dtype) && first) {
         c->broken = true;
-        c->step = step;
-        c->output = (int)o;
+        c->step = pair->step;
+        c->output = (int)pair->output;
     }
+}
+
+/* What a step gave of an output, and what all gave there: the places of the axis that are the
+ * step's, or without an axis all of it. of_whole is NULL where that has another shape. */
+static enum odb_status consistency_pair(struct consistency_pair *pair,
+                                        const struct odb_rollout *steps,
+                                        const struct odb_tensor *all, int axis,
+                                        struct odb_error *err)
+{
+    const struct odb_sequence_step *step = &steps->steps.items[pair->step];
+    int carry = odb_plan_carrier(steps->plan, pair->output);
+    ODB_TRY(odb_rollout_output(&pair->part, steps, pair->step, pair->output, err));
+    pair->axis = axis;
+    pair->first = step->past;
+    if (axis >= 0)
+        return odb_axis_part(&pair->of_whole, all, axis, (int64_t)step->past, (int64_t)step->pieces,
+                             err);
+    if (!odb_tensor_same_shape(pair->part, all))
+        return ODB_OK;
+    pair->of_whole = odb_tensor_ref(all);
+    if (carry >= 0 && steps->plan->inputs.items[carry].kind == ODB_CARRY_APPEND)
+        pair->axis = steps->plan->inputs.items[carry].axis;
+    pair->first = 0;
+    return ODB_OK;
 }
 
 static enum odb_status consistency_output(struct odb_consistency *c,
                                           const struct odb_rollout *steps,
-                                          const struct odb_rollout *whole, size_t o, size_t total,
+                                          const struct odb_rollout *whole, size_t o,
                                           struct odb_error *err)
 {
-    size_t last = steps->steps.n - 1;
+    size_t last = steps->steps.n - 1, total = odb_streams_pieces(steps->streams);
+    const struct odb_tensor *mask =
+        odb_padding_find(whole->steps.items[0].in, whole->plan->inputs.n, total);
     struct odb_tensor *all = NULL;
     int carry = odb_plan_carrier(steps->plan, o);
     /* A formula says what of such an output is the state: some steps may give no more than a
@@ -78,20 +126,16 @@ static enum odb_status consistency_output(struct odb_consistency *c,
     int axis = carry < 0 ? consistency_axis(steps, all, o, total) : -1;
     enum odb_status status = ODB_OK;
     for (size_t s = axis < 0 ? last : 0; s <= last && status == ODB_OK; s++) {
-        struct odb_tensor *part = NULL, *of_whole = NULL;
-        const struct odb_sequence_step *step = &steps->steps.items[s];
-        status = odb_rollout_output(&part, steps, s, o, err);
-        if (status == ODB_OK && axis >= 0)
-            status = odb_axis_part(&of_whole, all, axis, (int64_t)step->past, (int64_t)step->pieces,
-                                   err);
-        else if (status == ODB_OK && odb_tensor_same_shape(part, all))
-            of_whole = odb_tensor_ref(all);
-        if (of_whole) {
-            consistency_compare(c, part, of_whole, s, o);
+        struct consistency_pair pair = {.step = s, .output = o};
+        status = consistency_pair(&pair, steps, all, axis, err);
+        if (status == ODB_OK && pair.of_whole)
+            status = consistency_fill(c, &pair, mask, err);
+        if (status == ODB_OK && pair.of_whole) {
+            consistency_compare(c, &pair);
             c->compared += s == last;
         }
-        odb_tensor_unref(part);
-        odb_tensor_unref(of_whole);
+        odb_tensor_unref(pair.part);
+        odb_tensor_unref(pair.of_whole);
     }
     odb_tensor_unref(all);
     return status;
@@ -140,7 +184,7 @@ enum odb_status odb_consistency_look(struct odb_consistency *out, const struct o
         return ODB_OK;
     }
     for (size_t o = 0; o < steps->plan->model->graph->n_outputs && status == ODB_OK; o++)
-        status = consistency_output(out, steps, whole, o, total, err);
+        status = consistency_output(out, steps, whole, o, err);
     out->asked = out->compared > 0;
     if (!out->asked)
         out->why = odb_xstrdup("no output has the same shape either way");

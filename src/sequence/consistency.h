@@ -14,6 +14,7 @@ struct odb_consistency {
     char *why;       /* owned: why there was not; NULL: there was */
     bool exact;      /* bit for bit */
     bool broken;     /* off by more than rounding does */
+    bool padded;     /* of places that fill up rows of the batch nothing was compared */
     double error;    /* the largest, relative to rms */
     size_t step;     /* where it is broken first */
     int output;      /* number of the output there */

@@ -8,6 +8,7 @@
 #include "interpret/cpu.h"
 #include "reference/trace.h"
 #include "sequence/plan/axis.h"
+#include "sequence/plan/padding.h"
 #include "sequence/consistency.h"
 
 enum agreement { CONTRADICTION_UNKNOWN, CONTRADICTION_AGREES, CONTRADICTION_DIFFERS };
@@ -56,8 +57,27 @@ static struct odb_tensor *contradiction_part(const struct odb_tensor *of_whole,
     return part;
 }
 
+/* What fills up rows is as the step has it, on each axis that counts the step's pieces or all up to
+ * it. *part is the caller's, and replaced. */
+static void contradiction_fill(struct odb_tensor **part, const struct odb_tensor *of_step,
+                               const struct odb_tensor *mask, const struct odb_sequence_step *step)
+{
+    struct odb_error ignored = ODB_ERROR_INIT;
+    for (int axis = 1; mask && axis < of_step->rank; axis++) {
+        size_t n = (size_t)of_step->dims[axis];
+        struct odb_tensor *same = NULL;
+        if ((n != step->pieces && n != step->past + step->pieces) ||
+            odb_padding_take(&same, *part, of_step, mask, axis, n == step->pieces ? step->past : 0,
+                             &ignored) != ODB_OK)
+            continue;
+        odb_tensor_unref(*part);
+        *part = same;
+    }
+}
+
 static enum agreement contradiction_agrees(const struct odb_tensor *of_whole,
                                            const struct odb_tensor *of_step, int64_t total,
+                                           const struct odb_tensor *mask,
                                            const struct odb_sequence_step *step)
 {
     struct odb_gap gap;
@@ -66,6 +86,7 @@ static enum agreement contradiction_agrees(const struct odb_tensor *of_whole,
     struct odb_tensor *part = contradiction_part(of_whole, of_step, total, step);
     if (!part)
         return CONTRADICTION_UNKNOWN;
+    contradiction_fill(&part, of_step, mask, step);
     odb_gap_measure(&gap, part, of_step);
     bool agrees = gap.same || (gap.comparable && gap.pattern &&
                                gap.error <= odb_consistency_limit(of_step->dtype));
@@ -105,13 +126,15 @@ enum odb_status odb_contradiction_find(int *node, const struct odb_rollout *step
     struct odb_tensor **own = odb_new_n(struct odb_tensor *, graph->n_values + 1);
     enum agreement *agree = odb_new_n(enum agreement, graph->n_values + 1);
     int64_t total = (int64_t)odb_streams_pieces(steps->streams);
+    const struct odb_tensor *mask =
+        odb_padding_find(whole->steps.items[0].in, whole->plan->inputs.n, (size_t)total);
     *node = ODB_NO_NODE;
     odb_hooks_phase(hooks, "where the model contradicts itself", 0);
     enum odb_status status = contradiction_values(all, whole, 0, err);
     if (status == ODB_OK)
         status = contradiction_values(own, steps, step, err);
     for (size_t v = 0; v < graph->n_values && status == ODB_OK; v++)
-        agree[v] = contradiction_agrees(all[v], own[v], total, &steps->steps.items[step]);
+        agree[v] = contradiction_agrees(all[v], own[v], total, mask, &steps->steps.items[step]);
     if (status == ODB_OK)
         *node = contradiction_first(graph, agree, own);
     for (size_t v = 0; v < graph->n_values; v++) {

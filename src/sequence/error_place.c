@@ -9,6 +9,8 @@
 #include "base/mem.h"
 #include "reference/trace.h"
 
+#define PLACE_ROWS 3 /* that are told one by one */
+
 static double place_error(const struct odb_tensor *t, const struct odb_tensor *b, size_t i,
                           size_t of)
 {
@@ -30,25 +32,42 @@ static double place_limit(const struct odb_tensor *b, double least)
     return n ? least * sqrt(squares / (double)n) : 0;
 }
 
-/* The only place along an axis with an error beyond the limit; -1: several, or the axis has one. */
-static int64_t place_only(const struct odb_tensor *t, const struct odb_tensor *b, int axis,
-                          double limit)
+/* The only places along an axis with an error beyond the limit, in order: one, or of the first
+ * axis, which is the batch's, a few. Returns how many; 0: more, or all that there are. */
+static size_t place_only(const struct odb_tensor *t, const struct odb_tensor *b, int axis,
+                         double limit, size_t only[PLACE_ROWS])
 {
-    int64_t only = -1;
-    size_t inner = 1, n = (size_t)b->dims[axis];
+    size_t inner = 1, n = (size_t)b->dims[axis], found = 0, most = axis ? 1 : PLACE_ROWS;
     for (int i = axis + 1; i < b->rank; i++)
         inner *= (size_t)b->dims[i];
-    if (n < 2)
-        return -1;
     for (size_t i = 0; i < b->count; i++) {
-        int64_t at = (int64_t)(i / inner % n);
-        if (at == only || place_error(t, b, i, i) <= limit)
+        size_t at = i / inner % n, k = 0;
+        if (place_error(t, b, i, i) <= limit)
             continue;
-        if (only >= 0)
-            return -1;
-        only = at;
+        while (k < found && only[k] != at)
+            k++;
+        if (k == most)
+            return 0;
+        if (k == found)
+            only[found++] = at;
     }
-    return only;
+    return found < n ? found : 0;
+}
+
+/* Whether these rows are all that the mask says are padded. */
+static bool place_are_padded(const struct odb_tensor *mask, const size_t *rows, size_t n)
+{
+    size_t padded = 0, named = 0;
+    for (size_t row = 0; row < (size_t)mask->dims[0]; row++) {
+        bool full = true, is_named = false;
+        for (size_t i = 0; i < (size_t)mask->dims[1]; i++)
+            full = full && odb_tensor_f64(mask, row * (size_t)mask->dims[1] + i) != 0;
+        for (size_t i = 0; i < n; i++)
+            is_named = is_named || rows[i] == row;
+        padded += !full;
+        named += !full && is_named;
+    }
+    return named == n && padded == n;
 }
 
 /* Where a place of the axis holds, wherever it is wrong, what the reference has so many before it.
@@ -87,7 +106,8 @@ static const char *place_axis(const struct odb_tensor *b, int axis,
 }
 
 char *odb_error_place(const struct odb_tensor *target, const struct odb_tensor *reference,
-                      double least, const struct odb_plan_input *carry)
+                      double least, const struct odb_plan_input *carry,
+                      const struct odb_tensor *mask)
 {
     struct odb_buf out = ODB_BUF_INIT;
     if (!target || !target->data || target->kind != ODB_TENSOR || target->dtype == ODB_STRING ||
@@ -95,15 +115,17 @@ char *odb_error_place(const struct odb_tensor *target, const struct odb_tensor *
         return NULL;
     double limit = place_limit(reference, least);
     for (int axis = 0; axis < reference->rank; axis++) {
-        int64_t only = place_only(target, reference, axis, limit);
+        size_t only[PLACE_ROWS], n = place_only(target, reference, axis, limit, only);
         const char *name = place_axis(reference, axis, carry);
-        if (only < 0)
-            continue;
-        odb_buf_puts(&out, out.len ? ", " : "");
-        if (name)
-            odb_buf_printf(&out, "%s %lld", name, (long long)only);
-        else
-            odb_buf_printf(&out, "place %lld of axis %d", (long long)only, axis);
+        odb_buf_puts(&out, n && out.len ? ", " : "");
+        if (n == 1 && !name)
+            odb_buf_printf(&out, "place %zu of axis %d", only[0], axis);
+        else if (n)
+            odb_buf_printf(&out, "%s%s", name, n > 1 ? "s" : "");
+        for (size_t i = 0; i < n && name; i++)
+            odb_buf_printf(&out, "%s %zu", i ? " and" : "", only[i]);
+        if (n && !axis && mask && place_are_padded(mask, only, n))
+            odb_buf_printf(&out, ", %s with padding", n > 1 ? "those" : "the one");
     }
     int axis = carry ? (carry->axis >= 0 ? carry->axis : reference->rank - 2) : -1;
     for (int by = -1; by <= 1 && axis >= 0 && carry->kind != ODB_CARRY_REPLACE; by += 2)

@@ -10,6 +10,7 @@
 #include "executor/executor.h"
 #include "probe/probe.h"
 #include "sequence/error_place.h"
+#include "sequence/plan/padding.h"
 #include "sequence/plan/axis.h"
 #include "sequence/stepper.h"
 
@@ -190,14 +191,18 @@ static bool forced_keeps(const struct odb_sequence *s, size_t step, size_t o,
     return keeps;
 }
 
-static void forced_place(const struct odb_sequence *s, struct odb_step_output *out, size_t o,
+static void forced_place(const struct odb_sequence *s, size_t at, size_t o,
                          const struct odb_tensor *had, const struct odb_tensor *reference)
 {
+    struct odb_step_output *out = &s->seen[at].outputs[o];
+    const struct odb_sequence_step *step = &s->rollout->steps.items[at];
     int carry = odb_plan_carrier(s->plan, o);
     double noise = isnan(out->noise) ? 0 : out->noise;
     free(out->place);
-    out->place = odb_error_place(had, reference, fmax(10 * noise, 1e-2 * out->error),
-                                 carry < 0 ? NULL : &s->plan->inputs.items[carry]);
+    out->place =
+        odb_error_place(had, reference, fmax(10 * noise, 1e-2 * out->error),
+                        carry < 0 ? NULL : &s->plan->inputs.items[carry],
+                        odb_padding_find(step->in, s->plan->inputs.n, step->past + step->pieces));
 }
 
 static void forced_gave(void *payload, size_t step, const struct odb_value_report *reports,
@@ -220,7 +225,7 @@ static void forced_gave(void *payload, size_t step, const struct odb_value_repor
         out->mean = forced_mean(had[i], reference);
         out->apart = odb_error_gap(had[i], reference, odb_plan_carrier(s->plan, o) >= 0);
         if (odb_verdict_is_bad(out->verdict))
-            forced_place(s, out, o, had[i], reference);
+            forced_place(s, step, o, had[i], reference);
         if ((int)o == s->logits)
             forced_token(&seen->token, had[i], reference, out->noise, forced_next(s, step));
         odb_tensor_unref(reference);

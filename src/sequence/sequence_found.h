@@ -87,9 +87,11 @@ struct odb_sequence {
     bool ran_free, reordered;
     bool unknown;    /* the target failed where it was asked, so that nothing is known there */
     bool alternates; /* every second step is wrong */
-    bool stopped;    /* a formula ended the sequence with its last step */
-    size_t own;      /* with own tokens: the step that the target's first other token goes to; 0: it
-                        chose none */
+    size_t at_least, at_most; /* of the steps behind others those that take so many pieces or more,
+                                 or so many or fewer, are wrong, and no others; 0: it is not so */
+    bool stopped;             /* a formula ended the sequence with its last step */
+    size_t own; /* with own tokens: the step that the target's first other token goes to; 0: it
+                   chose none */
     int64_t own_token, reference_token; /* then: its, and the reference's */
     struct odb_samples_cost spent;      /* for all of this */
 };

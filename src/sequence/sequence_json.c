@@ -105,9 +105,9 @@ static json_t *sequence_itself(const struct odb_consistency *c)
 {
     if (!c->asked)
         return json_pack("{sb,so}", "asked", 0, "why", odb_json_text(c->why));
-    return json_pack("{sb,sb,sb,so,so}", "asked", 1, "exact", (int)c->exact, "agrees",
-                     (int)!c->broken, "error", sequence_number(c->error), "node",
-                     c->node == ODB_NO_NODE ? json_null() : json_integer(c->node));
+    return json_pack("{sb,sb,sb,sb,so,so}", "asked", 1, "exact", (int)c->exact, "agrees",
+                     (int)!c->broken, "padded", (int)c->padded, "error", sequence_number(c->error),
+                     "node", c->node == ODB_NO_NODE ? json_null() : json_integer(c->node));
 }
 
 json_t *odb_sequence_json(const struct odb_sequence *s)

@@ -156,7 +156,25 @@ struct sequence_pattern {
     bool onset;                /* all behind the first wrong one are */
     bool first_step;           /* step 0 is */
     bool alternates;           /* every second one is */
+    size_t at_least, at_most;  /* pieces: of the steps behind others those with so many or more, or
+                                  so many or fewer, are; 0: it does not hang on that */
 };
+
+/* Wrong steps and right ones behind others, by how many pieces they take. */
+static void sequence_pieces(const struct odb_sequence *s, struct sequence_pattern *p)
+{
+    size_t least[2] = {SIZE_MAX, SIZE_MAX}, most[2] = {0, 0};
+    for (size_t k = 1; k < s->plan->steps; k++) {
+        size_t pieces = odb_plan_pieces(s->plan, k);
+        bool bad = odb_forced_is_bad(s, k);
+        if (!s->seen[k].judged)
+            continue;
+        least[bad] = ODB_MIN(least[bad], pieces);
+        most[bad] = ODB_MAX(most[bad], pieces);
+    }
+    p->at_least = most[false] && most[true] && least[true] > most[false] ? least[true] : 0;
+    p->at_most = most[false] && most[true] && most[true] < least[false] ? most[true] : 0;
+}
 
 static struct sequence_pattern sequence_pattern(const struct odb_sequence *s)
 {
@@ -174,6 +192,7 @@ static struct sequence_pattern sequence_pattern(const struct odb_sequence *s)
     }
     p.first_step = s->seen[0].judged && odb_forced_is_bad(s, 0);
     p.alternates = p.bad > 1 && parity[0] != parity[1] && right[0] != right[1];
+    sequence_pieces(s, &p);
     return p;
 }
 
@@ -302,6 +321,8 @@ enum odb_status odb_sequence_judge(struct odb_sequence *s, const struct odb_bise
     ODB_TRY(sequence_excuse(s, "the steps could not be run", status, &why, err));
     struct sequence_pattern pattern = sequence_pattern(s);
     s->alternates = pattern.alternates;
+    s->at_least = pattern.at_least;
+    s->at_most = pattern.at_most;
     for (size_t k = 0; k < s->plan->steps; k++)
         s->unknown |= s->seen[k].judged && (s->forced.items.items[k].failed != ODB_OK ||
                                             odb_sample_unknown(&s->forced.items.items[k]));

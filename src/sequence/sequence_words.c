@@ -74,6 +74,17 @@ static void words_model(const struct odb_sequence *s, struct odb_buf *out)
     }
 }
 
+/* "of the steps behind others those that take 2 pieces or more are wrong". */
+static void words_pieces(const struct odb_sequence *s, struct odb_buf *out)
+{
+    size_t n = s->at_least ? s->at_least : s->at_most;
+    odb_buf_puts(out, s->step ? "of the steps behind others those" : "the steps");
+    odb_buf_printf(out, " that take %zu piece%s", n, n == 1 ? "" : "s");
+    odb_buf_puts(out, s->at_least ? " or more are wrong"
+                      : n > 1     ? " or fewer are wrong"
+                                  : " are wrong");
+}
+
 /* "wrong from step 6 (5 past + 1 new) on", and what that means. */
 static void words_forced(const struct odb_sequence *s, struct odb_buf *out)
 {
@@ -85,6 +96,9 @@ static void words_forced(const struct odb_sequence *s, struct odb_buf *out)
         break;
     case ODB_SEQUENCE_STEP:
         odb_buf_printf(out, "%s alone is wrong", step);
+        if (s->at_least && s->step)
+            odb_buf_printf(out, ", the only one behind others that takes %zu pieces or more",
+                           s->at_least);
         break;
     case ODB_SEQUENCE_PREFILL:
         odb_buf_printf(out, "only %s is wrong, where %zu pieces come at once: the prefill path",
@@ -106,8 +120,12 @@ static void words_forced(const struct odb_sequence *s, struct odb_buf *out)
         odb_buf_printf(out, "wrong from %s on", step);
         break;
     default:
-        odb_buf_printf(out, "%s, first %s",
-                       s->alternates ? "every second step is wrong" : "some steps are wrong", step);
+        if (s->at_least || s->at_most)
+            words_pieces(s, out);
+        else
+            odb_buf_puts(out,
+                         s->alternates ? "every second step is wrong" : "some steps are wrong");
+        odb_buf_printf(out, ", first %s", step);
         break;
     }
     words_output(s, out);
@@ -252,6 +270,7 @@ static void words_same(const struct odb_sequence *s, struct odb_buf *out)
 void odb_sequence_put_itself(const struct odb_sequence *s, struct odb_buf *out)
 {
     const struct odb_consistency *c = &s->consistency;
+    const char *aside = c->padded ? "; what fills up shorter rows of the batch aside" : "";
     words_same(s, out);
     if (s->stopped)
         odb_buf_printf(out, "the sequence ends with step %zu, after which %s\n", s->plan->steps - 1,
@@ -260,18 +279,20 @@ void odb_sequence_put_itself(const struct odb_sequence *s, struct odb_buf *out)
         odb_buf_printf(out, "the model was not held against itself: %s\n",
                        c->why ? c->why : "it was not asked");
     else if (c->exact)
-        odb_buf_puts(out, "on the CPU all pieces in one step give what they give step by "
-                          "step, bit for bit\n");
+        odb_buf_printf(out,
+                       "on the CPU all pieces in one step give what they give step by step, bit "
+                       "for bit%s\n",
+                       aside);
     else if (!c->broken)
         odb_buf_printf(out,
                        "on the CPU all pieces in one step give what they give step by step, "
-                       "but for rounding (%.2g)\n",
-                       c->error);
+                       "but for rounding (%.2g)%s\n",
+                       c->error, aside);
     else
         odb_buf_printf(out,
                        "on the CPU all pieces in one step give other values than step by "
-                       "step: off by %.3g\n",
-                       c->error);
+                       "step: off by %.3g%s\n",
+                       c->error, aside);
 }
 
 /* What was held against the plan, and what to say where the plan is not what the host does. */

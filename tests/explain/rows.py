@@ -216,7 +216,8 @@ def integers():
 
 # --- output ---------------------------------------------------------------------------------------
 
-@shows("output_choose_nan", "output_choose_line", "output_choose_clamp", "output_choose_constant")
+@shows("output_choose_nan", "output_choose_line", "output_choose_clamp", "output_choose_constant",
+       "output_choose_steps")
 def fitted():
     x = floats(4, 50)
     case("output/nan=0", "Log", x, np.where(x < 0, 0, np.log(np.abs(x))).astype(F))
@@ -225,6 +226,7 @@ def fitted():
     case("output/offset", "Abs", x, y + F(0.5))
     case("output/affine", "Exp", x, np.exp(x) * F(0.5) + F(2))
     case("output/clamped", "Abs", x, np.minimum(y, F(1.5)))
+    case("output/steps", "Abs", x, np.rint(y * F(10)) * F(0.1))
     y = y.copy()
     y[1, 10:20] = 7
     case("output/constant=7", "Abs", x, y)

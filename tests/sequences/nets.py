@@ -22,10 +22,10 @@ def const(net, values):
     return net.constant(np.asarray(values, np.int64))
 
 
-def heads(net, value):
+def heads(net, value, name=None):
     """[B,S,WIDTH] to [B,HEADS,S,SIZE]."""
     value = net.op('Reshape', [value, const(net, [0, 0, HEADS, SIZE])])
-    return net.op('Transpose', [value], perm=[0, 2, 1, 3])
+    return net.op('Transpose', [value], name=name, perm=[0, 2, 1, 3])
 
 
 def norm(net, value):
@@ -33,18 +33,19 @@ def norm(net, value):
                                          np.zeros(WIDTH, np.float32)], axis=-1)
 
 
-def bias(net, rows, columns, ahead):
+def bias(net, rows, columns, ahead, name=None):
     """0 where a key may be seen: no further ahead of the query than that; else -10000."""
     limit = net.op('Add', [rows, const(net, [ahead])]) if ahead else rows
     seen = net.op('LessOrEqual', [columns, limit])
-    return net.op('Where', [seen, np.float32([0]), np.float32([-10000])])
+    return net.op('Where', [seen, np.float32([0]), np.float32([-10000])], name=name)
 
 
 def layer(net, x, number, cache, mask):
     """Attention and a feed-forward part; cache(name, new) gives all keys, or values."""
     flat = norm(net, x)
     q, k, v = (heads(net, net.op('MatMul', [flat, net.draw(WIDTH, WIDTH, scale=WIDTH ** -0.5)],
-                                 name='/layer%d/%s' % (number, part))) for part in 'qkv')
+                                 name='/layer%d/%s' % (number, part)),
+                     '/layer%d/%s/heads' % (number, part)) for part in 'qkv')
     k, v = cache('key', number, k), cache('value', number, v)
     scores = net.op('MatMul', [q, net.op('Transpose', [k], perm=[0, 1, 3, 2])],
                     name='/layer%d/scores' % number)
@@ -107,6 +108,48 @@ def decoder_append(ahead=0, batch='batch', equal=False, room=64):
     return net
 
 
+def decoder_padded():
+    """A batch whose rows are of other lengths: a mask says what is padding, and positions count what
+    is not. Two heads of keys and values serve four of queries."""
+    net, rows, shared = Net(17), 3, 2
+    ids = net.input('input_ids', [rows, 'sequence'], 'int64')
+    seen = net.input('attention_mask', [rows, 'total'], 'int64')
+    count = net.op('CumSum', [seen, const(net, 1)])
+    count = net.op('Sub', [count, const(net, 1)], name='/counted')
+    count = net.op('Max', [count, const(net, 0)])
+    new = net.op('Slice', [net.op('Shape', [ids]), const(net, [1]), const(net, [2])])
+    positions = net.op('Slice', [count, net.op('Neg', [new]), const(net, [1 << 30]),
+                                 const(net, [1])])
+    x = embed(net, ids, positions, 64)
+    q = net.op('Reshape', [net.op('MatMul', [x, net.draw(WIDTH, 2 * WIDTH, scale=0.2)]),
+                           const(net, [0, 0, 2 * HEADS, SIZE])])
+    q = net.op('Transpose', [q], perm=[0, 2, 1, 3])
+    both = []
+    for part in ('key', 'value'):
+        one = heads(net, net.op('MatMul', [x, net.draw(WIDTH, WIDTH, scale=0.3)]))
+        past = net.input('past_key_values.0.' + part, [rows, shared, 'past', SIZE])
+        one = net.op('Concat', [past, one], axis=2, name='/%s/concat' % part)
+        declare(net, one, 'present.0.' + part, [rows, shared, 'total', SIZE])
+        one = net.op('Unsqueeze', [one, const(net, [2])])
+        one = net.op('Expand', [one, const(net, [1, 1, 2, 1, 1])], name='/%ss' % part)
+        both.append(net.op('Reshape', [one, const(net, [0, 2 * HEADS, -1, SIZE])]))
+    scores = net.op('MatMul', [q, net.op('Transpose', [both[0]], perm=[0, 1, 3, 2])], name='/scores')
+    total = net.op('Slice', [net.op('Shape', [seen]), const(net, [1]), const(net, [2])])
+    columns = net.op('Range', [const(net, 0), net.op('Squeeze', [total]), const(net, 1)])
+    first = net.op('Sub', [total, new])
+    steps = net.op('Range', [net.op('Squeeze', [first]), net.op('Squeeze', [total]), const(net, 1)])
+    mask = bias(net, net.op('Unsqueeze', [steps, const(net, [0, 1, 3])]), columns, 0)
+    wanted = net.op('Unsqueeze', [net.op('Cast', [seen], to=9), const(net, [1, 2])])
+    padding = net.op('Where', [wanted, np.float32([0]), np.float32([-10000])], name='/padding')
+    scores = net.op('Add', [net.op('Add', [scores, mask]), padding], name='/masked')
+    mixed = net.op('MatMul', [net.op('Softmax', [scores], axis=-1), both[1]], name='/mixed')
+    mixed = net.op('Reshape', [net.op('Transpose', [mixed], perm=[0, 2, 1, 3]),
+                               const(net, [0, 0, 2 * WIDTH])])
+    head(net, net.op('Add', [x, net.op('MatMul', [mixed, net.draw(2 * WIDTH, WIDTH, scale=0.3)])]),
+         False)
+    return net
+
+
 def decoder_put():
     """Keys and values stand in ROOM slots; new ones go where position_ids says."""
     net = Net(17)
@@ -116,7 +159,7 @@ def decoder_put():
     slots = net.constant(np.arange(ROOM, dtype=np.int64))
     here = net.op('Equal', [net.op('Unsqueeze', [positions, const(net, [2])]), slots])
     place = net.op('Cast', [net.op('Transpose', [here], perm=[0, 2, 1])], to=1)  # [1,ROOM,S]
-    place = net.op('Unsqueeze', [place, const(net, [1])])
+    place = net.op('Unsqueeze', [place, const(net, [1])], name='/place')
     taken = net.op('ReduceMax', [place], axes=[3], keepdims=1)
 
     def cache(part, number, new):
@@ -126,7 +169,7 @@ def decoder_put():
         declare(net, now, 'updated_%s_cache.%d' % (part, number), shape)
         return now
 
-    mask = bias(net, net.op('Unsqueeze', [positions, const(net, [1, 3])]), slots, 0)
+    mask = bias(net, net.op('Unsqueeze', [positions, const(net, [1, 3])]), slots, 0, '/mask')
     x = embed(net, ids, positions, ROOM)
     for number in range(LAYERS):
         x = layer(net, x, number, cache, mask)
@@ -153,11 +196,12 @@ def self_attention(net, x, keep=None, names=('past_key_values.0.decoder.%s',
     sizes = [net.op('Gather', [net.op('Shape', [value]), const(net, 2)], axis=0)
              for value in (names[0] % 'key', both[0])]
     columns = net.op('Range', [const(net, 0), sizes[1], const(net, 1)])
-    rows = net.op('Unsqueeze', [net.op('Range', [*sizes, const(net, 1)]), const(net, [1])])
+    rows = net.op('Unsqueeze', [net.op('Range', [*sizes, const(net, 1)]), const(net, [1])],
+                  name='/rows')
     mask = bias(net, rows, columns, 0)
     if keep:
-        near = net.op('Add', [columns, const(net, [keep])])
-        mask = net.op('Add', [mask, bias(net, near, rows, -1)])
+        near = net.op('Add', [columns, const(net, [keep])], name='/near')
+        mask = net.op('Add', [mask, bias(net, near, rows, -1, '/window')])
     scores = net.op('MatMul', [q, net.op('Transpose', [both[0]], perm=[0, 1, 3, 2])],
                     name='/self/scores')
     return mix(net, x, net.op('Softmax', [net.op('Add', [scores, mask])], axis=-1), both[1])
@@ -307,6 +351,36 @@ def stream():
     return net
 
 
+def sums():
+    """What is large is added up over all that came: in float16 it has an end."""
+    net = Net(17)
+    x = net.input('x', [1, 'n', 4])
+    past = net.input('past', [1, 'past', 4])
+    large = net.op('Add', [net.op('Mul', [x, np.float32([100])]), np.float32([6000])])
+    both = net.op('Concat', [past, large], axis=1, name='/join')
+    declare(net, both, 'present', [1, 'total', 4])
+    total = net.op('ReduceSum', [both, const(net, [1])], keepdims=0, name='/sum')
+    declare(net, net.op('Mul', [total, np.float32([1e-4])]), 'y', [1, 4])
+    return net
+
+
+def predictor():
+    """A transducer's predictor and joiner: token 0 is blank, and the state goes on with others."""
+    net, width = Net(17), 12
+    token = net.input('token', [1], 'int64')
+    h = net.input('h', [1, 1, width])
+    sound = net.input('sound', [1, 6])
+    x = net.op('Unsqueeze', [net.op('Gather', [net.draw(5, 6), token]), const(net, [0])])
+    w, r = net.draw(1, 3 * width, 6, scale=0.6), net.draw(1, 3 * width, width, scale=0.4)
+    y, hn = net.op('GRU', [x, w, r, '', '', h], 2, name='/gru', hidden_size=width)
+    declare(net, hn, 'hn', [1, 1, width])
+    flat = net.op('Concat', [net.op('Reshape', [y, const(net, [1, width])]),
+                             net.op('Mul', [sound, np.float32([4])])], axis=1)
+    made = net.op('MatMul', [flat, net.draw(width + 6, 5)], name='/joiner')
+    declare(net, net.op('Add', [made, np.float32([2, 0, 0, 0, 0])]), 'logits', [1, 5])
+    return net
+
+
 def rereads():
     """A state that is read again after its successor was made: right unless that is in place."""
     net = Net(17)
@@ -322,6 +396,7 @@ NETS = {
     'batch': lambda: decoder_append(batch=3),
     'leaks': lambda: decoder_append(ahead=1),
     'tie': lambda: decoder_append(equal=True),
+    'padded': decoder_padded,
     'put': decoder_put,
     'window': window,
     'merged': lambda: encoder_decoder(True),
@@ -332,6 +407,8 @@ NETS = {
     'begins': begins,
     'stream': stream,
     'rereads': rereads,
+    'sums': sums,
+    'predictor': predictor,
 }
 
 if __name__ == '__main__':

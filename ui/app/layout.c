@@ -234,9 +234,9 @@ void ui_layout_state(const struct ui_app *app, struct odb_buf *out)
 static void layout_count(struct ui_app *app)
 {
     const struct odb_session *session = app->session;
-    if (!ui_upkeep_is_due(&app->counts.upkeep, app))
+    if (!ui_upkeep_is_due(&app->counts.upkeep, session, ui_app_turn(app)))
         return;
-    ui_upkeep_begin(&app->counts.upkeep, app);
+    ui_upkeep_begin(&app->counts.upkeep, session);
     app->counts.off = app->counts.pass = app->counts.culprits = 0;
     for (size_t i = 0; i < odb_session_model(session)->graph->n_nodes; i++) {
         const struct odb_value_report *report = odb_session_node(session, (int)i, NULL);
@@ -244,7 +244,7 @@ static void layout_count(struct ui_app *app)
         app->counts.pass += report->verdict == ODB_VERDICT_PASS;
         app->counts.culprits += report->culprit || odb_session_culprit(session, (int)i);
     }
-    ui_upkeep_end(&app->counts.upkeep, app);
+    ui_upkeep_end(&app->counts.upkeep, &app->turn);
 }
 
 /* What the title says of the model and its settings, and leaves out where there is no room: each

@@ -140,10 +140,10 @@ void ui_nodes_remake(struct ui_view *view)
     const struct odb_graph *graph = body ? ui_body_row_graph(body) : NULL;
     int selected = ui_nodes_selected(view), inner = body ? body->node : ODB_NO_NODE;
     odb_session_lock(session);
-    ui_upkeep_begin(&v->upkeep, view->app);
+    ui_upkeep_begin(&v->upkeep, session);
     ui_outline_make(&v->outline, session);
     ui_bodies_make(&v->bodies, &v->outline, nodes_graph(view));
-    ui_upkeep_end(&v->upkeep, view->app);
+    ui_upkeep_end(&v->upkeep, &view->app->turn);
     odb_session_unlock(session);
     ui_nodes_goto(view, selected);
     for (size_t i = 0; graph && i < v->bodies.rows.n; i++) { /* the same row of a body as before */
@@ -164,11 +164,12 @@ static void nodes_learn(struct ui_view *view, bool busy)
     if (!v->has_bodies || busy)
         return;
     odb_session_lock(session);
-    due = ui_upkeep_is_due(&v->learnt, view->app) || ui_bodies_moved(&v->bodies, session);
+    due = ui_upkeep_is_due(&v->learnt, session, ui_app_turn(view->app)) ||
+          ui_bodies_moved(&v->bodies, session);
     if (due) {
-        ui_upkeep_begin(&v->learnt, view->app);
+        ui_upkeep_begin(&v->learnt, session);
         opened = ui_bodies_learn(&v->bodies, session);
-        ui_upkeep_end(&v->learnt, view->app);
+        ui_upkeep_end(&v->learnt, &view->app->turn);
     }
     odb_session_unlock(session);
     if (opened)
@@ -195,7 +196,7 @@ static void nodes_measure(struct ui_view *view)
     struct odb_buf text = ODB_BUF_INIT;
     int value;
     v->types = (struct nodes_types){.trace = odb_session_held_trace(session)};
-    ui_upkeep_begin(&v->types.upkeep, view->app);
+    ui_upkeep_begin(&v->types.upkeep, session);
     size_t n = nodes_graph(view)->n_nodes;
     for (size_t i = 0; i < n; i += 1 + n / NODES_TYPES) {
         odb_buf_clear(&text);
@@ -205,7 +206,7 @@ static void nodes_measure(struct ui_view *view)
         v->types.width = ODB_MAX(v->types.width, (int)text.len);
     }
     odb_buf_dispose(&text);
-    ui_upkeep_end(&v->types.upkeep, view->app);
+    ui_upkeep_end(&v->types.upkeep, &view->app->turn);
 }
 
 static void nodes_prepare(struct ui_view *view, int cols)
@@ -214,10 +215,11 @@ static void nodes_prepare(struct ui_view *view, int cols)
     const struct odb_session *session = view->app->session;
     bool busy = ui_app_busy(view->app);
     odb_session_lock(session);
-    bool stale = ui_outline_follows(&v->outline) && ui_upkeep_is_due(&v->upkeep, view->app);
+    bool stale = ui_outline_follows(&v->outline) &&
+                 ui_upkeep_is_due(&v->upkeep, session, ui_app_turn(view->app));
     /* Types become known with the reference's values; verdicts change none. */
     bool measured = v->types.upkeep.made && v->types.trace == odb_session_held_trace(session);
-    if (!measured && ui_upkeep_is_due(&v->types.upkeep, view->app))
+    if (!measured && ui_upkeep_is_due(&v->types.upkeep, session, ui_app_turn(view->app)))
         nodes_measure(view);
     odb_session_unlock(session);
     if (stale)

@@ -109,6 +109,11 @@ bool ui_app_busy(const struct ui_app *app)
     return odb_job_busy(app->job);
 }
 
+const struct ui_turn *ui_app_turn(const struct ui_app *app)
+{
+    return ui_app_busy(app) ? &app->turn : NULL;
+}
+
 double ui_app_seconds(const struct ui_app *app, double seconds)
 {
     return app->frozen ? 0 : seconds;

@@ -88,11 +88,11 @@ struct ui_app {
     int filter_origin;            /* node that was selected then */
     char *message;                /* owned: the line above the hints */
     enum ui_style message_style;
-    char *displays;    /* owned: what is displayed at the stop of the walk; NULL: nothing */
-    bool linked;       /* a file in the message has been made a link, if there is one */
-    double last_frame; /* of odb_clock() */
-    double upkept;     /* of odb_clock(): until then nothing else is made anew (upkeep.h) */
-    struct {           /* nodes by verdict */
+    char *displays;      /* owned: what is displayed at the stop of the walk; NULL: nothing */
+    bool linked;         /* a file in the message has been made a link, if there is one */
+    double last_frame;   /* of odb_clock() */
+    struct ui_turn turn; /* of what is made anew while a search goes on */
+    struct {             /* nodes by verdict */
         struct ui_upkeep upkeep;
         size_t off, pass, culprits;
     } counts;
@@ -133,6 +133,8 @@ struct ui_subject ui_app_subject(const struct ui_app *app);
 enum odb_status ui_app_ask(struct ui_app *app, enum ui_prompt_kind kind, const char *label,
                            const char *text, struct odb_error *err) ODB_MUST_USE;
 bool ui_app_busy(const struct ui_app *app);
+/* The turn that what is to be made anew waits for: NULL while no command works. */
+const struct ui_turn *ui_app_turn(const struct ui_app *app);
 /* Seconds that a clock shows; 0 where tests want the same screen every time. */
 double ui_app_seconds(const struct ui_app *app, double seconds);
 

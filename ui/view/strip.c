@@ -137,10 +137,11 @@ void ui_strip_draw(struct ui_app *app, double factor, int selected, const struct
     int gutter = area->cols > 40 ? STRIP_GUTTER : 0, columns = area->cols - gutter;
     if (columns < 1 || area->rows < 2 || !places)
         return;
-    if (strip->n != columns || strip->factor != factor || ui_upkeep_is_due(&strip->upkeep, app)) {
-        ui_upkeep_begin(&strip->upkeep, app);
+    if (strip->n != columns || strip->factor != factor ||
+        ui_upkeep_is_due(&strip->upkeep, session, ui_app_turn(app))) {
+        ui_upkeep_begin(&strip->upkeep, session);
         strip_build(strip, session, factor, columns);
-        ui_upkeep_end(&strip->upkeep, app);
+        ui_upkeep_end(&strip->upkeep, &app->turn);
     }
     if (gutter)
         strip_draw_scale(area);

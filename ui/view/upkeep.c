@@ -3,30 +3,27 @@
 
 #include "base/clock.h"
 #include "session/session.h"
-#include "ui/view/app.h"
 
 #define UPKEEP_PATIENCE 10 /* at most this part of the time */
 #define UPKEEP_APART 0.008 /* seconds between one thing and another: a key comes between */
 
-bool ui_upkeep_is_due(const struct ui_upkeep *upkeep, const struct ui_app *app)
+bool ui_upkeep_is_due(const struct ui_upkeep *upkeep, const struct odb_session *session,
+                      const struct ui_turn *turn)
 {
-    if (!upkeep->made)
-        return true;
     double now = odb_clock();
-    bool early = now - upkeep->made < UPKEEP_PATIENCE * upkeep->cost || now < app->upkept;
-    return upkeep->generation != odb_session_generation(app->session) &&
-           !(early && ui_app_busy(app));
+    bool early = turn && (now < turn->until || now - upkeep->made < UPKEEP_PATIENCE * upkeep->cost);
+    return !upkeep->made || (upkeep->generation != odb_session_generation(session) && !early);
 }
 
-void ui_upkeep_begin(struct ui_upkeep *upkeep, const struct ui_app *app)
+void ui_upkeep_begin(struct ui_upkeep *upkeep, const struct odb_session *session)
 {
-    upkeep->generation = odb_session_generation(app->session);
+    upkeep->generation = odb_session_generation(session);
     upkeep->made = odb_clock();
 }
 
-void ui_upkeep_end(struct ui_upkeep *upkeep, struct ui_app *app)
+void ui_upkeep_end(struct ui_upkeep *upkeep, struct ui_turn *turn)
 {
     double now = odb_clock();
     upkeep->cost = now - upkeep->made;
-    app->upkept = now + UPKEEP_APART;
+    turn->until = now + UPKEEP_APART;
 }

@@ -330,10 +330,10 @@ static void operators_prepare(struct ui_view *view, int cols)
     const struct odb_session *session = view->app->session;
     size_t selected = view->selected;
     odb_session_lock(session);
-    if (ui_upkeep_is_due(&v->upkeep, view->app)) {
-        ui_upkeep_begin(&v->upkeep, view->app);
+    if (ui_upkeep_is_due(&v->upkeep, session, ui_app_turn(view->app))) {
+        ui_upkeep_begin(&v->upkeep, session);
         selected = operators_make(v, session, cols - 2);
-        ui_upkeep_end(&v->upkeep, view->app);
+        ui_upkeep_end(&v->upkeep, &view->app->turn);
     } else {
         ui_cells_end(&v->cells, cols - 2);
     }

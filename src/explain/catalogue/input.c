@@ -61,10 +61,15 @@ static const struct input_map {
     const char *name, *text;
     double times, plus;
     bool integers; /* for those as well */
-} input_maps[] = {
-    {"0", "were 0", 0, 0, true},         {"1", "were 1", 0, 1},
-    {"doubled", "counted twice", 2, 0},  {"negated", "were negated", -1, 0},
-    {"+1", "were one more", 1, 1, true}, {"-1", "were one less", 1, -1, true},
+} input_maps[] =
+    {
+        {"0", "were 0", 0, 0, true},         {"1", "were 1", 0, 1},
+        {"doubled", "counted twice", 2, 0},  {"negated", "were negated", -1, 0},
+        {"+1", "were one more", 1, 1, true}, {"-1", "were one less", 1, -1, true},
+},
+  input_truths[] = {
+      {"false", "were false everywhere", 0, 0},
+      {"true", "were true everywhere", 0, 1},
 };
 
 static enum choice input_choose_map(const struct accused *s, size_t k, struct variant *v)
@@ -76,7 +81,11 @@ static enum choice input_choose_map(const struct accused *s, size_t k, struct va
         return CHOICE_END;
     const struct odb_tensor *t = accused_in(s, i);
     bool whole = i == 0 && s->node->n_in == 1; /* 0, 1 or twice X alone says nothing */
-    if (!input_is_data(s, i) || whole || (!odb_dtype_is_float(t->dtype) && !map->integers))
+    bool truth = t && t->dtype == ODB_BOOL;
+    if (truth)
+        map = k % n < ODB_COUNT(input_truths) ? &input_truths[k % n] : NULL;
+    if (!input_is_data(s, i) || whole || !map ||
+        (!odb_dtype_is_float(t->dtype) && !truth && !map->integers))
         return CHOICE_SKIP;
     input_say(s, i, map->name, map->text, v);
     v->a = map->times;

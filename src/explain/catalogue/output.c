@@ -750,6 +750,76 @@ static enum odb_status output_result_clamp(const struct variant *v, const struct
     return output_map(s, out, output_clamp, v, err);
 }
 
+/* --- rounded to steps --------------------------------------------------------------------------
+ */
+
+#define OUTPUT_STEPS 65536 /* that a number is at most, of a type of 16 bits */
+
+/* The greatest common divisor of two numbers (Euclid), of which less than least is nothing. */
+static double output_divisor(double a, double b, double least)
+{
+    while (b > least) {
+        double rest = fmod(a, b);
+        a = b;
+        b = rest > b - least ? 0 : rest;
+    }
+    return a;
+}
+
+/* The size of steps that all numbers are multiples of; 0: there is none, or they say nothing. */
+static double output_step(const odb_f64 *y, size_t n)
+{
+    double step = 0, most = 0, products = 0, squares = 0;
+    size_t some = 0; /* that are not 0 */
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, isfinite(y[i]) ? fabs(y[i]) : INFINITY);
+    if (!(most > 0) || isinf(most))
+        return 0;
+    for (size_t i = 0; i < n && (step == 0 || most / step < OUTPUT_STEPS); i++)
+        step = output_divisor(fabs(y[i]), step, most / (4 * OUTPUT_STEPS));
+    if (step == 0 || most / step > OUTPUT_STEPS)
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        double k = nearbyint(y[i] / step);
+        products += y[i] * k;
+        squares += k * k;
+        some += k != 0;
+    }
+    step = products / squares;
+    for (size_t i = 0; i < n; i++)
+        if (fabs(y[i] / step - nearbyint(y[i] / step)) > 0.01)
+            return 0;
+    return some > 2 ? step : 0;
+}
+
+/* As what is stored in few bits, with one scale for all. */
+static enum choice output_choose_steps(const struct accused *s, size_t k, struct variant *v)
+{
+    const odb_f64 *y;
+    const struct odb_tensor *r;
+    int o;
+    if (k || !output_pair(s, &o, &y, &r) || !odb_dtype_is_float(r->dtype))
+        return CHOICE_END;
+    v->a = output_step(y, r->count);
+    if (v->a == 0)
+        return CHOICE_SKIP;
+    odb_buf_printf(&v->text, "the reference rounded to multiples of %.6g", v->a);
+    return CHOICE_MADE;
+}
+
+static double output_to_step(const void *payload, size_t i, double x)
+{
+    const struct variant *v = payload;
+    (void)i;
+    return v->a * nearbyint(x / v->a);
+}
+
+static enum odb_status output_result_steps(const struct variant *v, const struct accused *s,
+                                           struct odb_tensor **out, struct odb_error *err)
+{
+    return output_map(s, out, output_to_step, v, err);
+}
+
 /* --- NaN -------------------------------------------------------------------------------------- */
 
 static enum choice output_choose_nan(const struct accused *s, size_t k, struct variant *v)
@@ -799,6 +869,7 @@ const struct variant_row variants_output[] = {
     {"", "output/permuted,", output_choose_permuted, NULL, output_result_permuted, false, 1},
     {"", "output/", output_choose_line, NULL, output_result_line, false, 2},
     {"", "output/clamped", output_choose_clamp, NULL, output_result_clamp, false, 1},
+    {"", "output/steps", output_choose_steps, NULL, output_result_steps, false, 1},
     {"", "output/channels=", output_choose_channels, NULL, output_result_channels, false, 3},
     {NULL, NULL, NULL, NULL, NULL, false, 0},
 };

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sequence/plan/formula.h"
 #include "base/star.h"
@@ -291,7 +292,16 @@ static enum odb_status words_stop(struct odb_plan *plan, const struct plan_word 
     return ODB_OK;
 }
 
-/* Of an input that follows a formula another may be for step 0. */
+/* What a file holds is a name that formulas may read. */
+static char *words_of_file(struct odb_plan *plan, size_t i, const char *path)
+{
+    const char *input = plan->model->graph->values[plan->inputs.items[i].value].name;
+    char *name = odb_xasprintf("%s at first", input), *formula = odb_xasprintf("'%s'", name);
+    odb_push(&plan->outside, (struct odb_plan_outside){name, odb_xstrdup(path)});
+    return formula;
+}
+
+/* Of an input that follows a formula another may be for step 0, or a file. */
 static enum odb_status words_start(struct odb_plan *plan, const struct plan_word *word, size_t i,
                                    const char *value, struct odb_error *err)
 {
@@ -302,8 +312,14 @@ static enum odb_status words_start(struct odb_plan *plan, const struct plan_word
     (void)!strtod(value, &end);
     bool formula = input->next && (*end || input->move == ODB_MOVE_RULE) &&
                    words_formula(plan, word, i, value, &before, &why) == ODB_OK;
-    if (input->move == ODB_MOVE_RULE && !formula)
-        return words_fail(word, err, "an input that follows a rule begins with a formula");
+    if (input->move == ODB_MOVE_RULE && !formula) {
+        if (access(value, R_OK))
+            return words_fail(word, err,
+                              "an input that follows a rule begins with a formula, or a file");
+        free(input->start);
+        input->start = words_of_file(plan, i, value);
+        return ODB_OK;
+    }
     if (formula)
         input->move = ODB_MOVE_RULE;
     plan_text(&input->start, value);

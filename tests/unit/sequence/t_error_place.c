@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "sequence/plan/padding.h"
 #include "tests/help/models.h"
 
 #define ROWS 2
@@ -25,7 +26,7 @@ static void place_is(const float *target, const struct odb_plan_input *carry, co
     for (size_t i = 0; i < COUNT; i++)
         reference[i] = (float)(i % 17) + 1;
     struct odb_tensor *t = models_f32(4, dims, target), *b = models_f32(4, dims, reference);
-    char *had = odb_error_place(t, b, 1e-3, carry);
+    char *had = odb_error_place(t, b, 1e-3, carry, NULL);
     if (!had || !wanted)
         assert_ptr_equal(had, wanted);
     else
@@ -72,11 +73,74 @@ static void test_place__late(void **state)
     place_is(x, &cache, "written one place late");
 }
 
+/* Rows of a batch, of which some begin with padding. */
+static void test_place__rows(void **state)
+{
+    static const int64_t shape[] = {4, 3}, masked[] = {4, 2};
+    static const float whole[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    static const float full[8] = {1, 1, 1, 1, 1, 1, 1, 1}, some[8] = {1, 1, 0, 1, 1, 1, 0, 1};
+    const struct {
+        bool wrong[4];
+        const float *mask;
+        const char *wanted;
+    } cases[] = {
+        {{false, true, false, true}, NULL, "rows 1 and 3"},
+        {{false, true, false, true}, some, "rows 1 and 3, those with padding"},
+        {{false, true, true, true}, some, "rows 1 and 2 and 3"},
+        {{false, true, false, false}, some, "row 1"},
+        {{false, true, false, true}, full, "rows 1 and 3"},
+        {{true, true, true, true}, some, NULL},
+    };
+    (void)state;
+    for (size_t k = 0; k < ODB_COUNT(cases); k++) {
+        float x[12];
+        for (size_t i = 0; i < ODB_COUNT(x); i++)
+            x[i] = whole[i] + (cases[k].wrong[i / 3] ? 5 : 0);
+        struct odb_tensor *t = models_f32(2, shape, x), *b = models_f32(2, shape, whole);
+        struct odb_tensor *m = cases[k].mask ? models_f32(2, masked, cases[k].mask) : NULL;
+        const struct odb_tensor *mask = odb_padding_find(&m, 1, 2);
+        assert_ptr_equal(mask, cases[k].mask == some ? m : NULL);
+        char *had = odb_error_place(t, b, 1e-3, NULL, mask);
+        if (!had || !cases[k].wanted)
+            assert_ptr_equal(had, cases[k].wanted);
+        else
+            assert_string_equal(had, cases[k].wanted);
+        free(had);
+        odb_tensor_unref(t);
+        odb_tensor_unref(b);
+        odb_tensor_unref(m);
+    }
+}
+
+/* What stands in places that the mask leaves out is taken over, on the axis that counts them. */
+static void test_place__padding(void **state)
+{
+    static const int64_t shape[] = {2, 3, 2}, masked[] = {2, 5};
+    static const float t[12] = {0}, of[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    static const float mask[10] = {1, 1, 1, 1, 1, 0, 0, 0, 1, 1};
+    static const float wanted[12] = {0, 0, 0, 0, 0, 0, 7, 8, 9, 10, 0, 0};
+    struct odb_tensor *a = models_f32(3, shape, t), *b = models_f32(3, shape, of), *out;
+    struct odb_tensor *m = models_f32(2, masked, mask);
+    struct odb_error err = ODB_ERROR_INIT;
+    (void)state;
+    assert_int_equal(odb_padding_take(&out, a, b, m, 1, 1, &err), ODB_OK);
+    assert_memory_equal(out->data, wanted, sizeof wanted);
+    odb_tensor_unref(out);
+    assert_int_equal(odb_padding_take(&out, a, b, m, 1, 3, &err), ODB_OK); /* more than there are */
+    assert_ptr_equal(out, a);
+    odb_tensor_unref(out);
+    odb_tensor_unref(a);
+    odb_tensor_unref(b);
+    odb_tensor_unref(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_place__axes),
         cmocka_unit_test(test_place__late),
+        cmocka_unit_test(test_place__rows),
+        cmocka_unit_test(test_place__padding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
