@@ -131,8 +131,9 @@ static char *schedule_difference(const struct odb_plan_input *input, const struc
     if (!odb_tensor_same_shape(t, due))
         return odb_xasprintf("shape %s where %s is due", odb_shape_text(t, had, sizeof had),
                              odb_shape_text(due, wanted, sizeof wanted));
-    char *place = input->move == ODB_MOVE_CARRY
-                      ? odb_error_place(t, due, schedule_eps(t, due), input, NULL)
+    bool carried = input->move == ODB_MOVE_CARRY;
+    char *place = carried || due->rank > 1
+                      ? odb_error_place(t, due, schedule_eps(t, due), carried ? input : NULL, NULL)
                       : NULL;
     char *element = schedule_element(t, due);
     char *text = odb_xasprintf("%s%s%s", place ? place : "", place ? ": " : "", element);

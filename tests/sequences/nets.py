@@ -108,9 +108,9 @@ def decoder_append(ahead=0, batch='batch', equal=False, room=64):
     return net
 
 
-def decoder_padded():
+def decoder_padded(hosted=False):
     """A batch whose rows are of other lengths: a mask says what is padding, and positions count what
-    is not. Two heads of keys and values serve four of queries."""
+    is not; hosted: the host does. Two heads of keys and values serve four of queries."""
     net, rows, shared = Net(17), 3, 2
     ids = net.input('input_ids', [rows, 'sequence'], 'int64')
     seen = net.input('attention_mask', [rows, 'total'], 'int64')
@@ -120,6 +120,8 @@ def decoder_padded():
     new = net.op('Slice', [net.op('Shape', [ids]), const(net, [1]), const(net, [2])])
     positions = net.op('Slice', [count, net.op('Neg', [new]), const(net, [1 << 30]),
                                  const(net, [1])])
+    if hosted:
+        positions = net.input('position_ids', [rows, 'sequence'], 'int64')
     x = embed(net, ids, positions, 64)
     q = net.op('Reshape', [net.op('MatMul', [x, net.draw(WIDTH, 2 * WIDTH, scale=0.2)]),
                            const(net, [0, 0, 2 * HEADS, SIZE])])
@@ -397,6 +399,7 @@ NETS = {
     'leaks': lambda: decoder_append(ahead=1),
     'tie': lambda: decoder_append(equal=True),
     'padded': decoder_padded,
+    'hosted': lambda: decoder_padded(True),
     'put': decoder_put,
     'window': window,
     'merged': lambda: encoder_decoder(True),

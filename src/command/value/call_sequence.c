@@ -8,6 +8,7 @@
 #include "command/call/watch.h"
 #include "command/table/command.h"
 #include "command/value/call_feeds.h"
+#include "compare/metrics.h"
 #include "inputs/inputs.h"
 #include "probe/run_values.h"
 #include "system/file.h"
@@ -205,6 +206,47 @@ static enum odb_status step_chunks(struct odb_command_call *call, struct odb_pla
     return status;
 }
 
+/* What an input is fed in step 0, where that was recorded, or given; the caller's, else NULL. */
+static enum odb_status step_given(struct odb_command_call *call, const struct step_source *from,
+                                  int i, struct odb_tensor **out, struct odb_error *err)
+{
+    struct odb_feeds *feeds = NULL;
+    *out = NULL;
+    if (i < 0)
+        return ODB_OK;
+    int value = from->plan->inputs.items[i].value;
+    if (from->recorded)
+        return odb_recall(from->plan->model, from->recorded->specs[0], &value, 1, out, err);
+    ODB_TRY(odb_call__make_feeds(
+        call, from->sets ? from->sets[0] : odb_call_option(call, ODB_OPTION_INPUTS_FROM), 0, &feeds,
+        err));
+    for (size_t f = 0; f < feeds->n; f++)
+        if (feeds->items[f].value == value && !feeds->items[f].generated)
+            *out = odb_tensor_ref(feeds->items[f].tensor);
+    odb_feeds_free(feeds);
+    return ODB_OK;
+}
+
+/* Prompts of other lengths: the mask that fills them up comes with them, as tokens do. */
+static enum odb_status step_pad(struct odb_command_call *call, struct odb_plan *plan,
+                                const struct odb_recorded_steps *recorded, struct odb_error *err)
+{
+    struct step_source from;
+    struct odb_tensor *mask = NULL, *positions = NULL;
+    if (odb_plan_mask(plan) < 0)
+        return ODB_OK;
+    step_source_begin(&from, call, plan, recorded);
+    enum odb_status status = step_given(call, &from, odb_plan_mask(plan), &mask, err);
+    if (status == ODB_OK && mask)
+        status = step_given(call, &from, odb_plan_positions(plan), &positions, err);
+    if (status == ODB_OK)
+        odb_plan_pad(plan, mask, positions);
+    odb_tensor_unref(mask);
+    odb_tensor_unref(positions);
+    step_sets_free(from.sets, from.n);
+    return status;
+}
+
 enum odb_status odb_call__plan(struct odb_command_call *call,
                                const struct odb_recorded_steps *recorded, struct odb_plan **out,
                                struct odb_error *err)
@@ -221,6 +263,8 @@ enum odb_status odb_call__plan(struct odb_command_call *call,
         status = odb_error_remedy(err, "leave out --steps, or take fewer");
     } else if (!plan->asks.n) {
         status = step_chunks(call, plan, recorded, err);
+        if (status == ODB_OK)
+            status = step_pad(call, plan, recorded, err);
     }
     if (status != ODB_OK) {
         odb_plan_free(plan);
@@ -242,6 +286,39 @@ enum odb_status odb_call__plan_write(const struct odb_plan *plan, const char *fo
     return status;
 }
 
+/* What is given for step 0 and made otherwise there would be forgotten without a word. */
+static enum odb_status step_heeds(struct odb_command_call *call, const struct step_source *from,
+                                  const struct odb_streams *streams, struct odb_error *err)
+{
+    const struct odb_plan *plan = from->plan;
+    struct odb_tensor **in = odb_new_n(struct odb_tensor *, plan->inputs.n + 1);
+    struct odb_error ignored = ODB_ERROR_INIT;
+    enum odb_status status = ODB_OK;
+    bool made =
+        odb_step_feed(in, plan, streams, 0, 0, odb_plan_pieces(plan, 0), NULL, &ignored) == ODB_OK;
+    for (size_t i = 0; i < plan->inputs.n && made && status == ODB_OK; i++) {
+        const struct odb_plan_input *input = &plan->inputs.items[i];
+        const char *name = plan->model->graph->values[input->value].name;
+        bool follows = input->move == ODB_MOVE_RULE || input->move == ODB_MOVE_CARRY;
+        struct odb_tensor *given = NULL;
+        if (!follows || !step_input_given(call, name))
+            continue;
+        status = step_given(call, from, (int)i, &given, err);
+        if (status == ODB_OK && given && in[i] && !odb_equal_exact(given, in[i])) {
+            status = odb_fail(err, ODB_E_USAGE,
+                              "input '%s' is given, and in step 0 of a sequence it is %s", name,
+                              input->move == ODB_MOVE_RULE ? "what its rule makes"
+                                                           : "what the state begins with");
+            odb_error_remedy(err, "say --start, --next or --feed in place of --input");
+        }
+        odb_tensor_unref(given);
+    }
+    for (size_t i = 0; i < plan->inputs.n; i++)
+        odb_tensor_unref(in[i]);
+    free(in);
+    return status;
+}
+
 enum odb_status odb_call__streams(struct odb_command_call *call, const struct odb_plan *plan,
                                   const struct odb_recorded_steps *recorded,
                                   struct odb_streams **out, struct odb_error *err)
@@ -250,6 +327,11 @@ enum odb_status odb_call__streams(struct odb_command_call *call, const struct od
     struct odb_stream_source source = {step_make, &from};
     step_source_begin(&from, call, plan, recorded);
     enum odb_status status = odb_streams_make(out, plan, &source, err);
+    if (status == ODB_OK && !recorded && plan->steps > 1 &&
+        (status = step_heeds(call, &from, *out, err)) != ODB_OK) {
+        odb_streams_free(*out);
+        *out = NULL;
+    }
     step_sets_free(from.sets, from.n);
     return status;
 }

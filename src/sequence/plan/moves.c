@@ -2,13 +2,17 @@
  *
  * How the inputs move that no carry makes: tokens and frames are fed, masks, positions and lengths
  * follow from how many there are, the rest is held. In words of formula.h; %B is how many rows the
- * feed has.
+ * feed has, %L the last dimension of the input, %M a mask of the prompt and what follows it, %F
+ * what positions have where it masks.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "sequence/plan/padding.h"
 #include "sequence/plan/plan_int.h"
+
+#define MOVE_MASK 4096 /* places of a mask that a plan writes out */
 
 static const struct odb_value *move_value(const struct odb_plan *plan, size_t i)
 {
@@ -62,13 +66,15 @@ static const struct move_row {
     const char *name; /* a part of it */
     int rank, open;
     const char *next, *why;
+    const char *padded; /* the rule where rows of the batch are filled up; NULL: the same */
 } move_rows[] = {
     {"cache_position", 1, -1, "arange(past,total)", "positions of what is new"},
-    {"attention_mask", 2, 1, "ones(%B,total)", "all that came is seen"},
+    {"attention_mask", 2, 1, "ones(%B,total)", "all that came is seen", "%M"},
     {"attention_mask", 2, 0, "concat(ones(%B,total),zeros(%B,%L-total),1)",
      "all that came is seen, of the room there is"},
-    {"attn_mask", 2, 1, "ones(%B,total)", "all that came is seen"},
-    {"position_ids", 2, -1, "zeros(%B,1)+arange(past,total)", "positions of what is new"},
+    {"attn_mask", 2, 1, "ones(%B,total)", "all that came is seen", "%M"},
+    {"position_ids", 2, -1, "zeros(%B,1)+arange(past,total)", "positions of what is new",
+     "where(%M==0,%F,cumsum(%M,1)-1)[:,past:total]"},
     {"position_ids", 1, -1, "arange(past,total)", "positions of what is new"},
     {"positions", 2, -1, "zeros(%B,1)+arange(past,total)", "positions of what is new"},
     {"seqlens_k", 1, -1, "full(total-1,%B)", "the length less one"},
@@ -98,24 +104,28 @@ static void move_put_batch(const struct odb_plan *plan, struct odb_buf *out)
     odb_buf_puts(out, "1");
 }
 
-static void move_rule(struct odb_plan *plan, size_t i, const struct move_row *row)
+/* mask, fill: what %M and %F stand for, NULL where the formula has none. */
+static void move_rule(struct odb_plan *plan, size_t i, const char *formula, const char *mask,
+                      const char *fill)
 {
     struct odb_plan_input *input = &plan->inputs.items[i];
     const struct odb_type *type = &move_value(plan, i)->type;
     struct odb_buf next = ODB_BUF_INIT;
-    for (const char *p = row->next; *p; p++) {
-        if (p[0] == '%' && p[1] == 'B')
+    for (const char *p = formula; *p; p++) {
+        char of = *p == '%' ? p[1] : '\0';
+        if (of == 'B')
             move_put_batch(plan, &next);
-        else if (p[0] == '%' && p[1] == 'L')
+        else if (of == 'L')
             odb_buf_printf(&next, "%lld", (long long)type->dims[type->rank - 1].value);
+        else if (of)
+            odb_buf_puts(&next, of == 'M' ? mask : fill);
         else
             odb_buf_putc(&next, *p);
-        p += *p == '%';
+        p += of != '\0';
     }
     input->move = ODB_MOVE_RULE;
     plan_text(&input->start, NULL);
     plan_text(&input->next, odb_buf_text(&next));
-    plan_text(&input->why, row->why);
     odb_buf_dispose(&next);
 }
 
@@ -209,7 +219,84 @@ void plan_find_moves(struct odb_plan *plan)
     }
     for (size_t i = 0; i < plan->inputs.n && counts; i++) {
         const struct move_row *row = move_row(plan, i);
-        if (row && plan->inputs.items[i].move == ODB_MOVE_HOLD)
-            move_rule(plan, i, row);
+        if (row && plan->inputs.items[i].move == ODB_MOVE_HOLD) {
+            move_rule(plan, i, row->next, NULL, NULL);
+            plan_text(&plan->inputs.items[i].why, row->why);
+        }
     }
+}
+
+/* --- rows of a batch that are filled up ---------------------------------------------------------
+ */
+
+static const struct move_row *move_padded(const struct odb_plan *plan, size_t i)
+{
+    const struct odb_plan_input *input = &plan->inputs.items[i];
+    bool own = input->move == ODB_MOVE_RULE && input->by == ODB_BY_KIND;
+    const struct move_row *row = own ? move_row(plan, i) : NULL;
+    return row && row->padded ? row : NULL;
+}
+
+static int move_of(const struct odb_plan *plan, bool mask)
+{
+    for (size_t i = 0; i < plan->inputs.n; i++) {
+        const struct move_row *row = move_padded(plan, i);
+        if (row && !strcmp(row->padded, "%M") == mask)
+            return (int)i;
+    }
+    return -1;
+}
+
+int odb_plan_mask(const struct odb_plan *plan)
+{
+    return move_of(plan, true);
+}
+
+int odb_plan_positions(const struct odb_plan *plan)
+{
+    return move_of(plan, false);
+}
+
+/* What positions have where the mask is 0: 1 where that is not known, as in Transformers. */
+static long long move_fill(const struct odb_tensor *mask, const struct odb_tensor *positions)
+{
+    bool fits = positions && positions->data && odb_tensor_same_shape(mask, positions);
+    for (size_t i = 0; i < mask->count && fits; i++)
+        if (odb_tensor_f64(mask, i) == 0)
+            return (long long)odb_tensor_f64(positions, i);
+    return 1;
+}
+
+void odb_plan_pad(struct odb_plan *plan, const struct odb_tensor *mask,
+                  const struct odb_tensor *positions)
+{
+    int i = odb_plan_mask(plan);
+    const char *name = i < 0 ? "'" : move_value(plan, (size_t)i)->name;
+    struct odb_tensor *fed = (struct odb_tensor *)mask;
+    if (!mask || strchr(name, '\'') || mask->count > MOVE_MASK ||
+        !odb_padding_find(&fed, 1, odb_plan_pieces(plan, 0)))
+        return;
+    struct odb_buf what = ODB_BUF_INIT;
+    for (size_t k = 0; k < mask->count; k++)
+        odb_buf_printf(&what, "%s%d",
+                       !k                          ? ""
+                       : k % (size_t)mask->dims[1] ? ","
+                                                   : ";",
+                       odb_tensor_f64(mask, k) != 0);
+    char *whole = odb_xasprintf("concat('%s at first',ones(%lld,total),1)[:,:total]", name,
+                                (long long)mask->dims[0]);
+    char *fill = odb_xasprintf("%lld", move_fill(mask, positions));
+    for (size_t k = 0; k < plan->inputs.n; k++) {
+        const struct move_row *row = move_padded(plan, k);
+        if (!row)
+            continue;
+        move_rule(plan, k, row->padded, whole, fill);
+        plan_text(&plan->inputs.items[k].why,
+                  (int)k == i ? "as step 0 is fed, with padding, then ones"
+                              : "positions of what is new, padding not counted");
+    }
+    odb_push(&plan->outside,
+             (struct odb_plan_outside){odb_xasprintf("%s at first", name), odb_buf_take(&what)});
+    free(whole);
+    free(fill);
 }

@@ -114,6 +114,13 @@ int odb_plan_tokens(const struct odb_plan *plan);
 /* The number of the output that chooses tokens: named so, or the first of floats that is no state
  * where tokens are fed; -1: there is none. */
 int odb_plan_logits(const struct odb_plan *plan);
+/* The input that is a mask of all that came, and that of positions, as was found out; -1: none. */
+int odb_plan_mask(const struct odb_plan *plan);
+int odb_plan_positions(const struct odb_plan *plan);
+/* What these are fed in step 0, NULL: not known. A mask of 0 and 1 that fills up rows of a batch is
+ * that of the prompt from then on, and positions do not count what it masks. */
+void odb_plan_pad(struct odb_plan *plan, const struct odb_tensor *mask,
+                  const struct odb_tensor *positions);
 /* In the words of a plan's file, which gives the same plan again. */
 void odb_plan_put(const struct odb_plan *plan, struct odb_buf *out);
 

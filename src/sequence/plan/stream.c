@@ -306,24 +306,56 @@ static enum odb_status stream_feed(struct odb_streams *streams,
     return odb_error_remedy(err, "give more, or take fewer --steps");
 }
 
-/* A list is int64, or float64 where one of it is no whole number. */
+/* "1,1;0,1": rows of n numbers each, one behind the other, the caller's; NULL: it is something
+ * else.
+ */
+static double *stream_rows(const char *text, size_t *rows, size_t *n)
+{
+    ODB_VEC(double) all = {0};
+    bool fits = true;
+    *rows = *n = 0;
+    for (const char *at = text; at && fits;) {
+        const char *end = strchr(at, ';');
+        char *row = end ? odb_xstrndup(at, (size_t)(end - at)) : odb_xstrdup(at);
+        size_t had = 0;
+        double *numbers = stream_numbers(row, &had);
+        fits = numbers && (!*rows || had == *n);
+        for (size_t i = 0; i < had && fits; i++)
+            odb_push(&all, numbers[i]);
+        *n = had;
+        ++*rows;
+        free(numbers);
+        free(row);
+        at = end ? end + 1 : NULL;
+    }
+    if (fits)
+        return all.items;
+    free(all.items);
+    return NULL;
+}
+
+/* A list, or rows, are int64, or float64 where one of them is no whole number. */
 static enum odb_status stream_outside(struct odb_tensor **out, const char *what,
                                       struct odb_error *err)
 {
     const struct odb_type unknown = {.rank = -1};
     struct odb_input_form form = {.type = &unknown, .rank = -1};
     char source[256];
-    double *numbers;
-    size_t n = 0;
+    double *numbers = NULL;
+    size_t n = 0, rows = 1;
     bool whole = true;
-    ODB_TRY(stream_list(&numbers, &n, what, err));
+    if (*what == '@')
+        ODB_TRY(stream_file(&numbers, &n, what + 1, err));
+    else
+        numbers = stream_rows(what, &rows, &n);
     if (!numbers)
         return odb_input_read(out, source, sizeof source, &form, what, err);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < rows * n; i++)
         whole &= fabs(numbers[i]) < 0x1p53 && numbers[i] == floor(numbers[i]);
-    int64_t dims[] = {(int64_t)n};
-    enum odb_status status = odb_tensor_new(out, whole ? ODB_I64 : ODB_F64, 1, dims, err);
-    for (size_t i = 0; i < n && status == ODB_OK; i++)
+    int64_t dims[] = {(int64_t)(rows > 1 ? rows : n), (int64_t)n};
+    enum odb_status status =
+        odb_tensor_new(out, whole ? ODB_I64 : ODB_F64, rows > 1 ? 2 : 1, dims, err);
+    for (size_t i = 0; i < rows * n && status == ODB_OK; i++)
         odb_store_f64((*out)->dtype, (*out)->data, i, numbers[i]);
     free(numbers);
     return status;
