@@ -54,8 +54,8 @@ static void steps_outputs(struct odb_step_rows *steps, struct odb_step_row *row,
 {
     const json_t *item;
     size_t o;
-    row->verdicts = odb_new_n(enum odb_verdict, steps->n_outputs + 1);
-    for (o = 0; o < steps->n_outputs; o++)
+    row->verdicts = odb_new_n(enum odb_verdict, steps->n_outputs + steps->n_nodes + 1);
+    for (o = 0; o < steps->n_outputs + steps->n_nodes; o++)
         row->verdicts[o] = ODB_VERDICT_UNTESTED;
     json_array_foreach(list, o, item) {
         const struct odb_value_report output = {.verdict = steps_verdict(item, "verdict"),
@@ -89,6 +89,20 @@ static void steps_row(struct odb_step_rows *steps, struct odb_step_row *row, con
         row->verdicts[o] = row->forced.verdict;
 }
 
+/* Node number i of those that were tried alone, a letter for each step. */
+static void steps_node(struct odb_step_rows *steps, size_t i, const json_t *node)
+{
+    const char *name = json_string_value(json_object_get(node, "name"));
+    const char *marks = json_string_value(json_object_get(node, "steps"));
+    steps->names[steps->n_outputs + i] =
+        odb_xasprintf("#%lld %s", (long long)json_integer_value(json_object_get(node, "index")),
+                      name ? name : "");
+    for (size_t k = 0; marks && marks[k] && k < steps->n; k++)
+        steps->rows[k].verdicts[steps->n_outputs + i] = marks[k] == 'x'   ? ODB_VERDICT_FAIL
+                                                        : marks[k] == '.' ? ODB_VERDICT_PASS
+                                                                          : ODB_VERDICT_UNTESTED;
+}
+
 struct odb_step_rows *odb_step_rows_read(const struct odb_report *report)
 {
     const json_t *sequence =
@@ -96,6 +110,7 @@ struct odb_step_rows *odb_step_rows_read(const struct odb_report *report)
     const json_t *list = json_object_get(sequence, "steps"), *item;
     const json_t *first = json_object_get(json_array_get(list, 0), "outputs");
     const json_t *onset = json_object_get(sequence, "onset");
+    const json_t *nodes = json_object_get(sequence, "nodes");
     size_t i;
     if (!json_is_array(list))
         return NULL;
@@ -104,15 +119,18 @@ struct odb_step_rows *odb_step_rows_read(const struct odb_report *report)
         .target = odb_xstrdup(report->target ? report->target : ""),
         .text = steps_text(sequence, "text"),
         .n_outputs = json_array_size(first),
+        .n_nodes = json_array_size(nodes),
         .n = json_array_size(list),
         .onset = json_is_integer(onset) ? json_integer_value(onset) : -1,
         .node = report->culprits.n ? report->culprits.items[0].node : ODB_NO_NODE};
-    steps->outputs = odb_new_n(char *, steps->n_outputs + 1);
+    steps->names = odb_new_n(char *, steps->n_outputs + steps->n_nodes + 1);
     steps->rows = odb_new_n(struct odb_step_row, steps->n + 1);
     json_array_foreach(first, i, item)
-        steps->outputs[i] = steps_text(item, "name");
+        steps->names[i] = steps_text(item, "name");
     json_array_foreach(list, i, item)
         steps_row(steps, &steps->rows[i], item);
+    json_array_foreach(nodes, i, item)
+        steps_node(steps, i, item);
     return steps;
 }
 
@@ -120,14 +138,14 @@ void odb_step_rows_free(struct odb_step_rows *steps)
 {
     if (!steps)
         return;
-    for (size_t i = 0; i < steps->n_outputs; i++)
-        free(steps->outputs[i]);
+    for (size_t i = 0; i < steps->n_outputs + steps->n_nodes; i++)
+        free(steps->names[i]);
     for (size_t i = 0; i < steps->n; i++) {
         free(steps->rows[i].verdicts);
         free(steps->rows[i].place);
         free(steps->rows[i].why);
     }
-    free(steps->outputs);
+    free(steps->names);
     free(steps->rows);
     free(steps->target);
     free(steps->text);

@@ -15,7 +15,8 @@ struct odb_step_row {
     struct odb_value_report forced;
     struct odb_number free;     /* error of the worst output with the target's own state */
     struct odb_number envelope; /* what rounding comes to there */
-    enum odb_verdict *verdicts; /* owned; [n_outputs]; where it could not be run, the step's */
+    enum odb_verdict *verdicts; /* owned; [n_outputs + n_nodes]; where it could not be run, the
+                                   step's */
     int worst;                  /* number of that output; -1: none */
     char *place;                /* owned: where in it the error stands; NULL: all over */
     char *why;                  /* owned: why it could not be run; NULL: it could */
@@ -25,13 +26,13 @@ struct odb_step_row {
 };
 
 struct odb_step_rows {
-    char *target; /* owned: of which all this is */
-    char *text;   /* owned: the sentence */
-    size_t n_outputs, n;
-    char **outputs;            /* owned: their names */
-    struct odb_step_row *rows; /* owned; [n] */
-    long onset;                /* the first wrong step; -1: none is */
-    int node;                  /* the first culprit there; ODB_NO_NODE: none */
+    char *target;                 /* owned: of which all this is */
+    char *text;                   /* owned: the sentence */
+    size_t n_outputs, n_nodes, n; /* nodes: that were tried alone in wrong steps */
+    char **names;                 /* owned: of outputs, then of nodes ("#52 name") */
+    struct odb_step_row *rows;    /* owned; [n] */
+    long onset;                   /* the first wrong step; -1: none is */
+    int node;                     /* the first culprit there; ODB_NO_NODE: none */
 };
 
 /* Of a report of a sequence, the caller's; NULL: it has none, or is not understood. */

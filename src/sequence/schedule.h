@@ -8,7 +8,7 @@
 #define ODB_SEQUENCE_SCHEDULE_H
 
 #include "sequence/plan/recorded_steps.h"
-#include "sequence/rollout.h"
+#include "sequence/reference/rollout.h"
 
 struct odb_schedule {
     int input;      /* number of plan->inputs: the first that is fed otherwise; -1: none is */

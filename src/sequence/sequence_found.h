@@ -7,8 +7,8 @@
 #ifndef ODB_SEQUENCE_SEQUENCE_FOUND_H
 #define ODB_SEQUENCE_SEQUENCE_FOUND_H
 
-#include "sequence/consistency.h"
-#include "sequence/rollout.h"
+#include "sequence/reference/consistency.h"
+#include "sequence/reference/rollout.h"
 #include "sequence/schedule.h"
 #include "sweep/samples.h"
 
@@ -65,6 +65,7 @@ struct odb_sequence_seen {
     bool old_changed;   /* an output that appends differs, forced, from what it was fed */
     bool moved;         /* other bits when the steps were run in another order */
     double moved_error; /* and how far off it was then */
+    bool tried;         /* what the searched step accuses was tried alone here */
     double envelope;    /* of the worst output, free, for rounding of the forced size; NAN */
 };
 
@@ -93,6 +94,10 @@ struct odb_sequence {
     size_t own; /* with own tokens: the step that the target's first other token goes to; 0: it
                    chose none */
     int64_t own_token, reference_token; /* then: its, and the reference's */
+    ODB_VEC(int) blamed;                /* owned: what was tried alone in other wrong steps */
+    bool other_searched;                /* a step in which none of that is wrong */
+    size_t other_step;                  /* then: which */
+    int other_node;                     /* and what it accuses; ODB_NO_NODE: nothing */
     struct odb_samples_cost spent;      /* for all of this */
 };
 

@@ -5,6 +5,7 @@
 #include "report/json.h"
 #include "sequence/forced.h"
 #include "sequence/free_run.h"
+#include "sequence/other_steps.h"
 #include "sequence/sequence_json.h"
 #include "sequence/sequence_run.h"
 #include "sequence/sequence_words.h"
@@ -101,6 +102,32 @@ static json_t *sequence_steps(const struct odb_sequence *s)
     return list;
 }
 
+/* What the searched step accuses, in the steps in which that was tried. */
+static json_t *sequence_nodes(const struct odb_sequence *s)
+{
+    json_t *list = json_array();
+    char *marks = odb_new_n(char, s->plan->steps + 1);
+    for (size_t i = 0; i < odb_other_steps_nodes(s); i++) {
+        const struct odb_node *node = &s->plan->model->graph->nodes[odb_other_steps_node(s, i)];
+        json_t *object = odb_json_node(node->index, node->name, node->op_type, node->domain);
+        for (size_t k = 0; k < s->plan->steps; k++)
+            marks[k] = odb_other_steps_mark(s, i, k);
+        json_object_set_new(object, "steps", json_string(marks));
+        json_array_append_new(list, object);
+    }
+    free(marks);
+    return list;
+}
+
+/* null: no step was found to be wrong for another reason. */
+static json_t *sequence_other(const struct odb_sequence *s)
+{
+    if (!s->other_searched)
+        return json_null();
+    return json_pack("{sI,so}", "step", (json_int_t)s->other_step, "node",
+                     s->other_node == ODB_NO_NODE ? json_null() : json_integer(s->other_node));
+}
+
 static json_t *sequence_itself(const struct odb_consistency *c)
 {
     if (!c->asked)
@@ -116,9 +143,9 @@ json_t *odb_sequence_json(const struct odb_sequence *s)
     bool placed = odb_sequence_diverges(s->verdict) || s->verdict == ODB_SEQUENCE_DRIFT;
     odb_sequence_headline(s, &text);
     json_t *told = json_pack(
-        "{sI,sI,ss,so,so,so,so,so,so,so,so,sI,sI,sb,so}", "n", (json_int_t)s->plan->steps, "judged",
-        (json_int_t)odb_forced_judged(s), "verdict", odb_sequence_word(s->verdict), "text",
-        odb_json_text(odb_buf_text(&text)), "onset",
+        "{sI,sI,ss,so,so,so,so,so,so,so,so,so,so,sI,sI,sb,so}", "n", (json_int_t)s->plan->steps,
+        "judged", (json_int_t)odb_forced_judged(s), "verdict", odb_sequence_word(s->verdict),
+        "text", odb_json_text(odb_buf_text(&text)), "onset",
         placed ? json_integer((json_int_t)s->step) : json_null(), "output",
         s->output < 0
             ? json_null()
@@ -130,9 +157,9 @@ json_t *odb_sequence_json(const struct odb_sequence *s)
             : odb_json_text(
                   s->plan->model->graph->values[s->plan->inputs.items[s->carry].value].name),
         "carries", sequence_carries(s->plan), "itself", sequence_itself(&s->consistency),
-        "schedule", sequence_schedule(s), "steps", sequence_steps(s), "runs",
-        (json_int_t)s->spent.target.runs, "loads", (json_int_t)s->spent.target.loads, "stopped",
-        (int)s->stopped, "own",
+        "schedule", sequence_schedule(s), "steps", sequence_steps(s), "nodes", sequence_nodes(s),
+        "other", sequence_other(s), "runs", (json_int_t)s->spent.target.runs, "loads",
+        (json_int_t)s->spent.target.loads, "stopped", (int)s->stopped, "own",
         s->own ? json_pack("{sI,sI,sI}", "step", (json_int_t)s->own, "target",
                            (json_int_t)s->own_token, "reference", (json_int_t)s->reference_token)
                : json_null());

@@ -146,6 +146,7 @@ void odb_sequence_dispose(struct odb_sequence *s)
     odb_consistency_dispose(&s->consistency);
     odb_samples_dispose(&s->forced);
     odb_buf_dispose(&s->evidence);
+    free(s->blamed.items);
 }
 
 /* --- the verdict ------------------------------------------------------------------------------ */

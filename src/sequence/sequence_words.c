@@ -11,6 +11,7 @@
 #include "sequence/constants_near.h"
 #include "sequence/forced.h"
 #include "sequence/free_run.h"
+#include "sequence/other_steps.h"
 #include "sequence/sequence_run.h"
 #include "sequence/sequence_words.h"
 
@@ -218,15 +219,27 @@ static bool words_row_is_bad(const struct odb_sequence *s, size_t o)
     return bad;
 }
 
+static void words_numbers(size_t first, size_t n, struct odb_buf *out)
+{
+    odb_buf_printf(out, "    %-*s ", WORDS_NAME, "step");
+    for (size_t k = first; k < first + n; k++)
+        odb_buf_printf(out, "%c", k % 10 ? (char)('0' + k % 10) : k % 100 ? '|' : '0');
+    odb_buf_putc(out, '\n');
+}
+
+/* How many steps a row of the matrix has. */
+static size_t words_wide(size_t columns)
+{
+    return columns > WORDS_NAME + 8 ? ODB_MIN(columns - WORDS_NAME - 6, (size_t)WORDS_COLUMNS)
+                                    : WORDS_COLUMNS;
+}
+
 /* Steps [first, first + n). */
 static void words_matrix(const struct odb_sequence *s, size_t first, size_t n, struct odb_buf *out)
 {
     const struct odb_graph *graph = s->plan->model->graph;
     size_t shown = 0, left = 0;
-    odb_buf_printf(out, "    %-*s ", WORDS_NAME, "step");
-    for (size_t k = first; k < first + n; k++)
-        odb_buf_printf(out, "%c", k % 10 ? (char)('0' + k % 10) : k % 100 ? '|' : '0');
-    odb_buf_putc(out, '\n');
+    words_numbers(first, n, out);
     for (size_t o = 0; o < graph->n_outputs; o++) {
         if (shown >= WORDS_ROWS ||
             (graph->n_outputs > WORDS_ROWS && !words_row_is_bad(s, o) && (int)o != s->logits)) {
@@ -456,9 +469,7 @@ static void words_near(const struct odb_sequence *s, struct odb_buf *out)
 
 void odb_sequence_put(const struct odb_sequence *s, size_t columns, struct odb_buf *out)
 {
-    size_t wide = columns > WORDS_NAME + 8
-                      ? ODB_MIN(columns - WORDS_NAME - 6, (size_t)WORDS_COLUMNS)
-                      : WORDS_COLUMNS;
+    size_t wide = words_wide(columns);
     bool judged = false;
     odb_sequence_headline(s, out);
     odb_buf_putc(out, '\n');
@@ -480,4 +491,24 @@ void odb_sequence_put(const struct odb_sequence *s, size_t columns, struct odb_b
     words_tokens(s, out);
     words_near(s, out);
     odb_buf_puts(out, odb_buf_text(&s->evidence));
+}
+
+void odb_sequence_put_nodes(const struct odb_sequence *s, size_t columns, struct odb_buf *out)
+{
+    size_t wide = words_wide(columns), n;
+    for (size_t first = 0; first < s->plan->steps && s->blamed.n; first += wide) {
+        n = ODB_MIN(wide, s->plan->steps - first);
+        words_numbers(first, n, out);
+        for (size_t i = 0; i < odb_other_steps_nodes(s); i++) {
+            struct odb_buf name = ODB_BUF_INIT;
+            int node = odb_other_steps_node(s, i);
+            odb_buf_printf(&name, "#%d %s", node, s->plan->model->graph->nodes[node].name);
+            words_name(odb_buf_text(&name), out);
+            odb_buf_dispose(&name);
+            for (size_t k = first; k < first + n; k++)
+                odb_buf_putc(out, odb_other_steps_mark(s, i, k));
+            odb_buf_putc(out, '\n');
+        }
+    }
+    odb_other_steps_put(s, out);
 }

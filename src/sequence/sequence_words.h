@@ -11,6 +11,9 @@
 void odb_sequence_headline(const struct odb_sequence *sequence, struct odb_buf *out);
 /* Outputs by steps, the evidence, the tokens. columns: of the terminal. */
 void odb_sequence_put(const struct odb_sequence *sequence, size_t columns, struct odb_buf *out);
+/* What the searched step accuses, by steps, where it was tried in others; else nothing. */
+void odb_sequence_put_nodes(const struct odb_sequence *sequence, size_t columns,
+                            struct odb_buf *out);
 /* Whether the model agrees with itself, a line. */
 void odb_sequence_put_itself(const struct odb_sequence *sequence, struct odb_buf *out);
 

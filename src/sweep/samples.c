@@ -491,8 +491,9 @@ static json_t *samples_json(const struct odb_samples *s)
     return json_pack("{so}", "samples", list);
 }
 
-enum odb_status odb_samples_confirm(struct odb_samples *s, struct odb_report *report,
-                                    const struct odb_bisect_options *options, struct odb_error *err)
+enum odb_status odb_samples_try(struct odb_samples *s, const bool *which,
+                                const struct odb_report *report,
+                                const struct odb_bisect_options *options, struct odb_error *err)
 {
     struct odb_pool *pool = NULL;
     struct odb_prober prober = {0};
@@ -504,6 +505,8 @@ enum odb_status odb_samples_confirm(struct odb_samples *s, struct odb_report *re
     if (asks && report->complete)
         status = odb_probe_pool(&pool, options->target, &options->hooks, err);
     for (size_t i = 0; i < s->items.n && asks; i++) {
+        if (which && !which[i])
+            continue;
         if (s->items.items[i].searched)
             samples_search_says(&s->items.items[i], report);
         else if (pool && status == ODB_OK)
@@ -512,10 +515,27 @@ enum odb_status odb_samples_confirm(struct odb_samples *s, struct odb_report *re
             samples_give_up(&s->items.items[i], report);
     }
     samples_close(s, pool, &prober, &before);
+    return status;
+}
+
+enum odb_status odb_samples_confirm(struct odb_samples *s, struct odb_report *report,
+                                    const struct odb_bisect_options *options, struct odb_error *err)
+{
+    enum odb_status status = odb_samples_try(s, NULL, report, options, err);
     samples_sum_up(s, report);
     json_decref(report->more);
     report->more = samples_json(s);
     return status;
+}
+
+bool odb_sample_confirms(const struct odb_sample *sample, int node)
+{
+    return samples_holds(sample->confirms.items, sample->confirms.n, node);
+}
+
+bool odb_sample_leaves_open(const struct odb_sample *sample, int node)
+{
+    return samples_holds(sample->untestable.items, sample->untestable.n, node);
 }
 
 void odb_samples_charge(struct odb_report *report, const struct odb_samples_cost *spent)

@@ -65,8 +65,16 @@ enum odb_status odb_samples_judge(struct odb_samples *samples, const struct odb_
  * was began: one load, or one for each where the target says refeed=no. */
 void odb_samples_forecast(struct odb_pool *pool, size_t done, size_t n, double began,
                           const struct odb_search_hooks *hooks);
-/* Runs each culprit that is one node alone on every sample that was not searched, fed with the
- * reference's values, and appends what came of it to the report's summary and, as "samples", to its
+/* Runs each culprit that is one node alone on the samples that are marked ([items.n]; NULL: on
+ * all), fed with the reference's values; of a sample that was searched the search says it. */
+enum odb_status odb_samples_try(struct odb_samples *samples, const bool *which,
+                                const struct odb_report *report,
+                                const struct odb_bisect_options *options,
+                                struct odb_error *err) ODB_MUST_USE;
+/* Whether the node fails alone on it; whether that is unknown. Of nodes that were tried. */
+bool odb_sample_confirms(const struct odb_sample *sample, int node);
+bool odb_sample_leaves_open(const struct odb_sample *sample, int node);
+/* Tries all samples, and appends what came of it to the report's summary and, as "samples", to its
  * JSON. */
 enum odb_status odb_samples_confirm(struct odb_samples *samples, struct odb_report *report,
                                     const struct odb_bisect_options *options,

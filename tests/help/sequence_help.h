@@ -7,7 +7,7 @@
 
 #include "inputs/inputs.h"
 #include "sequence/plan/plan_int.h"
-#include "sequence/rollout.h"
+#include "sequence/reference/rollout.h"
 #include "tests/help/models.h"
 
 struct sequence_case {

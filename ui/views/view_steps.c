@@ -2,7 +2,8 @@
  *
  * The steps of a sequence that was searched: what each takes, what its outputs were off by with the
  * reference's state and with the target's own, and the token that follows. Above them every output
- * has a row of marks, a column for each step. Enter runs one step and lists its nodes.
+ * has a row of marks, a column for each step, and so have nodes that were tried alone. Enter runs
+ * one step and lists its nodes.
  */
 #include <stdlib.h>
 
@@ -55,8 +56,8 @@ static char *steps_worst(const struct odb_step_rows *steps, const struct odb_ste
         return odb_xasprintf("%s: %s", odb_verdict_name(row->forced.verdict), row->why);
     if (row->worst < 0 || row->forced.verdict == ODB_VERDICT_UNTESTED)
         return NULL;
-    return row->place ? odb_xasprintf("%s, %s", steps->outputs[row->worst], row->place)
-                      : odb_xstrdup(steps->outputs[row->worst]);
+    return row->place ? odb_xasprintf("%s, %s", steps->names[row->worst], row->place)
+                      : odb_xstrdup(steps->names[row->worst]);
 }
 
 static void steps_add(struct ui_cells_view *v, const struct odb_step_rows *steps, size_t k)
@@ -124,7 +125,7 @@ static void steps_draw_marks(const struct odb_step_rows *steps, size_t output,
                              const struct ui_area *area, int row)
 {
     int cols = ODB_MIN(ODB_MAX(area->cols - STEPS_NAME - 4, 1), (int)steps->n);
-    ui_draw_field(area, row, 3, STEPS_NAME, UI_CUT_MIDDLE, UI_STYLE_NAME, steps->outputs[output]);
+    ui_draw_field(area, row, 3, STEPS_NAME, UI_CUT_MIDDLE, UI_STYLE_NAME, steps->names[output]);
     for (int col = 0; col < cols; col++) {
         struct odb_value_report mark = steps_mark(steps, output, col, cols);
         ui_draw_glyph(area, row, STEPS_NAME + 4 + col, ui_mark_style(&mark, false),
@@ -132,21 +133,29 @@ static void steps_draw_marks(const struct odb_step_rows *steps, size_t output,
     }
 }
 
-/* Outputs that are wrong somewhere come first; what has no row is counted. Returns rows taken. */
+enum steps_kind { STEPS_WRONG, STEPS_NODE, STEPS_RIGHT, STEPS_KINDS };
+
+static enum steps_kind steps_kind(const struct odb_step_rows *steps, size_t i)
+{
+    return i >= steps->n_outputs ? STEPS_NODE : steps_is_bad(steps, i) ? STEPS_WRONG : STEPS_RIGHT;
+}
+
+/* Outputs that are wrong somewhere come first, then nodes; what has no row is counted. Returns rows
+ * taken. */
 static int steps_marks(const struct odb_step_rows *steps, const struct ui_area *area, int room)
 {
-    int row = 0, shown = ODB_MIN(room, (int)steps->n_outputs);
-    if (shown < (int)steps->n_outputs && shown)
+    size_t all = steps->n_outputs + steps->n_nodes;
+    int row = 0, shown = ODB_MIN(room, (int)all);
+    if (shown < (int)all && shown)
         shown--; /* for the count */
-    for (int bad = 1; area && bad >= 0; bad--)
-        for (size_t o = 0; o < steps->n_outputs && row < shown; o++)
-            if (steps_is_bad(steps, o) == bad)
-                steps_draw_marks(steps, o, area, row++);
-    if (shown == (int)steps->n_outputs || !room)
+    for (int kind = 0; area && kind < STEPS_KINDS; kind++)
+        for (size_t i = 0; i < all && row < shown; i++)
+            if (steps_kind(steps, i) == (enum steps_kind)kind)
+                steps_draw_marks(steps, i, area, row++);
+    if (shown == (int)all || !room)
         return shown;
     if (area)
-        ui_draw_printf(area, shown, 3, UI_STYLE_DIM, "and %zu more outputs",
-                       steps->n_outputs - (size_t)shown);
+        ui_draw_printf(area, shown, 3, UI_STYLE_DIM, "and %zu more", all - (size_t)shown);
     return shown + 1;
 }
 

@@ -6,7 +6,7 @@
 #define ODB_COMMAND_VALUE_CALL_SEQUENCE_H
 
 #include "sequence/plan/recorded_steps.h"
-#include "sequence/rollout.h"
+#include "sequence/reference/rollout.h"
 
 struct odb_command_call;
 

@@ -2,9 +2,9 @@
  *
  * Steps on the reference, and the model against itself.
  */
-#include "sequence/rollout.h"
+#include "sequence/reference/rollout.h"
 
-#include "sequence/consistency.h"
+#include "sequence/reference/consistency.h"
 #include "tests/help/sequence_help.h"
 
 static void fed_is(const struct sequence_case *c, const struct odb_rollout *r, size_t step,

@@ -14,7 +14,9 @@
 #include "command/table/command.h"
 #include "command/value/call_feeds.h"
 #include "command/value/call_sequence.h"
+#include "bisect/plan/bisect.h"
 #include "report/report.h"
+#include "sequence/other_steps.h"
 #include "sequence/sequence_json.h"
 #include "sequence/sequence_run.h"
 #include "sequence/sequence_words.h"
@@ -195,6 +197,56 @@ static void sequence_undecide(const struct odb_sequence *found, struct odb_repor
              first->why ? first->why : odb_verdict_name(first->verdict));
     odb_error_at(&why, "%s", first->source);
     odb_report_undecide(report, ODB_UNDECIDED_SAMPLES, &why);
+}
+
+/* The first culprit of another step. Nothing is kept of this search but what it cost. */
+static enum odb_status sequence_search_other(struct odb_call_sequence *s, size_t step,
+                                             const struct odb_bisect_options *options,
+                                             struct odb_error *err)
+{
+    struct odb_bisect_options how = *options;
+    struct odb_report *report = NULL;
+    struct odb_feeds *feeds;
+    how.no_explain = how.no_checks = how.no_opinion = true;
+    how.trace = NULL;
+    how.ahead = NULL;
+    how.answers = NULL;
+    ODB_TRY(sequence_step_feeds(s, step, &feeds, err));
+    enum odb_status status = odb_bisect(&report, s->call->model, feeds, &how, err);
+    if (report) {
+        s->found.spent.target.loads += report->target_loads;
+        s->found.spent.target.runs += report->target_runs;
+        s->found.spent.target.load_seconds += report->target_load_seconds;
+        s->found.spent.target.run_seconds += report->target_seconds - report->target_load_seconds;
+        s->found.spent.seconds += report->seconds;
+        s->found.spent.processor_seconds += report->processor_seconds;
+    }
+    if (status == ODB_OK)
+        odb_other_steps_found(&s->found, step,
+                              report->culprits.n ? report->culprits.items[0].node : ODB_NO_NODE);
+    odb_report_free(report);
+    odb_feeds_free(feeds);
+    return status;
+}
+
+void odb_call__sequence_others(struct odb_call_sequence *s, struct odb_report *report,
+                               const struct odb_bisect_options *options)
+{
+    struct odb_error why = ODB_ERROR_INIT;
+    struct odb_buf out = ODB_BUF_INIT;
+    if (!s->given || !odb_call__sequence_searches(s))
+        return;
+    enum odb_status status = odb_other_steps_try(&s->found, report, options, &why);
+    size_t step = odb_other_steps_unexplained(&s->found);
+    if (status == ODB_OK && step < s->plan->steps)
+        status = sequence_search_other(s, step, options, &why);
+    if (status != ODB_OK)
+        odb_report_note(report, "not every wrong step was looked at: %.200s", why.what);
+    odb_buf_puts(&out, report->summary ? report->summary : "");
+    odb_sequence_put_nodes(&s->found, (size_t)s->call->width, &out);
+    free(report->summary);
+    report->summary = out.len ? odb_buf_take(&out) : NULL;
+    odb_buf_dispose(&out);
 }
 
 void odb_call__sequence_report(struct odb_call_sequence *s, struct odb_report *report)

@@ -29,6 +29,11 @@ enum odb_status odb_call__sequence(struct odb_command_call *call, struct odb_cal
                                    struct odb_error *err) ODB_MUST_USE;
 /* Whether the nodes of that step are to be searched: else the steps alone decide. */
 bool odb_call__sequence_searches(const struct odb_call_sequence *sequence);
+/* After the search of the step, by the same options: what it accuses is tried in other wrong steps,
+ * and one of them that has another cause is searched. What cannot be had is a note of the report.
+ */
+void odb_call__sequence_others(struct odb_call_sequence *sequence, struct odb_report *report,
+                               const struct odb_bisect_options *options);
 /* What the steps came to belongs to the report, and what could not be judged. */
 void odb_call__sequence_report(struct odb_call_sequence *sequence, struct odb_report *report);
 void odb_call__sequence_dispose(struct odb_call_sequence *sequence);

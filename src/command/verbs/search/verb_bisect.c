@@ -429,6 +429,8 @@ static enum odb_status bisect_command(struct odb_command_call *call, struct bise
     status = bisect_search(call, ways, &options, &report, err);
     if (report && samples->given && status != ODB_E_USAGE)
         odb_call__samples_confirm(samples, report, &options);
+    if (report && status == ODB_OK)
+        odb_call__sequence_others(&ways->sequence, report, &options);
     if (report && status == ODB_OK && !ways->against.model)
         status = bisect_rank(call, samples, &options, report, err);
     if (report && samples->ranked)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sequence/contradiction.h"
+#include "sequence/reference/contradiction.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "reference/trace.h"
 #include "sequence/plan/axis.h"
 #include "sequence/plan/padding.h"
-#include "sequence/consistency.h"
+#include "sequence/reference/consistency.h"
 
 enum agreement { CONTRADICTION_UNKNOWN, CONTRADICTION_AGREES, CONTRADICTION_DIFFERS };
 

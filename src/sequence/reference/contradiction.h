@@ -5,7 +5,7 @@
 #ifndef ODB_SEQUENCE_CONTRADICTION_H
 #define ODB_SEQUENCE_CONTRADICTION_H
 
-#include "sequence/rollout.h"
+#include "sequence/reference/rollout.h"
 
 /* *node: the first that gives, in this step, other values for its pieces than it gives for them
  * where all come in one step, of inputs that agree; ODB_NO_NODE: none can be told. */

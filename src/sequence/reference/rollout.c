@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sequence/rollout.h"
+#include "sequence/reference/rollout.h"
 
 #include <math.h>
 #include <stdlib.h>

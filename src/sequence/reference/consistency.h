@@ -7,7 +7,7 @@
 #ifndef ODB_SEQUENCE_CONSISTENCY_H
 #define ODB_SEQUENCE_CONSISTENCY_H
 
-#include "sequence/rollout.h"
+#include "sequence/reference/rollout.h"
 
 struct odb_consistency {
     bool asked;      /* there was something to compare */

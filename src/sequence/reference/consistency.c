@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "sequence/consistency.h"
+#include "sequence/reference/consistency.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "reference/trace.h"
 #include "sequence/plan/axis.h"
 #include "sequence/plan/padding.h"
-#include "sequence/contradiction.h"
+#include "sequence/reference/contradiction.h"
 
 double odb_consistency_limit(enum odb_dtype dtype)
 {
