@@ -37,12 +37,13 @@ static void test_step_rows__worst(void **state)
         "{\"name\": \"a\", \"verdict\": \"fail\", \"error\": 1e-3, \"place\": \"head 2\"},"
         "{\"name\": \"b\", \"verdict\": \"pass\", \"error\": 2e-3}],"
         "\"token\": {\"reference\": 7, \"target\": 9, \"margin\": 0.5, \"noise\": 0.2}},"
-        "{\"past\": 5, \"new\": 1, \"forced\": \"crash\", \"failure\": \"it died\"}]}}");
+        "{\"past\": 5, \"new\": 1, \"forced\": \"crash\", \"failure\": \"it died\"}],"
+        "\"nodes\": [{\"index\": 5, \"name\": \"n\", \"steps\": \".x-xx\"}, 7]}}");
     assert_non_null(steps);
     assert_int_equal(steps->n, 3);
     assert_int_equal(steps->n_outputs, 2);
     assert_int_equal(steps->onset, 1);
-    assert_string_equal(steps->outputs[1], "b");
+    assert_string_equal(steps->names[1], "b");
     const struct odb_step_row *first = &steps->rows[0], *second = &steps->rows[1];
     assert_int_equal(first->worst, 1);
     assert_true(first->free.known && first->free.v == 0.5 && !first->envelope.known);
@@ -57,6 +58,12 @@ static void test_step_rows__worst(void **state)
     assert_int_equal(steps->rows[2].forced.verdict, ODB_VERDICT_CRASH);
     assert_int_equal(steps->rows[2].verdicts[1], ODB_VERDICT_CRASH);
     assert_string_equal(steps->rows[2].why, "it died");
+    assert_int_equal(steps->n_nodes, 2);
+    assert_string_equal(steps->names[2], "#5 n");
+    assert_int_equal(first->verdicts[2], ODB_VERDICT_PASS);
+    assert_int_equal(second->verdicts[2], ODB_VERDICT_FAIL);
+    assert_int_equal(steps->rows[2].verdicts[2], ODB_VERDICT_UNTESTED);
+    assert_string_equal(steps->names[3], "#0 "); /* no object */
     odb_step_rows_free(steps);
 }
 
