@@ -37,21 +37,27 @@ double odb_free_forced(const struct odb_sequence *s, size_t step)
     return worst;
 }
 
-/* What a step that is wrong when forced is off by excuses no other, as far as some are right. */
-static bool free_counts(const struct odb_sequence *s, size_t step)
+static bool free_some_right(const struct odb_sequence *s)
 {
-    bool right = false;
     for (size_t k = 0; k < s->plan->steps; k++)
-        right |= s->seen[k].judged && !odb_forced_is_bad(s, k);
-    return s->seen[step].judged && !(right && odb_forced_is_bad(s, step));
+        if (s->seen[k].judged && !odb_forced_is_bad(s, k))
+            return true;
+    return false;
+}
+
+/* What a step that is wrong when forced is off by excuses no other, as far as some are right. */
+static bool free_counts(const struct odb_sequence *s, bool some_right, size_t step)
+{
+    return s->seen[step].judged && !(some_right && odb_forced_is_bad(s, step));
 }
 
 /* More than a few times what the step, or any that counts, is off by when forced. */
 static bool free_leaves(const struct odb_sequence *s, size_t step, double error)
 {
     double forced = fmax(FREE_LEAST, s->seen[step].judged ? odb_free_forced(s, step) : 0);
+    bool some_right = free_some_right(s);
     for (size_t k = 0; k < s->plan->steps; k++)
-        forced = fmax(forced, free_counts(s, k) ? odb_free_forced(s, k) : 0);
+        forced = fmax(forced, free_counts(s, some_right, k) ? odb_free_forced(s, k) : 0);
     return error > FREE_FACTOR * forced;
 }
 
@@ -233,10 +239,11 @@ struct free_spoil {
 static double free_size(const struct odb_sequence *s, size_t i)
 {
     double size = 0;
+    bool some_right = free_some_right(s);
     for (size_t o = 0; o < s->plan->model->graph->n_outputs; o++)
         for (size_t k = 0; k < s->plan->steps && odb_plan_carrier(s->plan, o) == (int)i; k++) {
             const struct odb_step_output *out = &s->seen[k].outputs[o];
-            size = fmax(size, isnan(out->error) || !free_counts(s, k) ? 0 : out->error);
+            size = fmax(size, isnan(out->error) || !free_counts(s, some_right, k) ? 0 : out->error);
             size = fmax(size, isnan(out->noise) ? 0 : out->noise);
         }
     return size;
