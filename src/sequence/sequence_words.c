@@ -132,6 +132,10 @@ static void words_forced(const struct odb_sequence *s, struct odb_buf *out)
     words_output(s, out);
     if (s->forced.items.items[s->step].why)
         odb_buf_printf(out, ": %s", s->forced.items.items[s->step].why);
+    if (odb_other_steps_nodes(s) > s->blamed.n) {
+        odb_buf_printf(out, "; step %zu is wrong for another reason, ", s->other_step);
+        odb_node_put(s->plan->model->graph, s->other_node, out);
+    }
 }
 
 /* Of a target that is made anew for each length, some steps are judged. */

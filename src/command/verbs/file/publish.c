@@ -7,6 +7,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "report/json.h"
 #include "report/outcome.h"
 #include "report/report.h"
@@ -16,6 +17,8 @@ enum {
     PUBLISH_AROUND = 4,     /* nodes before and behind a culprit that an issue shows */
     PUBLISH_ROWS = 100,     /* values of theirs */
     PUBLISH_CULPRITS = 100, /* that an issue is about */
+    PUBLISH_NAME = 24,      /* columns of a name beside the marks of steps */
+    PUBLISH_STEPS = 64,     /* marks in a row */
 };
 
 static const char *publish_text(const json_t *object, const char *key)
@@ -363,6 +366,71 @@ static void publish_around(const struct publish *p, const json_t *culprit, struc
     odb_buf_putc(out, '\n');
 }
 
+/* --- steps of a sequence ---------------------------------------------------------------------- */
+
+static void publish_steps_name(const char *name, struct odb_buf *out)
+{
+    char text[4 * PUBLISH_NAME];
+    struct odb_buf shown = ODB_BUF_INIT;
+    odb_text_fit(text, sizeof text, "%s", name);
+    odb_buf_put_shown(&shown, text);
+    odb_buf_printf(out, "    %-*.*s ", PUBLISH_NAME, PUBLISH_NAME, odb_buf_text(&shown));
+    odb_buf_dispose(&shown);
+}
+
+/* What a step gave of output number o: right, wrong, not judged. */
+static char publish_mark(const json_t *step, size_t o)
+{
+    enum odb_verdict verdict;
+    const json_t *output = json_array_get(json_object_get(step, "outputs"), o);
+    if (!odb_verdict_parse(&verdict, publish_text(output, "verdict")) ||
+        (verdict != ODB_VERDICT_PASS && !odb_verdict_is_bad(verdict)))
+        return '-';
+    return odb_verdict_is_bad(verdict) ? 'x' : '.';
+}
+
+/* Outputs, and nodes that were tried alone, by steps [first, end). */
+static void publish_some_steps(const json_t *sequence, size_t first, size_t end,
+                               struct odb_buf *out)
+{
+    const json_t *steps = json_object_get(sequence, "steps"), *item;
+    size_t i;
+    publish_steps_name("step", out);
+    for (size_t k = first; k < end; k++)
+        odb_buf_printf(out, "%zu", k % 10);
+    odb_buf_putc(out, '\n');
+    json_array_foreach(json_object_get(json_array_get(steps, 0), "outputs"), i, item) {
+        publish_steps_name(publish_text(item, "name"), out);
+        for (size_t k = first; k < end; k++)
+            odb_buf_putc(out, publish_mark(json_array_get(steps, k), i));
+        odb_buf_putc(out, '\n');
+    }
+    json_array_foreach(json_object_get(sequence, "nodes"), i, item) {
+        const char *marks = publish_text(item, "steps");
+        char name[80];
+        odb_text_fit(name, sizeof name, "#%d %s",
+                     (int)json_integer_value(json_object_get(item, "index")),
+                     publish_text(item, "name"));
+        publish_steps_name(name, out);
+        if (strlen(marks) >= end)
+            odb_buf_add(out, marks + first, end - first);
+        odb_buf_putc(out, '\n');
+    }
+}
+
+/* An indented block, as a page shows letters of one width. */
+static void publish_steps(const json_t *report, struct odb_buf *out)
+{
+    const json_t *sequence = json_object_get(report, "sequence");
+    size_t n = json_array_size(json_object_get(sequence, "steps"));
+    for (size_t first = 0; first < n; first += PUBLISH_STEPS)
+        publish_some_steps(sequence, first, ODB_MIN(first + PUBLISH_STEPS, n), out);
+    if (n)
+        odb_buf_puts(out, "\n");
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
 void odb_publish_markdown(const json_t *report, struct odb_buf *out)
 {
     static const char *const titles[] = {[ODB_OUTCOME_NONE] = "no verdict",
@@ -391,6 +459,7 @@ void odb_publish_markdown(const json_t *report, struct odb_buf *out)
     publish_line(out, "searched on", publish_text(report, "host"));
     publish_line(out, "by onnxdbg", publish_text(report, "onnxdbg"));
     odb_buf_putc(out, '\n');
+    publish_steps(report, out);
     json_array_foreach(culprits, i, culprit) {
         if (i == PUBLISH_CULPRITS) {
             odb_buf_printf(out, "%zu more culprits are in the report.\n\n",
