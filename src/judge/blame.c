@@ -474,6 +474,25 @@ static struct blame_extremes blame_brought_in(const struct blame_replay *r,
     return brought;
 }
 
+/* Whether an honest sum in the type itself leaves it at the same places: of numbers at its edge,
+ * which the reference was fed as well, that hangs on the order, and on what the sum is kept in. */
+static bool blame_overflows(const struct blame_replay *r, const struct odb_node *node, int o,
+                            const struct odb_tensor *t)
+{
+    bool edge = false, agrees = false;
+    for (int i = 0; i < node->n_in && !edge; i++)
+        edge = blame_is_float(r->in[i]) && blame_extremes_of(r->in[i]).edge;
+    for (int run = 0; run < BLAME_NOISY_RUNS && edge && !agrees; run++) {
+        struct odb_error ignored;
+        struct odb_tensor **out = odb_new_n(struct odb_tensor *, node->n_out);
+        uint64_t seed = BLAME_NOISY_SEED + r->judge->trace->seed + (uint64_t)run;
+        agrees = blame_run(r, ODB_PREC_NOISY, seed, out, &ignored) == ODB_OK &&
+                 blame_agrees(t, out[o], BLAME_SAME_PATTERN);
+        blame_drop(out, node->n_out);
+    }
+    return agrees;
+}
+
 /* Whether a value of the target has NaN or Inf where the reference has none. */
 static bool blame_is_odd(const struct odb_trace *trace, const struct odb_tensor *t, int value)
 {
@@ -526,7 +545,8 @@ static void blame_judge_float(struct blame_replay *r, const struct odb_node *nod
     bool rounded_to_zero = r->reach && !blame_extremes_of(t).odd; /* as a divisor may be */
     bool poisoned = brought.odd || rounded_to_zero;
     if (!gap->pattern && !poisoned && !brought.edge &&
-        !blame_explained(r, node->n_out, o, t, BLAME_SAME_PATTERN)) {
+        !blame_explained(r, node->n_out, o, t, BLAME_SAME_PATTERN) &&
+        !blame_overflows(r, node, o, t)) {
         blame_accuse(report, "the operator makes NaN or Inf that the reference does not");
         return;
     }

@@ -72,13 +72,21 @@ static enum odb_status other_feeds(void *payload, size_t at, struct odb_feeds **
     return odb_rollout_feeds(out, subset->s->rollout, subset->steps[at], err);
 }
 
+/* Of any other, as what overflows, or is wrong in company only, it says nothing to be right alone.
+ */
+static bool other_is_wrong_alone(const struct odb_culprit *culprit)
+{
+    return odb_samples_tries(culprit) && culprit->verified &&
+           culprit->checks[ODB_CHECK_ALONE] == ODB_CONFIRMS;
+}
+
 enum odb_status odb_other_steps_try(struct odb_sequence *s, const struct odb_report *report,
                                     const struct odb_bisect_options *options, struct odb_error *err)
 {
     struct other_subset subset = {.s = s};
     struct odb_samples samples = {.feeds = other_feeds, .payload = &subset, .reshapes = true};
     for (size_t i = 0; i < report->culprits.n && s->blamed.n < OTHER_CULPRITS; i++)
-        if (report->culprits.items[i].verified) /* else it says nothing that it is right alone */
+        if (other_is_wrong_alone(&report->culprits.items[i]))
             odb_push(&s->blamed, report->culprits.items[i].node);
     if (s->recorded || !report->complete || !s->blamed.n || !other_choose(s)) {
         s->blamed.n = 0;

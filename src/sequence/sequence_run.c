@@ -9,6 +9,8 @@
 #include "sequence/forced.h"
 #include "sequence/free_run.h"
 
+#define SEQUENCE_ANYTHING 1.0 /* noise, relative to rms, beyond which an output is anything */
+
 static const struct {
     const char *word;
     bool diverges, searched;
@@ -313,6 +315,56 @@ static enum odb_status sequence_ask_more(struct odb_sequence *s,
     return sequence_excuse(s, "with its own state the target fails", status, &why, err);
 }
 
+/* Behind a step at which honest rounding alone makes anything of an output, its NaN and Inf say
+ * nothing of the target: a state that grows has left what its type can hold. */
+static void sequence_distrust(struct odb_sequence *s, size_t o)
+{
+    const struct odb_graph *graph = s->plan->model->graph;
+    size_t first = 0, last = 0;
+    while (first < s->plan->steps && !(s->seen[first].outputs[o].noise >= SEQUENCE_ANYTHING))
+        first++;
+    for (size_t k = first + 1; k < s->plan->steps; k++) {
+        struct odb_step_output *out = &s->seen[k].outputs[o];
+        if (out->verdict == ODB_VERDICT_NAN) {
+            out->verdict = ODB_VERDICT_UNTESTABLE;
+            last = k;
+        }
+    }
+    if (!last)
+        return;
+    odb_buf_puts(&s->evidence, "from step ");
+    odb_buf_printf(&s->evidence, "%zu on the reference says nothing of ", first);
+    odb_buf_put_shown(&s->evidence, graph->values[graph->outputs[o]].name);
+    odb_buf_printf(&s->evidence,
+                   ": rounding alone is %.3g times its rms there; its NaN and Inf are not judged\n",
+                   s->seen[first].outputs[o].noise);
+}
+
+/* What is left of a step that was wrong: another output is, or nothing is known. */
+static void sequence_trust_step(struct odb_sequence *s, size_t k)
+{
+    const struct odb_graph *graph = s->plan->model->graph;
+    struct odb_sample *sample = &s->forced.items.items[k];
+    const struct odb_step_output *outputs = s->seen[k].outputs;
+    size_t bad = graph->n_outputs;
+    bool told = true; /* the output that the step is told by still counts */
+    for (size_t o = graph->n_outputs; o-- > 0;) {
+        bad = odb_verdict_is_bad(outputs[o].verdict) ? o : bad;
+        told &= graph->outputs[o] != sample->value || outputs[o].verdict != ODB_VERDICT_UNTESTABLE;
+    }
+    if (told || sample->verdict != ODB_VERDICT_NAN || sample->why)
+        return;
+    if (bad < graph->n_outputs) {
+        sample->verdict = outputs[bad].verdict;
+        sample->value = graph->outputs[bad];
+        sample->error = outputs[bad].error;
+        sample->noise = outputs[bad].noise;
+        return;
+    }
+    sample->verdict = ODB_VERDICT_UNTESTABLE;
+    sample->why = odb_xstrdup("rounding alone makes anything of an output from an earlier step on");
+}
+
 enum odb_status odb_sequence_judge(struct odb_sequence *s, const struct odb_bisect_options *options,
                                    struct odb_error *err)
 {
@@ -320,6 +372,10 @@ enum odb_status odb_sequence_judge(struct odb_sequence *s, const struct odb_bise
     struct odb_error why = ODB_ERROR_INIT;
     enum odb_status status = odb_forced_judge(s, options, &why);
     ODB_TRY(sequence_excuse(s, "the steps could not be run", status, &why, err));
+    for (size_t o = 0; o < s->plan->model->graph->n_outputs; o++)
+        sequence_distrust(s, o);
+    for (size_t k = 0; k < s->plan->steps; k++)
+        sequence_trust_step(s, k);
     struct sequence_pattern pattern = sequence_pattern(s);
     s->alternates = pattern.alternates;
     s->at_least = pattern.at_least;

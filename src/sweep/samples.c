@@ -331,7 +331,7 @@ enum odb_status odb_samples_judge(struct odb_samples *s, const struct odb_model 
 
 /* --- confirming ------------------------------------------------------------------------------- */
 
-static bool samples_asks(const struct odb_culprit *culprit)
+bool odb_samples_tries(const struct odb_culprit *culprit)
 {
     bool fatal = culprit->kind == ODB_KIND_CRASH || culprit->kind == ODB_KIND_HANG ||
                  culprit->kind == ODB_KIND_REFUSED;
@@ -382,7 +382,7 @@ static enum odb_status samples_confirm_all(struct samples_at *at, struct odb_poo
     samples_feed(at, prober, pool);
     findings_begin(&f, &c, report);
     for (size_t i = 0; i < n && status == ODB_OK; i++)
-        if (samples_asks(&found->culprits.items[i]))
+        if (odb_samples_tries(&found->culprits.items[i]))
             status = samples_confirm_node(&c, &f, at->sample, &found->culprits.items[i], err);
     findings_dispose(&f);
     odb_report_free(report);
@@ -395,7 +395,7 @@ static void samples_give_up(struct odb_sample *sample, const struct odb_report *
     size_t n = ODB_MIN(report->culprits.n, (size_t)SAMPLES_CULPRITS);
     sample->confirms.n = sample->untestable.n = 0;
     for (size_t c = 0; c < n; c++)
-        if (samples_asks(&report->culprits.items[c]))
+        if (odb_samples_tries(&report->culprits.items[c]))
             odb_push(&sample->untestable, report->culprits.items[c].node);
 }
 
@@ -424,7 +424,7 @@ static void samples_search_says(struct odb_sample *sample, const struct odb_repo
 {
     size_t n = ODB_MIN(report->culprits.n, (size_t)SAMPLES_CULPRITS);
     for (size_t c = 0; c < n; c++)
-        if (samples_asks(&report->culprits.items[c])) {
+        if (odb_samples_tries(&report->culprits.items[c])) {
             const struct odb_culprit *culprit = &report->culprits.items[c];
             if (culprit->verified)
                 odb_push(&sample->confirms, culprit->node);
@@ -449,7 +449,7 @@ static void samples_sum_up(const struct odb_samples *s, struct odb_report *repor
     for (size_t c = 0; c < n; c++) {
         int node = report->culprits.items[c].node;
         size_t fails = 0, unknown = 0;
-        if (!samples_asks(&report->culprits.items[c]))
+        if (!odb_samples_tries(&report->culprits.items[c]))
             continue;
         for (size_t i = 0; i < s->items.n; i++) {
             const struct odb_sample *one = &s->items.items[i];
@@ -501,7 +501,7 @@ enum odb_status odb_samples_try(struct odb_samples *s, const bool *which,
     struct odb_samples_cost before = samples_clocks();
     bool asks = false;
     for (size_t c = 0; c < report->culprits.n && c < SAMPLES_CULPRITS; c++)
-        asks |= samples_asks(&report->culprits.items[c]);
+        asks |= odb_samples_tries(&report->culprits.items[c]);
     if (asks && report->complete)
         status = odb_probe_pool(&pool, options->target, &options->hooks, err);
     for (size_t i = 0; i < s->items.n && asks; i++) {

@@ -71,6 +71,8 @@ enum odb_status odb_samples_try(struct odb_samples *samples, const bool *which,
                                 const struct odb_report *report,
                                 const struct odb_bisect_options *options,
                                 struct odb_error *err) ODB_MUST_USE;
+/* Whether a culprit is one that is tried. */
+bool odb_samples_tries(const struct odb_culprit *culprit);
 /* Whether the node fails alone on it; whether that is unknown. Of nodes that were tried. */
 bool odb_sample_confirms(const struct odb_sample *sample, int node);
 bool odb_sample_leaves_open(const struct odb_sample *sample, int node);

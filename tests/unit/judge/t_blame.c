@@ -543,6 +543,31 @@ static void test_blame__sums_of_what_another_shape_brought_are_inherited(void **
     handed_on(10, harmless, INFINITY, true); /* nothing brought that in */
 }
 
+/* A mean of numbers at the edge of float32 is Inf where they are added up in float32, and a number
+ * where they are in more; of numbers that are far from it, it is one. */
+static void mean_is_inf(float each, bool culprit)
+{
+    struct odb_builder *b = odb_build_new("mean", 17);
+    float x[8], sum = INFINITY;
+    struct scene s;
+    for (size_t i = 0; i < ODB_COUNT(x); i++)
+        x[i] = each;
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    odb_build_node(b, "ReduceMean", "n0", "x", "y");
+    odb_build_output(b, "y");
+    scene_open(&s, b, 8, x);
+    scene_spoil(&s, "y", floats(1, &sum));
+    scene_blame(&s);
+    assert_int_equal(s.reports[value_of(&s, "y")].culprit, culprit);
+    scene_close(&s);
+}
+
+static void test_blame__a_sum_at_the_edge_overflows_or_does_not(void **state)
+{
+    mean_is_inf(1e38f, false);
+    mean_is_inf(1e20f, true);
+}
+
 /* A wider type downstream follows from the node that began it. */
 static void test_blame__another_type_is_blamed_where_it_began(void **state)
 {
@@ -898,6 +923,7 @@ int main(void)
         cmocka_unit_test(test_blame__noise_of_the_operator_is_noise_of_its_value),
         cmocka_unit_test(test_blame__another_shape_is_told),
         cmocka_unit_test(test_blame__sums_of_what_another_shape_brought_are_inherited),
+        cmocka_unit_test(test_blame__a_sum_at_the_edge_overflows_or_does_not),
         cmocka_unit_test(test_blame__another_type_is_blamed_where_it_began),
         cmocka_unit_test(test_blame__fixed_criterion_decides_alone),
         cmocka_unit_test(test_blame__the_reference_is_right_under_any_tolerance),

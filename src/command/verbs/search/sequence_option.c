@@ -98,14 +98,25 @@ static enum odb_status sequence_step_feeds(const struct odb_call_sequence *s, si
     return ODB_OK;
 }
 
-/* The step that is wrong; where none is, the last, which has the most behind it. */
+/* The last step that says something, which has the most behind it. */
+static size_t sequence_last(const struct odb_sequence *found)
+{
+    size_t last = found->plan->steps - 1;
+    for (size_t k = last + 1; k-- > 0;)
+        if (found->seen && found->seen[k].judged &&
+            !odb_sample_unknown(&found->forced.items.items[k]))
+            return k;
+    return last;
+}
+
+/* The step that is wrong; where none is, the last. */
 static enum odb_status sequence_feed(struct odb_call_sequence *s,
                                      struct odb_bisect_options *options, struct odb_error *err)
 {
     struct odb_feeds *feeds;
     char text[24];
     bool placed = odb_sequence_diverges(s->found.verdict);
-    size_t step = placed ? s->found.step : s->plan->steps - 1;
+    size_t step = placed ? s->found.step : sequence_last(&s->found);
     ODB_TRY(sequence_step_feeds(s, step, &feeds, err));
     if (feeds)
         odb_call__feed_take(s->call, feeds);
@@ -192,7 +203,9 @@ static void sequence_undecide(const struct odb_sequence *found, struct odb_repor
     }
     if (!first)
         return;
-    odb_fail(&why, first->failed == ODB_OK ? ODB_UNSUPPORTED : first->failed,
+    bool lacks = first->verdict == ODB_VERDICT_UNSUPPORTED;
+    enum odb_status failed = lacks ? ODB_UNSUPPORTED : ODB_E_EXECUTOR;
+    odb_fail(&why, first->failed == ODB_OK ? failed : first->failed,
              "%zu of %zu steps could not be judged: %.300s", unknown, found->plan->steps,
              first->why ? first->why : odb_verdict_name(first->verdict));
     odb_error_at(&why, "%s", first->source);
