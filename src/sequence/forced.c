@@ -61,6 +61,20 @@ static double forced_mean(const struct odb_tensor *target, const struct odb_tens
     return rms > 0 ? sum / (double)target->count / rms : NAN;
 }
 
+double odb_forced_power(const struct odb_sequence *s, size_t o, const struct odb_tensor *t,
+                        const struct odb_tensor *minus)
+{
+    double sum = 0;
+    if ((int)o == s->logits || odb_plan_carrier(s->plan, o) >= 0 || !t || !t->data ||
+        !odb_dtype_is_float(t->dtype) || (minus && !odb_tensor_same_shape(t, minus)))
+        return NAN;
+    for (size_t i = 0; i < t->count; i++) {
+        double v = odb_tensor_f64(t, i) - (minus ? odb_tensor_f64(minus, i) : 0);
+        sum += v * v;
+    }
+    return sum;
+}
+
 /* The numbers of the largest logits of a row, the largest first; none where one is NaN. */
 struct forced_top {
     size_t n, items[FORCED_BEST];
@@ -223,6 +237,8 @@ static void forced_gave(void *payload, size_t step, const struct odb_value_repor
         if (!had[i] || odb_rollout_output(&reference, s->rollout, step, o, &ignored) != ODB_OK)
             continue;
         out->mean = forced_mean(had[i], reference);
+        out->power = odb_forced_power(s, o, reference, NULL);
+        out->noise_power = odb_forced_power(s, o, had[i], reference);
         out->apart = odb_error_gap(had[i], reference, odb_plan_carrier(s->plan, o) >= 0);
         if (odb_verdict_is_bad(out->verdict))
             forced_place(s, step, o, had[i], reference);

@@ -29,6 +29,10 @@ enum odb_status odb_forced_whole(struct odb_sequence *sequence, size_t step,
 size_t odb_forced_judged(const struct odb_sequence *sequence);
 /* Whether a step was judged and found wrong. */
 bool odb_forced_is_bad(const struct odb_sequence *sequence, size_t step);
+/* Sum of the squares of what output number o has in t less what it has in minus (NULL: 0), where it
+ * is a signal; NAN: it is none, or they are not comparable. */
+double odb_forced_power(const struct odb_sequence *sequence, size_t o, const struct odb_tensor *t,
+                        const struct odb_tensor *minus);
 /* SHA-256 of what a tensor holds, its type and shape included; NULL: zeros. */
 void odb_forced_bits(const struct odb_tensor *t, unsigned char bits[32]);
 

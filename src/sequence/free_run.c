@@ -98,10 +98,12 @@ static enum odb_status free_compare(const struct free_pass *pass,
         struct odb_tensor *reference = NULL;
         ODB_TRY(odb_rollout_output(&reference, s->rollout, k, o, err));
         double gap = odb_error_gap(step->out[o], reference, odb_plan_carrier(s->plan, o) >= 0);
-        if (!pass->worst)
+        if (!pass->worst) {
             s->seen[k].outputs[o].free = gap;
-        else
+            s->seen[k].outputs[o].free_power = odb_forced_power(s, o, step->out[o], reference);
+        } else {
             pass->worst[k] = fmax(pass->worst[k], isnan(gap) ? 0 : gap);
+        }
         odb_tensor_unref(reference);
     }
     return ODB_OK;

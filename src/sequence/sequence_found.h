@@ -42,6 +42,10 @@ struct odb_step_output {
     double apart;             /* forced: from the reference's, as free is; NAN: not judged */
     double mean;              /* forced: signed mean of the error, over rms; NAN */
     double free;              /* free: error against the reference's; NAN: not run */
+    double power;             /* sum of the reference's squares; NAN: it is no signal (sound, say):
+                                 a state, a logit, not float */
+    double noise_power;       /* the same of the target less the reference, forced; NAN: not run */
+    double free_power;        /* and free */
     char *place;              /* owned: forced, where in it the error stands; NULL: all over */
     unsigned char bits[32];   /* SHA-256 of what was given when forced */
 };

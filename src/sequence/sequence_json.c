@@ -48,12 +48,14 @@ static json_t *sequence_outputs(const struct odb_sequence *s, size_t k)
         const struct odb_step_output *out = &s->seen[k].outputs[o];
         json_array_append_new(
             list,
-            json_pack("{so,so,so,so,so,so,so,so}", "name",
+            json_pack("{so,so,so,so,so,so,so,so,so,so,so}", "name",
                       odb_json_text(graph->values[graph->outputs[o]].name), "verdict",
                       odb_json_text(odb_verdict_name(out->verdict)), "error",
                       sequence_number(out->error), "apart", sequence_number(out->apart), "noise",
                       sequence_number(out->noise), "mean", sequence_number(out->mean), "free",
-                      sequence_number(out->free), "place", odb_json_text(out->place)));
+                      sequence_number(out->free), "power", sequence_number(out->power),
+                      "noise_power", sequence_number(out->noise_power), "free_power",
+                      sequence_number(out->free_power), "place", odb_json_text(out->place)));
     }
     return list;
 }

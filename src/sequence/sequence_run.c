@@ -51,6 +51,9 @@ static void sequence_begin(struct odb_sequence *s)
                                                              .noise = NAN,
                                                              .apart = NAN,
                                                              .mean = NAN,
+                                                             .power = NAN,
+                                                             .noise_power = NAN,
+                                                             .free_power = NAN,
                                                              .free = NAN};
     }
 }

@@ -378,6 +378,48 @@ static void words_free(const struct odb_sequence *s, struct odb_buf *out)
     odb_buf_putc(out, '\n');
 }
 
+/* "52.3 dB": of all steps that were judged, or ran free, one behind the other. */
+static void words_decibels(const struct odb_sequence *s, size_t o, bool free_run,
+                           struct odb_buf *out)
+{
+    double signal = 0, noise = 0;
+    for (size_t k = 0; k < s->plan->steps; k++) {
+        const struct odb_step_output *step = &s->seen[k].outputs[o];
+        double off = free_run ? step->free_power : step->noise_power;
+        if (isnan(step->power) || isnan(off))
+            continue;
+        signal += step->power;
+        noise += off;
+    }
+    if (noise > 0)
+        odb_buf_printf(out, "%.1f dB", 10 * log10(signal / noise));
+    else
+        odb_buf_puts(out, "infinite");
+}
+
+/* Sound, and whatever is float and neither a state nor logits, as the signal that steps put
+ * together. */
+static void words_signals(const struct odb_sequence *s, struct odb_buf *out)
+{
+    const struct odb_graph *graph = s->plan->model->graph;
+    for (size_t o = 0; o < graph->n_outputs; o++) {
+        bool known = false;
+        for (size_t k = 0; k < s->plan->steps && !known; k++)
+            known = s->seen[k].outputs[o].power > 0 && !isnan(s->seen[k].outputs[o].noise_power);
+        if (!known)
+            continue;
+        odb_buf_puts(out, "signal to noise of ");
+        odb_buf_put_shown(out, graph->values[graph->outputs[o]].name);
+        odb_buf_puts(out, ": ");
+        words_decibels(s, o, false, out);
+        if (s->ran_free) {
+            odb_buf_puts(out, ", with its own state ");
+            words_decibels(s, o, true, out);
+        }
+        odb_buf_putc(out, '\n');
+    }
+}
+
 static void words_own(const struct odb_sequence *s, struct odb_buf *out)
 {
     if (s->ran_free && s->own)
@@ -489,6 +531,7 @@ void odb_sequence_put(const struct odb_sequence *s, size_t columns, struct odb_b
     else
         odb_sequence_put_itself(s, out);
     words_free(s, out);
+    words_signals(s, out);
     words_own(s, out);
     words_old(s, out);
     words_text(s, out);

@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -17,10 +18,12 @@
 #include "report/json.h"
 #include "report/report.h"
 #include "probe/reference_from.h"
+#include "probe/refusal.h"
 #include "reference/trace.h"
 #include "run/value_report.h"
 
 #define SAMPLES_CULPRITS 16 /* that are confirmed */
+#define SAMPLES_REFUSED 8   /* in a row, of one model, after which the rest is not asked */
 
 /* --- which is the worst ----------------------------------------------------------------------- */
 
@@ -306,6 +309,21 @@ static enum odb_status samples_judge_one(struct odb_samples *s, size_t i, struct
     return ODB_OK;
 }
 
+/* The first few, which are one model, were all refused in the same words: so will be the rest,
+ * which stays untested. */
+static bool samples_refuses(const struct odb_samples *s, size_t judged)
+{
+    if (!s->reshapes || judged != SAMPLES_REFUSED)
+        return false;
+    for (size_t i = 0; i < judged; i++) {
+        const struct odb_sample *sample = &s->items.items[i];
+        if (!odb_probe_refused(sample->failed) || !sample->why ||
+            strcmp(sample->why, s->items.items[0].why) != 0)
+            return false;
+    }
+    return true;
+}
+
 enum odb_status odb_samples_judge(struct odb_samples *s, const struct odb_model *model,
                                   const struct odb_bisect_options *options, struct odb_error *err)
 {
@@ -320,7 +338,7 @@ enum odb_status odb_samples_judge(struct odb_samples *s, const struct odb_model 
         sample->value = ODB_NO_VALUE;
     }
     enum odb_status status = odb_probe_pool(&pool, options->target, &options->hooks, err);
-    for (size_t i = 0; i < s->items.n && status == ODB_OK; i++) {
+    for (size_t i = 0; i < s->items.n && status == ODB_OK && !samples_refuses(s, i); i++) {
         odb_samples_forecast(pool, i, s->items.n, before.seconds, &options->hooks);
         status = samples_judge_one(s, i, pool, &prober, &plainest, model, options, err);
     }

@@ -40,7 +40,8 @@ struct odb_samples {
                              struct odb_error *err);
     void *payload;
     struct odb_samples_cost spent; /* to judge and to confirm */
-    bool reshapes; /* what is loaded for one runs the others, of other dimensions, as well */
+    bool reshapes; /* what is loaded for one runs the others, of other dimensions, as well; and what
+                      refuses the first few refuses them all */
     /* Sees what the target gave of n outputs, and what was said of each. Optional. */
     void (*gave)(void *payload, size_t sample, const struct odb_value_report *reports,
                  const int *outputs, struct odb_tensor *const *had, size_t n);
