@@ -208,18 +208,9 @@ METRICS_VARIANT(_avx2, METRICS_HOT __attribute__((target("avx2"))))
 /* Of finite numbers. */
 static double metrics_ulps(const struct metrics_job *job, const struct odb_chunk *c, size_t n)
 {
-    int32_t e[ODB_PASS_CHUNK], b[ODB_PASS_CHUNK];
     double max = 0;
-    if (odb_ulp_has_places(job->ulp_type, job->e.type, job->b.type)) {
-        int64_t most = 0;
-        odb_ulp_places(job->ulp_type, c->v[0], n, e);
-        odb_ulp_places(job->ulp_type, c->v[1], n, b);
-        for (size_t i = 0; i < n; i++) {
-            int64_t d = (int64_t)e[i] - b[i], apart = d < 0 ? -d : d;
-            most = apart > most ? apart : most;
-        }
-        return (double)most;
-    }
+    if (job->ulp_type == ODB_F64 || odb_ulp_has_places(job->ulp_type, job->e.type, job->b.type))
+        return odb_ulp_farthest(job->ulp_type, c->v[0], c->v[1], n);
     for (size_t i = 0; i < n; i++)
         if (c->v[0][i] != c->v[1][i])
             max = fmax(max, fabs(odb_ulps(job->ulp_type, c->v[1][i], c->v[0][i])));

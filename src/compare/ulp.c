@@ -61,6 +61,36 @@ static ODB_SIMD void ulp_places_of_halves(const odb_u16 *v, size_t n, int32_t *p
     }
 }
 
+static ODB_SIMD uint32_t ulp_farthest_places(const int32_t *a, const int32_t *b, size_t n)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t x = (uint32_t)a[i], y = (uint32_t)b[i], apart = a[i] > b[i] ? x - y : y - x;
+        most = apart > most ? apart : most;
+    }
+    return most;
+}
+
+static ODB_SIMD uint64_t ulp_farthest_doubles(const double *a, const double *b, size_t n)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t apart = odb_ulps_of_doubles(a[i], b[i]);
+        most = apart > most ? apart : most;
+    }
+    return most;
+}
+
+double odb_ulp_farthest(enum odb_dtype ulp_type, const double *a, const double *b, size_t n)
+{
+    int32_t x[ODB_PASS_CHUNK], y[ODB_PASS_CHUNK];
+    if (ulp_type == ODB_F64)
+        return (double)ulp_farthest_doubles(a, b, n);
+    odb_ulp_places(ulp_type, a, n, x);
+    odb_ulp_places(ulp_type, b, n, y);
+    return ulp_farthest_places(x, y, n);
+}
+
 bool odb_ulp_has_places(enum odb_dtype ulp_type, enum odb_dtype a, enum odb_dtype b)
 {
     return ulp_type == ODB_F32 || ((ulp_type == ODB_F16 || ulp_type == ODB_BF16) && a == b);

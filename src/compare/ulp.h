@@ -25,6 +25,10 @@ bool odb_ulp_has_places(enum odb_dtype ulp_type, enum odb_dtype a, enum odb_dtyp
  * the values, whose differences are units in the last place. That of NaN means nothing. */
 void odb_ulp_places(enum odb_dtype ulp_type, const double *v, size_t n, int32_t *places);
 
+/* The most that any of n pairs of finite numbers (ODB_PASS_CHUNK at most) is apart, of float64 or
+ * of types that odb_ulp_has_places(). */
+double odb_ulp_farthest(enum odb_dtype ulp_type, const double *a, const double *b, size_t n);
+
 /* The bits of a double as an integer in the order of the values. */
 static inline int64_t odb_ulp_place(double v)
 {
