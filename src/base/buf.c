@@ -93,6 +93,18 @@ void odb_buf_put_shown(struct odb_buf *buf, const char *text)
     }
 }
 
+void odb_buf_put_field(struct odb_buf *buf, const char *text, size_t characters)
+{
+    struct odb_buf shown = ODB_BUF_INIT;
+    odb_buf_put_shown(&shown, text);
+    const unsigned char *s = (const unsigned char *)odb_buf_text(&shown), *end = s + shown.len;
+    for (uint32_t c; s < end && characters && odb_utf8_next(&s, end, &c); characters--)
+        ;
+    odb_buf_add(buf, odb_buf_text(&shown), (size_t)((const char *)s - odb_buf_text(&shown)));
+    odb_buf_dispose(&shown);
+    odb_buf_printf(buf, "%*s", (int)characters, "");
+}
+
 const char *odb_buf_text(const struct odb_buf *buf)
 {
     return buf->data ? buf->data : "";

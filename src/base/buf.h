@@ -38,6 +38,8 @@ void odb_buf_printf(struct odb_buf *buf, const char *fmt, ...) ODB_PRINTF(2, 3);
 /* Appends s so that a terminal survives it: invalid UTF-8, and characters that act on what they are
  * shown on (odb_utf8_acts()), as \xNN for each byte. */
 void odb_buf_put_shown(struct odb_buf *buf, const char *s);
+/* The same in a field of so many characters: cut at its end, or filled up with blanks. */
+void odb_buf_put_field(struct odb_buf *buf, const char *s, size_t characters);
 /* The same for text of several lines, each of which is ended. */
 void odb_buf_put_shown_lines(struct odb_buf *buf, const char *s);
 /* What makes "node" a word for n of them: "" or "s". */

@@ -125,7 +125,12 @@ static int json_put_piece(const char *piece, size_t size, void *out)
  * parts its pieces between characters. */
 void odb_json_put_dumped(const json_t *json, size_t flags, struct odb_buf *out)
 {
-    json_dump_callback(json, json_put_piece, out, flags);
+    size_t before = out->len;
+    if (json_dump_callback(json, json_put_piece, out, flags)) { /* no half of a document */
+        out->len = before;
+        if (out->data)
+            out->data[before] = '\0';
+    }
 }
 
 static void json_put(json_t *json, size_t precision, struct odb_buf *out)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -123,8 +124,8 @@ char *odb_error_place(const struct odb_tensor *target, const struct odb_tensor *
         else if (n)
             odb_buf_printf(&out, "%s%s", name, n > 1 ? "s" : "");
         for (size_t i = 0; i < n && name; i++)
-            odb_buf_printf(&out, "%s %zu", i ? " and" : "", only[i]);
-        if (n && !axis && mask && place_are_padded(mask, only, n))
+            odb_buf_printf(&out, "%s %zu", !i ? "" : i + 1 < n ? "," : " and", only[i]);
+        if (n && name && !strcmp(name, "row") && mask && place_are_padded(mask, only, n))
             odb_buf_printf(&out, ", %s with padding", n > 1 ? "those" : "the one");
     }
     int axis = carry ? (carry->axis >= 0 ? carry->axis : reference->rank - 2) : -1;

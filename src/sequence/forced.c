@@ -213,10 +213,9 @@ static void forced_place(const struct odb_sequence *s, size_t at, size_t o,
     int carry = odb_plan_carrier(s->plan, o);
     double noise = isnan(out->noise) ? 0 : out->noise;
     free(out->place);
-    out->place =
-        odb_error_place(had, reference, fmax(10 * noise, 1e-2 * out->error),
-                        carry < 0 ? NULL : &s->plan->inputs.items[carry],
-                        odb_padding_find(step->in, s->plan->inputs.n, step->past + step->pieces));
+    out->place = odb_error_place(had, reference, fmax(10 * noise, 1e-2 * out->error),
+                                 carry < 0 ? NULL : &s->plan->inputs.items[carry],
+                                 odb_padding_find(s->plan, step->in, step->past + step->pieces));
 }
 
 static void forced_gave(void *payload, size_t step, const struct odb_value_report *reports,

@@ -85,9 +85,12 @@ enum odb_status odb_other_steps_try(struct odb_sequence *s, const struct odb_rep
 {
     struct other_subset subset = {.s = s};
     struct odb_samples samples = {.feeds = other_feeds, .payload = &subset, .reshapes = true};
+    struct odb_culprit tried[OTHER_CULPRITS]; /* borrowed whole, as the report's */
     for (size_t i = 0; i < report->culprits.n && s->blamed.n < OTHER_CULPRITS; i++)
-        if (other_is_wrong_alone(&report->culprits.items[i]))
+        if (other_is_wrong_alone(&report->culprits.items[i])) {
+            tried[s->blamed.n] = report->culprits.items[i];
             odb_push(&s->blamed, report->culprits.items[i].node);
+        }
     if (s->recorded || !report->complete || !s->blamed.n || !other_choose(s)) {
         s->blamed.n = 0;
         return ODB_OK;
@@ -97,16 +100,17 @@ enum odb_status odb_other_steps_try(struct odb_sequence *s, const struct odb_rep
             subset.steps[samples.items.n] = k;
             odb_push(&samples.items, (struct odb_sample){0});
         }
-    enum odb_status status = odb_samples_try(&samples, NULL, report, options, err);
+    struct odb_report few = *report;
+    few.culprits.items = tried;
+    few.culprits.n = s->blamed.n;
+    enum odb_status status = odb_samples_try(&samples, &few, options, err);
     for (size_t i = 0; i < samples.items.n; i++) {
         struct odb_sample *to = &s->forced.items.items[subset.steps[i]];
         struct odb_sample *from = &samples.items.items[i];
         free(to->confirms.items);
         free(to->untestable.items);
-        to->confirms.items = from->confirms.items;
-        to->confirms.n = from->confirms.n;
-        to->untestable.items = from->untestable.items;
-        to->untestable.n = from->untestable.n;
+        to->confirms = from->confirms;
+        to->untestable = from->untestable;
         *from = (struct odb_sample){0};
     }
     s->spent.models = ODB_MAX(s->spent.models, samples.spent.models);

@@ -328,7 +328,10 @@ static void sequence_distrust(struct odb_sequence *s, size_t o)
         first++;
     for (size_t k = first + 1; k < s->plan->steps; k++) {
         struct odb_step_output *out = &s->seen[k].outputs[o];
-        if (out->verdict == ODB_VERDICT_NAN) {
+        /* What is finite there is anything as well, or was a step before; else rounding does not
+         * make it. */
+        if (out->verdict == ODB_VERDICT_NAN &&
+            (out->error >= SEQUENCE_ANYTHING || (last && last + 1 == k))) {
             out->verdict = ODB_VERDICT_UNTESTABLE;
             last = k;
         }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/utf8.h"
 #include "sequence/constants_near.h"
 #include "sequence/forced.h"
 #include "sequence/free_run.h"
@@ -75,6 +74,15 @@ static void words_model(const struct odb_sequence *s, struct odb_buf *out)
     }
 }
 
+/* Step 0 has nothing before it; where it is wrong, it must be of those that are. */
+static bool words_pieces_tell(const struct odb_sequence *s)
+{
+    size_t first = odb_plan_pieces(s->plan, 0);
+    if (!s->at_least && !s->at_most)
+        return false;
+    return s->step || (s->at_least ? first >= s->at_least : first <= s->at_most);
+}
+
 /* "of the steps behind others those that take 2 pieces or more are wrong". */
 static void words_pieces(const struct odb_sequence *s, struct odb_buf *out)
 {
@@ -121,7 +129,7 @@ static void words_forced(const struct odb_sequence *s, struct odb_buf *out)
         odb_buf_printf(out, "wrong from %s on", step);
         break;
     default:
-        if (s->at_least || s->at_most)
+        if (words_pieces_tell(s))
             words_pieces(s, out);
         else
             odb_buf_puts(out,
@@ -207,12 +215,9 @@ static char words_free_mark(const struct odb_sequence *s, size_t k)
 
 static void words_name(const char *name, struct odb_buf *out)
 {
-    char text[4 * WORDS_NAME];
-    odb_text_fit(text, sizeof text, "%s", name);
-    struct odb_buf shown = ODB_BUF_INIT;
-    odb_buf_put_shown(&shown, text);
-    odb_buf_printf(out, "    %-*.*s ", WORDS_NAME, WORDS_NAME, odb_buf_text(&shown));
-    odb_buf_dispose(&shown);
+    odb_buf_puts(out, "    ");
+    odb_buf_put_field(out, name, WORDS_NAME);
+    odb_buf_putc(out, ' ');
 }
 
 static bool words_row_is_bad(const struct odb_sequence *s, size_t o)
@@ -378,23 +383,33 @@ static void words_free(const struct odb_sequence *s, struct odb_buf *out)
     odb_buf_putc(out, '\n');
 }
 
-/* "52.3 dB": of all steps that were judged, or ran free, one behind the other. */
+/* "52.3 dB": of all steps that were judged, or ran free, one behind the other; without those that
+ * have NaN or Inf. */
 static void words_decibels(const struct odb_sequence *s, size_t o, bool free_run,
                            struct odb_buf *out)
 {
     double signal = 0, noise = 0;
+    size_t steps = 0, odd = 0;
     for (size_t k = 0; k < s->plan->steps; k++) {
         const struct odb_step_output *step = &s->seen[k].outputs[o];
         double off = free_run ? step->free_power : step->noise_power;
-        if (isnan(step->power) || isnan(off))
+        bool known = isfinite(step->power) && isfinite(off);
+        odd += !known && (free_run || s->seen[k].judged);
+        if (!known)
             continue;
+        steps++;
         signal += step->power;
         noise += off;
     }
-    if (noise > 0)
+    if (!steps)
+        odb_buf_puts(out, "not known");
+    else if (noise > 0)
         odb_buf_printf(out, "%.1f dB", 10 * log10(signal / noise));
     else
         odb_buf_puts(out, "infinite");
+    if (odd)
+        odb_buf_printf(out, " without %zu step%s of which it is not known", odd,
+                       odd == 1 ? "" : "s");
 }
 
 /* Sound, and whatever is float and neither a state nor logits, as the signal that steps put
@@ -405,7 +420,7 @@ static void words_signals(const struct odb_sequence *s, struct odb_buf *out)
     for (size_t o = 0; o < graph->n_outputs; o++) {
         bool known = false;
         for (size_t k = 0; k < s->plan->steps && !known; k++)
-            known = s->seen[k].outputs[o].power > 0 && !isnan(s->seen[k].outputs[o].noise_power);
+            known = s->seen[k].outputs[o].power > 0;
         if (!known)
             continue;
         odb_buf_puts(out, "signal to noise of ");

@@ -509,8 +509,7 @@ static json_t *samples_json(const struct odb_samples *s)
     return json_pack("{so}", "samples", list);
 }
 
-enum odb_status odb_samples_try(struct odb_samples *s, const bool *which,
-                                const struct odb_report *report,
+enum odb_status odb_samples_try(struct odb_samples *s, const struct odb_report *report,
                                 const struct odb_bisect_options *options, struct odb_error *err)
 {
     struct odb_pool *pool = NULL;
@@ -523,8 +522,6 @@ enum odb_status odb_samples_try(struct odb_samples *s, const bool *which,
     if (asks && report->complete)
         status = odb_probe_pool(&pool, options->target, &options->hooks, err);
     for (size_t i = 0; i < s->items.n && asks; i++) {
-        if (which && !which[i])
-            continue;
         if (s->items.items[i].searched)
             samples_search_says(&s->items.items[i], report);
         else if (pool && status == ODB_OK)
@@ -539,7 +536,7 @@ enum odb_status odb_samples_try(struct odb_samples *s, const bool *which,
 enum odb_status odb_samples_confirm(struct odb_samples *s, struct odb_report *report,
                                     const struct odb_bisect_options *options, struct odb_error *err)
 {
-    enum odb_status status = odb_samples_try(s, NULL, report, options, err);
+    enum odb_status status = odb_samples_try(s, report, options, err);
     samples_sum_up(s, report);
     json_decref(report->more);
     report->more = samples_json(s);

@@ -66,10 +66,9 @@ enum odb_status odb_samples_judge(struct odb_samples *samples, const struct odb_
  * was began: one load, or one for each where the target says refeed=no. */
 void odb_samples_forecast(struct odb_pool *pool, size_t done, size_t n, double began,
                           const struct odb_search_hooks *hooks);
-/* Runs each culprit that is one node alone on the samples that are marked ([items.n]; NULL: on
- * all), fed with the reference's values; of a sample that was searched the search says it. */
-enum odb_status odb_samples_try(struct odb_samples *samples, const bool *which,
-                                const struct odb_report *report,
+/* Runs each culprit that is one node alone on every sample, fed with the reference's values; of a
+ * sample that was searched the search says it. */
+enum odb_status odb_samples_try(struct odb_samples *samples, const struct odb_report *report,
                                 const struct odb_bisect_options *options,
                                 struct odb_error *err) ODB_MUST_USE;
 /* Whether a culprit is one that is tried. */

@@ -246,6 +246,15 @@ def state_biased(edit):  # a comment in onnxruntime-genai's recurrent_state.cpp
 
 
 @bug
+def nan_of_what_is_large(edit):
+    edit.behind('/sub', lambda node, value: edit.op(
+        node, 'Where', [edit.op(node, 'And', [edit.op(node, 'Greater', [
+            value, edit.constant(np.float32(0.05))]),
+            edit.constant(np.array([True, False, False, False]))]),
+            edit.constant(np.float32(np.nan)), value]))
+
+
+@bug
 def state_rounded(edit):  # icefall#2003
     edit.behind('/gru', lambda node, value: edit.op(
         node, 'Div', [edit.op(node, 'Round', [edit.op(node, 'Mul', [

@@ -108,10 +108,10 @@ def decoder_append(ahead=0, batch='batch', equal=False, room=64):
     return net
 
 
-def decoder_padded(hosted=False):
+def decoder_padded(hosted=False, rows=3):
     """A batch whose rows are of other lengths: a mask says what is padding, and positions count what
     is not; hosted: the host does. Two heads of keys and values serve four of queries."""
-    net, rows, shared = Net(17), 3, 2
+    net, shared = Net(17), 2
     ids = net.input('input_ids', [rows, 'sequence'], 'int64')
     seen = net.input('attention_mask', [rows, 'total'], 'int64')
     count = net.op('CumSum', [seen, const(net, 1)])
@@ -366,6 +366,17 @@ def sums():
     return net
 
 
+def vanishes():
+    """What is next to nothing in the first step, and nothing but rounding, and large from then on."""
+    net = Net(17)
+    x = net.input('x', [1, 4])
+    h = net.input('h', [1, 4])
+    sums = [net.op('Add', [h, x]), net.op('Add', [x, np.float32([1e-9])])]
+    declare(net, net.op('Sub', sums, name='/sub'), 'y', [1, 4])
+    declare(net, net.op('Add', [h, np.float32([0.1])], name='/step'), 'hn', [1, 4])
+    return net
+
+
 def predictor():
     """A transducer's predictor and joiner: token 0 is blank, and the state goes on with others."""
     net, width = Net(17), 12
@@ -400,6 +411,7 @@ NETS = {
     'tie': lambda: decoder_append(equal=True),
     'padded': decoder_padded,
     'hosted': lambda: decoder_padded(True),
+    'alone': lambda: decoder_padded(True, 1),
     'put': decoder_put,
     'window': window,
     'merged': lambda: encoder_decoder(True),
@@ -411,6 +423,7 @@ NETS = {
     'stream': stream,
     'rereads': rereads,
     'sums': sums,
+    'vanishes': vanishes,
     'predictor': predictor,
 }
 

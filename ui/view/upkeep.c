@@ -6,6 +6,7 @@
 
 #define UPKEEP_PATIENCE 10 /* at most this part of the time */
 #define UPKEEP_APART 0.008 /* seconds between one thing and another: a key comes between */
+#define UPKEEP_DEAR 0.001  /* seconds of one that another waits for */
 
 bool ui_upkeep_is_due(const struct ui_upkeep *upkeep, const struct odb_session *session,
                       const struct ui_turn *turn)
@@ -25,5 +26,6 @@ void ui_upkeep_end(struct ui_upkeep *upkeep, struct ui_turn *turn)
 {
     double now = odb_clock();
     upkeep->cost = now - upkeep->made;
-    turn->until = now + UPKEEP_APART;
+    if (upkeep->cost > UPKEEP_DEAR)
+        turn->until = now + UPKEEP_APART;
 }

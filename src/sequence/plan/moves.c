@@ -257,6 +257,12 @@ int odb_plan_positions(const struct odb_plan *plan)
     return move_of(plan, false);
 }
 
+bool odb_plan_may_mask(const struct odb_plan *plan, size_t i)
+{
+    enum odb_move move = plan->inputs.items[i].move;
+    return move_has(plan, i, "mask") && move != ODB_MOVE_FEED && move != ODB_MOVE_CARRY;
+}
+
 /* What positions have where the mask is 0: 1 where that is not known, as in Transformers. */
 static long long move_fill(const struct odb_tensor *mask, const struct odb_tensor *positions)
 {
@@ -272,17 +278,13 @@ void odb_plan_pad(struct odb_plan *plan, const struct odb_tensor *mask,
 {
     int i = odb_plan_mask(plan);
     const char *name = i < 0 ? "'" : move_value(plan, (size_t)i)->name;
-    struct odb_tensor *fed = (struct odb_tensor *)mask;
-    if (!mask || strchr(name, '\'') || mask->count > MOVE_MASK ||
-        !odb_padding_find(&fed, 1, odb_plan_pieces(plan, 0)))
+    if (strchr(name, '\'') || !odb_padding_is(mask, odb_plan_pieces(plan, 0)) ||
+        mask->count > MOVE_MASK)
         return;
     struct odb_buf what = ODB_BUF_INIT;
     for (size_t k = 0; k < mask->count; k++)
-        odb_buf_printf(&what, "%s%d",
-                       !k                          ? ""
-                       : k % (size_t)mask->dims[1] ? ","
-                                                   : ";",
-                       odb_tensor_f64(mask, k) != 0);
+        odb_buf_printf(&what, "%d%c", odb_tensor_f64(mask, k) != 0,
+                       (k + 1) % (size_t)mask->dims[1] ? ',' : ';');
     char *whole = odb_xasprintf("concat('%s at first',ones(%lld,total),1)[:,:total]", name,
                                 (long long)mask->dims[0]);
     char *fill = odb_xasprintf("%lld", move_fill(mask, positions));

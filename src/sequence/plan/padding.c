@@ -3,30 +3,32 @@
 
 #include <string.h>
 
-/* Whether it is 0 and 1 alone, and 0 somewhere. */
-static bool padding_is_mask(const struct odb_tensor *t)
+bool odb_padding_is(const struct odb_tensor *t, size_t places)
 {
-    bool some = false;
+    bool some = false, row = false;
+    if (!t || t->kind != ODB_TENSOR || !t->data || t->dtype == ODB_STRING || t->rank != 2 ||
+        t->dims[1] != (int64_t)places)
+        return false;
     for (size_t i = 0; i < t->count; i++) {
         double v = odb_tensor_f64(t, i);
-        if (v != 0 && v != 1)
-            return false;
+        row = (i % places && row) || v == 1;
         some |= v == 0;
+        if ((v != 0 && v != 1) || (i % places == places - 1 && !row))
+            return false;
     }
     return some;
 }
 
-const struct odb_tensor *odb_padding_find(struct odb_tensor *const *in, size_t n, size_t places)
+const struct odb_tensor *odb_padding_find(const struct odb_plan *plan, struct odb_tensor *const *in,
+                                          size_t places)
 {
     const struct odb_tensor *found = NULL;
-    for (size_t i = 0; i < n; i++) {
-        const struct odb_tensor *t = in[i];
-        if (!t || t->kind != ODB_TENSOR || !t->data || t->dtype == ODB_STRING || t->rank != 2 ||
-            t->dims[1] != (int64_t)places || !padding_is_mask(t))
+    for (size_t i = 0; i < plan->inputs.n; i++) {
+        if (!odb_plan_may_mask(plan, i) || !odb_padding_is(in[i], places))
             continue;
         if (found)
             return NULL;
-        found = t;
+        found = in[i];
     }
     return found;
 }
@@ -35,7 +37,8 @@ enum odb_status odb_padding_take(struct odb_tensor **out, const struct odb_tenso
                                  const struct odb_tensor *of, const struct odb_tensor *mask,
                                  int axis, size_t first, struct odb_error *err)
 {
-    bool fits = axis > 0 && axis < t->rank && t->dims[0] == mask->dims[0] &&
+    bool fits = axis > 0 && axis < t->rank && odb_tensor_same_shape(t, of) &&
+                t->dtype == of->dtype && t->dims[0] == mask->dims[0] &&
                 (int64_t)first + t->dims[axis] <= mask->dims[1] && t->dtype != ODB_STRING &&
                 t->count && t->bytes % t->count == 0;
     if (!fits) {

@@ -7,12 +7,15 @@
 #ifndef ODB_SEQUENCE_PLAN_PADDING_H
 #define ODB_SEQUENCE_PLAN_PADDING_H
 
-#include "tensor/tensor.h"
+#include "sequence/plan/sequence_plan.h"
 
-/* Of the inputs of one step, n of them, each may be NULL: the one that says for each row of the
- * batch which of so many places count, 1, and which do not, 0, where some do not. Borrowed; NULL:
- * there is none, or more than one. */
-const struct odb_tensor *odb_padding_find(struct odb_tensor *const *in, size_t n, size_t places);
+/* Whether it says for each row of a batch which of so many places count, 1, some in each, and which
+ * do not, 0, some in all. */
+bool odb_padding_is(const struct odb_tensor *t, size_t places);
+/* The mask of that kind among the inputs of one step, as the plan counts them, each of which may be
+ * NULL. Borrowed; NULL: there is none, or more than one. */
+const struct odb_tensor *odb_padding_find(const struct odb_plan *plan, struct odb_tensor *const *in,
+                                          size_t places);
 /* What t has where the mask says 0 becomes what of has there; place number p of the axis is place
  * first + p of the mask. *out is the caller's: a copy, or a ref of t where nothing is filled. Both
  * have one type and shape. */

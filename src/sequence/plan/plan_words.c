@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "sequence/plan/formula.h"
 #include "base/star.h"
@@ -297,6 +297,12 @@ static char *words_of_file(struct odb_plan *plan, size_t i, const char *path)
 {
     const char *input = plan->model->graph->values[plan->inputs.items[i].value].name;
     char *name = odb_xasprintf("%s at first", input), *formula = odb_xasprintf("'%s'", name);
+    for (size_t k = 0; k < plan->outside.n; k++)
+        if (!strcmp(plan->outside.items[k].name, name)) { /* said before */
+            plan_text(&plan->outside.items[k].what, path);
+            free(name);
+            return formula;
+        }
     odb_push(&plan->outside, (struct odb_plan_outside){name, odb_xstrdup(path)});
     return formula;
 }
@@ -313,7 +319,9 @@ static enum odb_status words_start(struct odb_plan *plan, const struct plan_word
     bool formula = input->next && (*end || input->move == ODB_MOVE_RULE) &&
                    words_formula(plan, word, i, value, &before, &why) == ODB_OK;
     if (input->move == ODB_MOVE_RULE && !formula) {
-        if (access(value, R_OK))
+        struct stat file;
+        const char *name = plan->model->graph->values[input->value].name;
+        if (stat(value, &file) || !S_ISREG(file.st_mode) || strchr(name, '\''))
             return words_fail(word, err,
                               "an input that follows a rule begins with a formula, or a file");
         free(input->start);

@@ -117,6 +117,8 @@ int odb_plan_logits(const struct odb_plan *plan);
 /* The input that is a mask of all that came, and that of positions, as was found out; -1: none. */
 int odb_plan_mask(const struct odb_plan *plan);
 int odb_plan_positions(const struct odb_plan *plan);
+/* Whether an input may be a mask: it is called so, and neither fed in pieces nor carried. */
+bool odb_plan_may_mask(const struct odb_plan *plan, size_t i);
 /* What these are fed in step 0, NULL: not known. A mask of 0 and 1 that fills up rows of a batch is
  * that of the prompt from then on, and positions do not count what it masks. */
 void odb_plan_pad(struct odb_plan *plan, const struct odb_tensor *mask,

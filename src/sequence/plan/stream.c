@@ -306,15 +306,14 @@ static enum odb_status stream_feed(struct odb_streams *streams,
     return odb_error_remedy(err, "give more, or take fewer --steps");
 }
 
-/* "1,1;0,1": rows of n numbers each, one behind the other, the caller's; NULL: it is something
- * else.
- */
+/* "1,1;0,1": rows of n numbers each, one behind the other, the caller's; one alone has a semicolon
+ * behind it. NULL: it is something else. */
 static double *stream_rows(const char *text, size_t *rows, size_t *n)
 {
     ODB_VEC(double) all = {0};
     bool fits = true;
     *rows = *n = 0;
-    for (const char *at = text; at && fits;) {
+    for (const char *at = text; at && fits && (*at || at == text);) {
         const char *end = strchr(at, ';');
         char *row = end ? odb_xstrndup(at, (size_t)(end - at)) : odb_xstrdup(at);
         size_t had = 0;
@@ -352,9 +351,9 @@ static enum odb_status stream_outside(struct odb_tensor **out, const char *what,
         return odb_input_read(out, source, sizeof source, &form, what, err);
     for (size_t i = 0; i < rows * n; i++)
         whole &= fabs(numbers[i]) < 0x1p53 && numbers[i] == floor(numbers[i]);
-    int64_t dims[] = {(int64_t)(rows > 1 ? rows : n), (int64_t)n};
-    enum odb_status status =
-        odb_tensor_new(out, whole ? ODB_I64 : ODB_F64, rows > 1 ? 2 : 1, dims, err);
+    bool two = *what != '@' && strchr(what, ';');
+    int64_t dims[] = {(int64_t)(two ? rows : n), (int64_t)n};
+    enum odb_status status = odb_tensor_new(out, whole ? ODB_I64 : ODB_F64, two ? 2 : 1, dims, err);
     for (size_t i = 0; i < rows * n && status == ODB_OK; i++)
         odb_store_f64((*out)->dtype, (*out)->data, i, numbers[i]);
     free(numbers);

@@ -114,8 +114,7 @@ static enum odb_status consistency_output(struct odb_consistency *c,
                                           struct odb_error *err)
 {
     size_t last = steps->steps.n - 1, total = odb_streams_pieces(steps->streams);
-    const struct odb_tensor *mask =
-        odb_padding_find(whole->steps.items[0].in, whole->plan->inputs.n, total);
+    const struct odb_tensor *mask = odb_padding_find(whole->plan, whole->steps.items[0].in, total);
     struct odb_tensor *all = NULL;
     int carry = odb_plan_carrier(steps->plan, o);
     /* A formula says what of such an output is the state: some steps may give no more than a

@@ -127,7 +127,7 @@ enum odb_status odb_contradiction_find(int *node, const struct odb_rollout *step
     enum agreement *agree = odb_new_n(enum agreement, graph->n_values + 1);
     int64_t total = (int64_t)odb_streams_pieces(steps->streams);
     const struct odb_tensor *mask =
-        odb_padding_find(whole->steps.items[0].in, whole->plan->inputs.n, (size_t)total);
+        odb_padding_find(whole->plan, whole->steps.items[0].in, (size_t)total);
     *node = ODB_NO_NODE;
     odb_hooks_phase(hooks, "where the model contradicts itself", 0);
     enum odb_status status = contradiction_values(all, whole, 0, err);

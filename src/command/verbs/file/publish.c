@@ -7,7 +7,6 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "base/utf8.h"
 #include "report/json.h"
 #include "report/outcome.h"
 #include "report/report.h"
@@ -370,23 +369,22 @@ static void publish_around(const struct publish *p, const json_t *culprit, struc
 
 static void publish_steps_name(const char *name, struct odb_buf *out)
 {
-    char text[4 * PUBLISH_NAME];
-    struct odb_buf shown = ODB_BUF_INIT;
-    odb_text_fit(text, sizeof text, "%s", name);
-    odb_buf_put_shown(&shown, text);
-    odb_buf_printf(out, "    %-*.*s ", PUBLISH_NAME, PUBLISH_NAME, odb_buf_text(&shown));
-    odb_buf_dispose(&shown);
+    odb_buf_put_field(out, name, PUBLISH_NAME);
+    odb_buf_putc(out, ' ');
 }
 
-/* What a step gave of output number o: right, wrong, not judged. */
+/* What a step gave of output number o: right, wrong where the step is, nothing, not judged. */
 static char publish_mark(const json_t *step, size_t o)
 {
-    enum odb_verdict verdict;
+    enum odb_verdict verdict, forced;
     const json_t *output = json_array_get(json_object_get(step, "outputs"), o);
+    if (*publish_text(step, "failure"))
+        return '!';
     if (!odb_verdict_parse(&verdict, publish_text(output, "verdict")) ||
+        !odb_verdict_parse(&forced, publish_text(step, "forced")) ||
         (verdict != ODB_VERDICT_PASS && !odb_verdict_is_bad(verdict)))
         return '-';
-    return odb_verdict_is_bad(verdict) ? 'x' : '.';
+    return odb_verdict_is_bad(verdict) && odb_verdict_is_bad(forced) ? 'x' : '.';
 }
 
 /* Outputs, and nodes that were tried alone, by steps [first, end). */
@@ -407,26 +405,29 @@ static void publish_some_steps(const json_t *sequence, size_t first, size_t end,
     }
     json_array_foreach(json_object_get(sequence, "nodes"), i, item) {
         const char *marks = publish_text(item, "steps");
-        char name[80];
-        odb_text_fit(name, sizeof name, "#%d %s",
-                     (int)json_integer_value(json_object_get(item, "index")),
-                     publish_text(item, "name"));
+        size_t n = strlen(marks);
+        char *name =
+            odb_xasprintf("#%d %s", (int)json_integer_value(json_object_get(item, "index")),
+                          publish_text(item, "name"));
         publish_steps_name(name, out);
-        if (strlen(marks) >= end)
-            odb_buf_add(out, marks + first, end - first);
+        free(name);
+        for (size_t k = first; k < end; k++)
+            odb_buf_putc(out, k < n && strchr("x.", marks[k]) ? marks[k] : '-');
         odb_buf_putc(out, '\n');
     }
 }
 
-/* An indented block, as a page shows letters of one width. */
+/* A block of code, whose fence no name can end: what ends a line is escaped in it. */
 static void publish_steps(const json_t *report, struct odb_buf *out)
 {
     const json_t *sequence = json_object_get(report, "sequence");
     size_t n = json_array_size(json_object_get(sequence, "steps"));
+    if (!n)
+        return;
+    odb_buf_puts(out, "```text\n");
     for (size_t first = 0; first < n; first += PUBLISH_STEPS)
         publish_some_steps(sequence, first, ODB_MIN(first + PUBLISH_STEPS, n), out);
-    if (n)
-        odb_buf_puts(out, "\n");
+    odb_buf_puts(out, ". agrees   x diverges   - not judged   ! gave nothing\n```\n\n");
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */

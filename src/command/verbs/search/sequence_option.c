@@ -212,6 +212,20 @@ static void sequence_undecide(const struct odb_sequence *found, struct odb_repor
     odb_report_undecide(report, ODB_UNDECIDED_SAMPLES, &why);
 }
 
+/* What such a search finds is no part of the session's: it shows how far it is. */
+static void sequence_tell(void *payload, const struct odb_search_event *event)
+{
+    const struct odb_search_hooks *outer = payload;
+    if (event->what == ODB_EVENT_PHASE || event->what == ODB_EVENT_PROGRESS)
+        odb_hooks_tell(outer, *event);
+}
+
+static bool sequence_cancelled(void *payload)
+{
+    const struct odb_search_hooks *outer = payload;
+    return outer->cancelled && outer->cancelled(outer->payload);
+}
+
 /* The first culprit of another step. Nothing is kept of this search but what it cost. */
 static enum odb_status sequence_search_other(struct odb_call_sequence *s, size_t step,
                                              const struct odb_bisect_options *options,
@@ -224,6 +238,8 @@ static enum odb_status sequence_search_other(struct odb_call_sequence *s, size_t
     how.trace = NULL;
     how.ahead = NULL;
     how.answers = NULL;
+    how.hooks = odb_hooks_within(&options->hooks, sequence_tell, sequence_cancelled,
+                                 (void *)&options->hooks);
     ODB_TRY(sequence_step_feeds(s, step, &feeds, err));
     enum odb_status status = odb_bisect(&report, s->call->model, feeds, &how, err);
     if (report) {
