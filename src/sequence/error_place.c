@@ -126,7 +126,7 @@ char *odb_error_place(const struct odb_tensor *target, const struct odb_tensor *
         for (size_t i = 0; i < n && name; i++)
             odb_buf_printf(&out, "%s %zu", !i ? "" : i + 1 < n ? "," : " and", only[i]);
         if (n && name && !strcmp(name, "row") && mask && place_are_padded(mask, only, n))
-            odb_buf_printf(&out, ", %s with padding", n > 1 ? "those" : "the one");
+            odb_buf_puts(&out, ", padded");
     }
     int axis = carry ? (carry->axis >= 0 ? carry->axis : reference->rank - 2) : -1;
     for (int by = -1; by <= 1 && axis >= 0 && carry->kind != ODB_CARRY_REPLACE; by += 2)

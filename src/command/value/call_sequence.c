@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "command/call/call.h"
+#include "command/call/call_print.h"
 #include "command/call/watch.h"
 #include "command/table/command.h"
 #include "command/value/call_feeds.h"
@@ -286,7 +288,8 @@ enum odb_status odb_call__plan_write(const struct odb_plan *plan, const char *fo
     return status;
 }
 
-/* What is given for step 0 and made otherwise there would be forgotten without a word. */
+/* What is given for step 0 and made otherwise there would be forgotten without a word. Sets of
+ * inputs have more than a sequence takes of them. */
 static enum odb_status step_heeds(struct odb_command_call *call, const struct step_source *from,
                                   const struct odb_streams *streams, struct odb_error *err)
 {
@@ -299,16 +302,25 @@ static enum odb_status step_heeds(struct odb_command_call *call, const struct st
     for (size_t i = 0; i < plan->inputs.n && made && status == ODB_OK; i++) {
         const struct odb_plan_input *input = &plan->inputs.items[i];
         const char *name = plan->model->graph->values[input->value].name;
-        bool follows = input->move == ODB_MOVE_RULE || input->move == ODB_MOVE_CARRY;
+        bool asked = step_input_given(call, name), rule = input->move == ODB_MOVE_RULE;
+        bool set = rule && !from->sets && odb_call_option(call, ODB_OPTION_INPUTS_FROM);
         struct odb_tensor *given = NULL;
-        if (!follows || !step_input_given(call, name))
+        if (!(asked && (rule || input->move == ODB_MOVE_CARRY)) && !set)
             continue;
         status = step_given(call, from, (int)i, &given, err);
-        if (status == ODB_OK && given && in[i] && !odb_equal_exact(given, in[i])) {
+        bool other = status == ODB_OK && given && in[i] && !odb_equal_exact(given, in[i]);
+        if (other && !asked) {
+            char text[300];
+            odb_text_fit(
+                text, sizeof text,
+                "input '%.100s' of the set is not used: in step 0 of a sequence it is what "
+                "its rule makes",
+                name);
+            odb_call__warn(call, text);
+        } else if (other) {
             status = odb_fail(err, ODB_E_USAGE,
                               "input '%s' is given, and in step 0 of a sequence it is %s", name,
-                              input->move == ODB_MOVE_RULE ? "what its rule makes"
-                                                           : "what the state begins with");
+                              rule ? "what its rule makes" : "what the state begins with");
             odb_error_remedy(err, "say --start, --next or --feed in place of --input");
         }
         odb_tensor_unref(given);

@@ -85,7 +85,7 @@ static void test_place__rows(void **state)
         const char *wanted;
     } cases[] = {
         {{false, true, false, true}, NULL, "rows 1 and 3"},
-        {{false, true, false, true}, some, "rows 1 and 3, those with padding"},
+        {{false, true, false, true}, some, "rows 1 and 3, padded"},
         {{false, true, true, true}, some, "rows 1, 2 and 3"},
         {{false, true, false, false}, some, "row 1"},
         {{false, true, false, true}, full, "rows 1 and 3"},
