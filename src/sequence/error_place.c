@@ -118,14 +118,16 @@ char *odb_error_place(const struct odb_tensor *target, const struct odb_tensor *
     for (int axis = 0; axis < reference->rank; axis++) {
         size_t only[PLACE_ROWS], n = place_only(target, reference, axis, limit, only);
         const char *name = place_axis(reference, axis, carry);
-        odb_buf_puts(&out, n && out.len ? ", " : "");
+        if (!n)
+            continue;
+        odb_buf_puts(&out, out.len ? ", " : "");
         if (n == 1 && !name)
             odb_buf_printf(&out, "place %zu of axis %d", only[0], axis);
-        else if (n)
+        else
             odb_buf_printf(&out, "%s%s", name, n > 1 ? "s" : "");
         for (size_t i = 0; i < n && name; i++)
             odb_buf_printf(&out, "%s %zu", !i ? "" : i + 1 < n ? "," : " and", only[i]);
-        if (n && name && !strcmp(name, "row") && mask && place_are_padded(mask, only, n))
+        if (name && !strcmp(name, "row") && mask && place_are_padded(mask, only, n))
             odb_buf_puts(&out, ", padded");
     }
     int axis = carry ? (carry->axis >= 0 ? carry->axis : reference->rank - 2) : -1;
