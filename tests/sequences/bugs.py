@@ -106,34 +106,35 @@ def mask_of_another_row(edit):  # onnxruntime-genai#1639
         node, 'Gather', [value, edit.constant(np.int64([0, 0, 1]))], axis=0))
 
 
+def other_positions(edit, index):
+    """The table of positions is read at index(node, positions)."""
+    gather = edit.node('/positions')
+    if gather is None:
+        return
+    table, positions = gather.input
+    edit.behind('/positions', lambda node, value: edit.op(
+        node, 'Gather', [table, index(node, positions)]))
+
+
 @bug
 def chunks_begin_at_zero(edit):  # transformers#43082
-    def make(node, value):
-        least = edit.op(node, 'ReduceMin', [edit.first], keepdims=1)
-        begun = edit.op(node, 'Sub', [edit.first, least])
-        one = edit.decodes(node, edit.first, -1)
-        return edit.op(node, 'Gather', [edit.table, edit.op(node, 'Where', [one, edit.first,
-                                                                            begun])])
+    def index(node, positions):
+        least = edit.op(node, 'ReduceMin', [positions], keepdims=1)
+        begun = edit.op(node, 'Sub', [positions, least])
+        return edit.op(node, 'Where', [edit.decodes(node, positions, -1), positions, begun])
 
-    gather = edit.node('/positions')
-    if gather is not None:
-        edit.table, edit.first = gather.input
-    edit.behind('/positions', make)
+    other_positions(edit, index)
 
 
 @bug
 def short_table_kept_when_decoding(edit):  # onnxruntime-genai#1161
-    def make(node, value):
-        later = edit.op(node, 'Greater', [edit.first, edit.constant(np.int64(7))])
-        short = edit.op(node, 'Mod', [edit.first, edit.constant(np.int64(8))])
-        kept = edit.op(node, 'And', [later, edit.decodes(node, edit.first, -1)])
-        return edit.op(node, 'Gather', [edit.table, edit.op(node, 'Where', [kept, short,
-                                                                            edit.first])])
+    def index(node, positions):
+        later = edit.op(node, 'Greater', [positions, edit.constant(np.int64(7))])
+        short = edit.op(node, 'Mod', [positions, edit.constant(np.int64(8))])
+        kept = edit.op(node, 'And', [later, edit.decodes(node, positions, -1)])
+        return edit.op(node, 'Where', [kept, short, positions])
 
-    gather = edit.node('/positions')
-    if gather is not None:
-        edit.table, edit.first = gather.input
-    edit.behind('/positions', make)
+    other_positions(edit, index)
 
 
 @bug
