@@ -92,14 +92,14 @@ static json_t *sequence_steps(const struct odb_sequence *s)
     json_t *list = json_array();
     for (size_t k = 0; k < s->plan->steps; k++) {
         const struct odb_sample *forced = &s->forced.items.items[k];
-        json_array_append_new(list, json_pack("{sI,sI,sI,so,so,so,so,so}", "step", (json_int_t)k,
-                                              "past", (json_int_t)odb_plan_past(s->plan, k), "new",
-                                              (json_int_t)odb_plan_pieces(s->plan, k), "forced",
-                                              odb_json_text(odb_verdict_name(forced->verdict)),
-                                              "failure", odb_json_text(forced->why), "outputs",
-                                              sequence_outputs(s, k), "token",
-                                              sequence_token(&s->seen[k].token), "envelope",
-                                              sequence_number(s->seen[k].envelope)));
+        json_array_append_new(
+            list, json_pack("{sI,sI,sI,so,so,so,so,so,sb}", "step", (json_int_t)k, "past",
+                            (json_int_t)odb_plan_past(s->plan, k), "new",
+                            (json_int_t)odb_plan_pieces(s->plan, k), "forced",
+                            odb_json_text(odb_verdict_name(forced->verdict)), "failure",
+                            odb_json_text(forced->why), "outputs", sequence_outputs(s, k), "token",
+                            sequence_token(&s->seen[k].token), "envelope",
+                            sequence_number(s->seen[k].envelope), "moved", (int)s->seen[k].moved));
     }
     return list;
 }

@@ -169,6 +169,12 @@ enum odb_status odb_call__make_feeds(struct odb_command_call *call, const char *
     return ODB_OK;
 }
 
+/* Whether what was chosen is a set of inputs, by its words. */
+static bool call_is_set(const char *chosen)
+{
+    return !strncmp(chosen, "inputs of ", 10);
+}
+
 /* What stands in for options that were not given. */
 static void call_say_chosen(struct odb_command_call *call, const char *chosen)
 {
@@ -176,7 +182,7 @@ static void call_say_chosen(struct odb_command_call *call, const char *chosen)
         {"--inputs plain generates others", "`set inputs plain` generates others"},
         {"--dim and --input change them", "`set dim` and `set input` change them"},
         {"--dim changes them", "`set dim` changes them"}};
-    int what = !strncmp(chosen, "inputs of ", 10) ? 0 : strstr(chosen, "=range(") ? 1 : 2;
+    int what = call_is_set(chosen) ? 0 : strstr(chosen, "=range(") ? 1 : 2;
     if (*chosen)
         fprintf(call->log, "onnxdbg: %s chosen; %s\n", chosen,
                 changes[what][call->console != NULL]);
@@ -195,6 +201,11 @@ const char *odb_call__chosen(const struct odb_command_call *call)
     const struct odb_feeds *feeds = call->session->feeds;
     const char *chosen = feeds ? feeds->chosen : call->chosen;
     return chosen ? chosen : "";
+}
+
+bool odb_call__set_is_chosen(const struct odb_command_call *call)
+{
+    return call_is_set(odb_call__chosen(call));
 }
 
 void odb_call__chosen_tell(struct odb_command_call *call)

@@ -5,6 +5,7 @@
 #ifndef ODB_COMMAND_VALUE_CALL_FEEDS_H
 #define ODB_COMMAND_VALUE_CALL_FEEDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -29,5 +30,7 @@ void odb_call__feed_tell(struct odb_command_call *call, const struct odb_feeds *
 const char *odb_call__chosen(const struct odb_command_call *call);
 /* Says that as well. */
 void odb_call__chosen_tell(struct odb_command_call *call);
+/* Whether the set of inputs is one that was chosen, beside the model. */
+bool odb_call__set_is_chosen(const struct odb_command_call *call);
 
 #endif

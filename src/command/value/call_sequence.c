@@ -303,7 +303,8 @@ static enum odb_status step_heeds(struct odb_command_call *call, const struct st
         const struct odb_plan_input *input = &plan->inputs.items[i];
         const char *name = plan->model->graph->values[input->value].name;
         bool asked = step_input_given(call, name), rule = input->move == ODB_MOVE_RULE;
-        bool set = rule && !from->sets && odb_call_option(call, ODB_OPTION_INPUTS_FROM);
+        bool set = rule && !from->sets && !odb_call__set_is_chosen(call) &&
+                   odb_call_option(call, ODB_OPTION_INPUTS_FROM);
         struct odb_tensor *given = NULL;
         if (!(asked && (rule || input->move == ODB_MOVE_CARRY)) && !set)
             continue;

@@ -384,6 +384,8 @@ static char publish_mark(const json_t *step, size_t o)
         !odb_verdict_parse(&forced, publish_text(step, "forced")) ||
         (verdict != ODB_VERDICT_PASS && !odb_verdict_is_bad(verdict)))
         return '-';
+    if (json_is_true(json_object_get(step, "moved")))
+        return 'o';
     return odb_verdict_is_bad(verdict) && odb_verdict_is_bad(forced) ? 'x' : '.';
 }
 
@@ -427,7 +429,9 @@ static void publish_steps(const json_t *report, struct odb_buf *out)
     odb_buf_puts(out, "```text\n");
     for (size_t first = 0; first < n; first += PUBLISH_STEPS)
         publish_some_steps(sequence, first, ODB_MIN(first + PUBLISH_STEPS, n), out);
-    odb_buf_puts(out, ". agrees   x diverges   - not judged   ! gave nothing\n```\n\n");
+    odb_buf_puts(
+        out,
+        ". agrees   x diverges   o hangs on the order   - not judged   ! gave nothing\n```\n\n");
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
