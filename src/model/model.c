@@ -94,6 +94,8 @@ static enum odb_status find_nothing(const struct odb_graph *graph, const char *t
 {
     struct odb_buf list = ODB_BUF_INIT;
     size_t found = 0;
+    if (!err)
+        return ODB_E_USAGE;
     for (size_t n = 0; n < graph->n_nodes; n++)
         find_candidate(&list, &found, graph->nodes[n].name, text);
     for (size_t v = 0; v < graph->n_values; v++)
@@ -120,13 +122,12 @@ enum odb_status odb_graph_find_node(const struct odb_graph *graph, const char *t
                                     struct odb_error *err)
 {
     size_t at;
-    for (size_t n = 0; n < graph->n_nodes && *text; n++)
-        if (!strcmp(graph->nodes[n].name, text)) {
-            if (!graph->nodes[n].name_is_unique)
-                return find_ambiguous(graph, text, err);
-            *index = (int)n;
-            return ODB_OK;
-        }
+    if (odb_map_get(graph->nodes_by_name, text, &at)) {
+        if (!graph->nodes[at].name_is_unique)
+            return find_ambiguous(graph, text, err);
+        *index = (int)at;
+        return ODB_OK;
+    }
     if (find_by_index(text, &at)) {
         if (at >= graph->n_nodes) {
             if (!graph->n_nodes)

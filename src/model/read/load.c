@@ -467,8 +467,10 @@ void odb_model_free(struct odb_model *model)
     for (size_t i = 0; i < priv->tensors.n; i++)
         odb_tensor_unref(priv->tensors.items[i]);
     free(priv->tensors.items);
-    for (size_t i = 0; i < priv->graphs.n; i++)
+    for (size_t i = 0; i < priv->graphs.n; i++) {
         odb_map_free(priv->graphs.items[i]->by_name);
+        odb_map_free(priv->graphs.items[i]->nodes_by_name);
+    }
     free(priv->graphs.items);
     odb_map_free(priv->functions);
     odb_model__files_free(priv->files);

@@ -284,24 +284,30 @@ static enum odb_status load_node(struct graph_load *load, struct odb_node *node,
 static enum odb_status load_nodes(struct graph_load *load, struct odb_error *err)
 {
     struct odb_graph *graph = load->graph;
-    struct odb_map *names = odb_map_new();
-    enum odb_status status = ODB_OK;
     for (size_t n = 0; n < graph->n_nodes; n++) {
         const Onnx__NodeProto *proto = load->proto->node[n];
-        status = load_node(load, &graph->nodes[n], proto, err);
+        enum odb_status status = load_node(load, &graph->nodes[n], proto, err);
         if (status != ODB_OK) {
             char place[160];
             odb_error_at(err, "%s", odb_model__node_place(proto, n, place, sizeof place));
-            break;
+            return status;
         }
+    }
+    return ODB_OK;
+}
+
+/* Names of nodes in their final order, and which of them are one node's alone. */
+static void load_names(struct odb_graph *graph)
+{
+    for (size_t n = 0; n < graph->n_nodes; n++) {
+        struct odb_node *node = &graph->nodes[n];
         size_t first;
-        const char *name = graph->nodes[n].name;
-        graph->nodes[n].name_is_unique = *name && odb_map_add(names, name, n);
-        if (*name && !graph->nodes[n].name_is_unique && odb_map_get(names, name, &first))
+        if (!*node->name)
+            continue;
+        node->name_is_unique = odb_map_add(graph->nodes_by_name, node->name, n);
+        if (!node->name_is_unique && odb_map_get(graph->nodes_by_name, node->name, &first))
             graph->nodes[first].name_is_unique = false;
     }
-    odb_map_free(names);
-    return status;
 }
 
 static enum odb_status load_outputs(struct graph_load *load, struct odb_error *err)
@@ -359,6 +365,7 @@ static enum odb_status load_all(struct graph_load *load, struct odb_error *err)
     graph->values =
         odb_model__arena_dup(arena, load->values.items, load->values.n, sizeof *graph->values);
     ODB_TRY(odb_model__order(graph, arena, err));
+    load_names(graph);
     if (load->proto == load->model->priv->proto->graph)
         load_keep_messages(load);
     return ODB_OK;
@@ -377,6 +384,7 @@ enum odb_status odb_model__graph(struct odb_graph **out, struct odb_model *model
     graph->metadata =
         odb_model__metadata(model->priv->arena, proto->metadata_props, proto->n_metadata_props);
     graph->by_name = odb_map_new();
+    graph->nodes_by_name = odb_map_new();
     struct graph_load load = {
         .model = model, .outer = outer, .opsets = opsets, .proto = proto, .graph = graph};
     enum odb_status status = load_all(&load, err);
