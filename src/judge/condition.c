@@ -51,6 +51,7 @@ enum condition_field {
     FIELD_SIZE,
     FIELD_RANK,
     FIELD_CULPRIT,
+    FIELD_STEP,
     FIELD_SHAPE,
     FIELD_DTYPE,
     FIELD_VERDICT,
@@ -82,6 +83,7 @@ static const struct {
     [FIELD_SIZE] = {"size", CONDITION_NUMBER, true, "how many elements there are"},
     [FIELD_RANK] = {"rank", CONDITION_NUMBER, true, "how many dimensions"},
     [FIELD_CULPRIT] = {"culprit", CONDITION_COUNT, false, "the node's own error is over its noise"},
+    [FIELD_STEP] = {"step", CONDITION_NUMBER, false, "of a sequence: which of its runs it is"},
     [FIELD_SHAPE] = {"shape", CONDITION_SHAPE, true, "[2,3], with * for any dimension"},
     [FIELD_DTYPE] = {"dtype", CONDITION_DTYPE, true, "float, float16, int64, …"},
     [FIELD_VERDICT] = {"verdict", CONDITION_VERDICT, false, "pass, fail, nan, shape, …"},
@@ -470,6 +472,8 @@ static struct odb_number condition_value(struct condition_asked *a,
     const struct odb_number unknown = {false, 0};
     bool which = node->of_reference;
     const struct odb_tensor *t = which ? a->facts->reference : a->facts->target;
+    if (node->field == FIELD_STEP)
+        return a->facts->step ? ODB_NUMBER((double)*a->facts->step) : unknown;
     if (!condition_fields[node->field].of_tensor)
         return a->facts->report ? condition_judged(a->facts->report, node->field) : unknown;
     if (!t || t->kind != ODB_TENSOR)

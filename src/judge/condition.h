@@ -21,6 +21,7 @@ struct odb_condition_facts {
     const struct odb_tensor *target;       /* borrowed: what the target gave; NULL: nothing */
     const struct odb_tensor *reference;    /* borrowed; NULL: not had */
     struct odb_measured *measured;         /* borrowed; where measures are kept; NULL: nowhere */
+    const long *step;                      /* borrowed; of a sequence; NULL: the model is in none */
 };
 
 struct odb_condition;

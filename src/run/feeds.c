@@ -14,6 +14,7 @@ struct odb_feeds *odb_feeds_new(const struct odb_model *model)
     struct odb_feeds *feeds = odb_new(struct odb_feeds);
     feeds->items = odb_new_n(struct odb_feed, model->graph->n_inputs + 1);
     feeds->warnings = odb_xstrdup("");
+    feeds->step = ODB_NO_STEP;
     return feeds;
 }
 

@@ -17,11 +17,14 @@ struct odb_feed {
     uint64_t seed;
 };
 
+#define ODB_NO_STEP (-1)
+
 struct odb_feeds {
     struct odb_feed *items; /* owned; in the order of odb_graph_feeds(), then inputs that are fed
                                though the model has a value for them */
     size_t n;
     char *warnings; /* owned; lines, "" when none (an input generated although others were given) */
+    long step;      /* of a sequence that they are; ODB_NO_STEP: of none */
     char *chosen;   /* owned; the options that were chosen where the user left something open, in a
                        line: "batch=1 sequence=8"; NULL or "": none */
 };

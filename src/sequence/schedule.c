@@ -298,6 +298,7 @@ struct odb_feeds *odb_schedule_feeds(const struct odb_plan *plan,
     struct odb_feeds *feeds = odb_feeds_new(plan->model);
     const struct odb_recorded_step *of = &recorded->items[step];
     bool whole = true;
+    feeds->step = (long)step;
     for (size_t i = 0; i < plan->inputs.n && whole; i++) {
         char source[sizeof feeds->items->source];
         whole = of->in[i] != NULL;

@@ -15,6 +15,7 @@
 #include "command/table/table.h"
 #include "compare/criterion.h"
 #include "executor/executor.h"
+#include "run/feeds.h"
 #include "session/annotations.h"
 #include "session/session.h"
 #include "system/file.h"
@@ -243,9 +244,19 @@ static void console_turn(struct odb_console *console, bool feeds)
     free(to.reference);
 }
 
+/* Whether the session has gone on to another step than the one that is set, as a search of a
+ * sequence and `continue` do. */
+static bool console_stands_elsewhere(const struct odb_console *console, const char *value)
+{
+    const struct odb_feeds *feeds = odb_session_feeds(console->session);
+    return feeds && feeds->step != ODB_NO_STEP && value && feeds->step != strtol(value, NULL, 10);
+}
+
 void odb_console_set(struct odb_console *console, enum odb_option_id id, const char *value)
 {
-    if (console_has(console, id, value) && !(console_keeps(id) && console_shows_another(console)))
+    bool shown = !(console_keeps(id) && console_shows_another(console)) &&
+                 !(id == ODB_OPTION_AT_STEP && console_stands_elsewhere(console, value));
+    if (console_has(console, id, value) && shown)
         return;
     const struct odb_option *row = odb_option_row(id);
     bool recorded = console_feeds(id, odb_console_get(console, id), value);

@@ -362,38 +362,45 @@ static enum odb_status step_number(struct odb_command_call *call, const struct o
     return odb_error_remedy(err, "take more with --steps");
 }
 
+enum odb_status odb_call__steps(struct odb_command_call *call, bool all, struct odb_call_steps *out,
+                                size_t *step, struct odb_error *err)
+{
+    struct odb_watch watch;
+    ODB_TRY(odb_call__plan(call, NULL, &out->plan, err));
+    ODB_TRY(odb_plan_whole(out->plan, err));
+    ODB_TRY(step_number(call, out->plan, step, err));
+    if (!all)
+        out->plan->steps = *step + 1; /* those behind it are not needed */
+    ODB_TRY(odb_call__streams(call, out->plan, NULL, &out->streams, err));
+    struct odb_search_hooks hooks = odb_watch_begin(&watch, call);
+    enum odb_status status =
+        odb_rollout_make(&out->rollout, out->plan, out->streams, NULL, 0, NULL, NULL, &hooks, err);
+    odb_watch_end(&watch);
+    ODB_TRY(status);
+    if (*step < out->rollout->steps.n)
+        return ODB_OK;
+    *step = out->rollout->steps.n - 1;
+    return odb_call__step_given(call)
+               ? odb_fail(err, ODB_E_USAGE, "the sequence ends with step %zu, as --stop says",
+                          *step)
+               : ODB_OK;
+}
+
+void odb_call__steps_dispose(struct odb_call_steps *steps)
+{
+    odb_rollout_free(steps->rollout);
+    odb_streams_free(steps->streams);
+    odb_plan_free(steps->plan);
+}
+
 enum odb_status odb_call__step_feeds(struct odb_command_call *call, struct odb_feeds **out,
                                      struct odb_error *err)
 {
-    struct odb_plan *plan = NULL;
-    struct odb_streams *streams = NULL;
-    struct odb_rollout *rollout = NULL;
-    struct odb_watch watch;
+    struct odb_call_steps steps = {0};
     size_t step = 0;
-    enum odb_status status = odb_call__plan(call, NULL, &plan, err);
+    enum odb_status status = odb_call__steps(call, false, &steps, &step, err);
     if (status == ODB_OK)
-        status = odb_plan_whole(plan, err);
-    if (status == ODB_OK)
-        status = step_number(call, plan, &step, err);
-    if (status == ODB_OK) {
-        plan->steps = step + 1; /* those behind it are not needed */
-        status = odb_call__streams(call, plan, NULL, &streams, err);
-    }
-    if (status == ODB_OK) {
-        struct odb_search_hooks hooks = odb_watch_begin(&watch, call);
-        status = odb_rollout_make(&rollout, plan, streams, NULL, 0, NULL, NULL, &hooks, err);
-        odb_watch_end(&watch);
-    }
-    if (status == ODB_OK && step >= rollout->steps.n) {
-        step = rollout->steps.n - 1;
-        if (odb_call__step_given(call))
-            status =
-                odb_fail(err, ODB_E_USAGE, "the sequence ends with step %zu, as --stop says", step);
-    }
-    if (status == ODB_OK)
-        status = odb_rollout_feeds(out, rollout, step, err);
-    odb_rollout_free(rollout);
-    odb_streams_free(streams);
-    odb_plan_free(plan);
+        status = odb_rollout_feeds(out, steps.rollout, step, err);
+    odb_call__steps_dispose(&steps);
     return status;
 }

@@ -32,8 +32,20 @@ enum odb_status odb_call__plan_write(const struct odb_plan *plan, const char *fo
 enum odb_status odb_call__streams(struct odb_command_call *call, const struct odb_plan *plan,
                                   const struct odb_recorded_steps *recorded,
                                   struct odb_streams **out, struct odb_error *err) ODB_MUST_USE;
-/* The feeds of --at-step, or of the last step, on the reference; the caller's. ODB_E_USAGE: there
- * is no such step, or the plan lacks something. */
+/* The steps of a sequence as the reference has them. */
+struct odb_call_steps {
+    struct odb_plan *plan;       /* owned; NULL: not made */
+    struct odb_streams *streams; /* owned */
+    struct odb_rollout *rollout; /* owned */
+};
+/* Makes the plan, and runs the steps from 0 to --at-step, or to the last; with all, to the last in
+ * any case. *step: which of them is meant. out is zeroed by the caller, who disposes of it, on
+ * failure too. ODB_E_USAGE: there is no such step, or the plan lacks something. */
+enum odb_status odb_call__steps(struct odb_command_call *call, bool all, struct odb_call_steps *out,
+                                size_t *step, struct odb_error *err) ODB_MUST_USE;
+void odb_call__steps_dispose(struct odb_call_steps *steps);
+/* The feeds of --at-step, or of the last step, on the reference; the caller's. Errors are
+ * those of odb_call__steps(). */
 enum odb_status odb_call__step_feeds(struct odb_command_call *call, struct odb_feeds **out,
                                      struct odb_error *err) ODB_MUST_USE;
 

@@ -414,6 +414,7 @@ enum odb_status odb_rollout_feeds(struct odb_feeds **out, const struct odb_rollo
                                       [ODB_MOVE_FEED] = "",
                                       [ODB_MOVE_RULE] = "by rule, "};
     struct odb_feeds *feeds = odb_feeds_new(r->plan->model);
+    feeds->step = (long)step;
     enum odb_status status = ODB_OK;
     for (size_t i = 0; i < r->plan->inputs.n && status == ODB_OK; i++) {
         const struct odb_plan_input *input = &r->plan->inputs.items[i];

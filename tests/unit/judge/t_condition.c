@@ -30,7 +30,8 @@ static void scene_open(struct scene *s)
                                           .inherited_error = ODB_NUMBER(0)};
     s->target = models_f32(2, (int64_t[]){2, 3}, target);
     s->reference = models_f32(2, (int64_t[]){2, 3}, reference);
-    s->facts = (struct odb_condition_facts){&s->report, s->target, s->reference};
+    static const long step = 7;
+    s->facts = (struct odb_condition_facts){&s->report, s->target, s->reference, .step = &step};
 }
 
 static void scene_close(struct scene *s)
@@ -70,6 +71,7 @@ static void test_condition__names(void **state)
         {"size==6", "size<6"},
         {"rank == 2", "rank > 2"},
         {"!culprit", "culprit"},
+        {"step > 6 && nan", "step == 6"},
         {"shape == [2,3]", "shape != [2,3]"},
         {"shape == [*, 3]", "shape == [3, *]"},
         {"shape != [2]", "shape == []"},
@@ -114,6 +116,9 @@ static void test_condition__what_is_not_known(void **state)
     assert_false(holds(&s, "gain != 1"));
     assert_true(holds(&s, "gain > 1 || nan"));
     assert_true(holds(&s, "!(gain > 1 && culprit)"));
+    s.facts.step = NULL; /* it is no sequence */
+    assert_false(holds(&s, "step >= 0"));
+    assert_false(holds(&s, "!(step >= 0)"));
     s.facts.target = NULL;
     assert_false(holds(&s, "nan"));
     assert_false(holds(&s, "!nan"));

@@ -69,8 +69,11 @@ static bool stops_holds(const struct stops *s, const struct odb_annotation *anno
     const struct odb_value *v = &walk->model->graph->values[value];
     bool made = v->producer != ODB_NO_NODE;
     const struct odb_tensor *reference = odb_trace_value(walk->trace, value);
-    struct odb_condition_facts facts = {made ? &walk->values[value] : NULL,
-                                        made ? walk->given[value] : reference, reference};
+    const long *step = &s->session->feeds->step;
+    struct odb_condition_facts facts = {.report = made ? &walk->values[value] : NULL,
+                                        .target = made ? walk->given[value] : reference,
+                                        .reference = reference,
+                                        .step = *step == ODB_NO_STEP ? NULL : step};
     return odb_condition_holds(annotation->condition, &facts);
 }
 
@@ -232,6 +235,23 @@ enum odb_status odb_stops_here(struct odb_session *session, struct odb_stop *sto
     enum odb_status status = stops_keep(&s, stop, err);
     stops_end(&s);
     return status;
+}
+
+bool odb_stops_may(struct odb_session *session, long step)
+{
+    const struct odb_condition_facts facts = {.step = &step};
+    bool may = false;
+    odb_session_lock(session);
+    for (size_t i = 0; i < session->annotations.items.n; i++) {
+        const struct odb_annotation *annotation = &session->annotations.items.items[i];
+        bool stops =
+            annotation->kind == ODB_ANNOTATION_BREAK || annotation->kind == ODB_ANNOTATION_WATCH;
+        may |= stops && !annotation->disabled &&
+               (!annotation->condition ||
+                odb_condition_ask(annotation->condition, &facts) != ODB_FALSE);
+    }
+    odb_session_unlock(session);
+    return may;
 }
 
 /* --- bodies ----------------------------------------------------------------------------------- */

@@ -33,6 +33,9 @@ struct odb_stop {
 enum odb_status odb_stops_walk(struct odb_session *session, int bound, bool standing, int whole,
                                const struct odb_search_hooks *hooks, struct odb_stop *stop,
                                struct odb_error *err) ODB_MUST_USE;
+/* Whether some breakpoint or watchpoint may stop a walk in that step of a sequence, as far as can
+ * be said before it runs. */
+bool odb_stops_may(struct odb_session *session, long step);
 /* The walk has come to a node, or into a body: whether a breakpoint is there. */
 enum odb_status odb_stops_here(struct odb_session *session, struct odb_stop *stop,
                                struct odb_error *err) ODB_MUST_USE;

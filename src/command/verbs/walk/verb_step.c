@@ -5,9 +5,13 @@
  * into bodies, where a walk of its own is on the way (walk/inside.h), and so do all others where
  * a breakpoint is in one; then turn after turn is walked, and in the end the node runs as one, so
  * that what follows it is fed with what the target makes of it when it is not observed.
+ *
+ * In a sequence, `continue` goes on from the end of one step to the next in which something may
+ * stop it, fed with the reference's state: only what a step itself makes wrong is seen in it.
  */
 #include "command/verbs/walk/verb_step.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +20,9 @@
 #include "command/call/watch.h"
 #include "command/table/command.h"
 #include "command/table/verbs.h"
+#include "command/call/input_settings.h"
 #include "command/value/call_feeds.h"
+#include "command/value/call_sequence.h"
 #include "command/value/search_options.h"
 #include "command/verbs/walk/stops.h"
 #include "command/verbs/walk/verb_display.h"
@@ -29,8 +35,14 @@ struct step {
     struct odb_session *session;
     struct odb_bisect_options options;
     struct odb_stop stop;
-    struct odb_buf notes; /* lines, said before where it stands */
+    struct odb_buf notes;        /* lines, said before where it stands */
+    struct odb_call_steps steps; /* owned: of the sequence; made when the walk leaves one */
 };
+
+static long step_of_sequence(const struct step *s)
+{
+    return s->session->feeds->step;
+}
 
 static struct odb_walk *step_walk(const struct step *s)
 {
@@ -61,6 +73,8 @@ static void step_put_stop(const struct step *s, struct odb_buf *out)
 {
     const struct odb_walk *walk = step_walk(s);
     const struct odb_stop *stop = &s->stop;
+    if (step_of_sequence(s) != ODB_NO_STEP)
+        odb_buf_printf(out, "step %ld: ", step_of_sequence(s));
     if (s->session->inside) {
         odb_buf_puts(out, "in ");
         odb_buf_put_shown(out, s->session->inside->path);
@@ -140,10 +154,12 @@ static json_t *step_json(const struct step *s)
             json_pack("{s:o,s:i,s:o,s:o}", "kind", odb_json_text(odb_annotation_name(s->stop.kind)),
                       "number", s->stop.number, "text", odb_json_text(s->stop.text), "behind",
                       step_node_json(s, s->stop.node));
+    long number = step_of_sequence(s);
     json_t *json = json_pack(
-        "{s:o,s:o,s:o,s:i,s:i,s:I,s:I,s:o,s:o,s:o}", "inside", odb_json_text(inside), "before",
-        step_node_json(s, walk->at), "stop", stop, "run", walk->at, "of_nodes", step_end(s),
-        "judged", (json_int_t)n.judged, "off", (json_int_t)n.off, "first_off",
+        "{s:o,s:o,s:o,s:o,s:i,s:i,s:I,s:I,s:o,s:o,s:o}", "step",
+        number == ODB_NO_STEP ? json_null() : json_integer(number), "inside", odb_json_text(inside),
+        "before", step_node_json(s, walk->at), "stop", stop, "run", walk->at, "of_nodes",
+        step_end(s), "judged", (json_int_t)n.judged, "off", (json_int_t)n.off, "first_off",
         step_node_json(s, n.first), "notes", odb_json_text(odb_buf_text(&s->notes)), "displays",
         odb_call__displays_json(s->call));
     free(inside);
@@ -339,11 +355,64 @@ static enum odb_status step_finish(struct step *s, struct odb_error *err)
     return step_stopped(s) ? ODB_OK : step_over(s, err);
 }
 
+/* --- from step to step of a sequence ---------------------------------------------------------- */
+
+/* The next step before end in which something may stop the walk; ODB_NO_STEP: none. */
+static long step_next_stop(const struct step *s, long end)
+{
+    for (long step = step_of_sequence(s) + 1; step < end; step++)
+        if (odb_stops_may(s->session, step))
+            return step;
+    return ODB_NO_STEP;
+}
+
+/* As the reference has it, before its first node. */
+static enum odb_status step_enter_step(struct step *s, long step, struct odb_error *err)
+{
+    struct odb_feeds *feeds;
+    struct odb_walk *walk;
+    char text[24];
+    ODB_TRY(odb_rollout_feeds(&feeds, s->steps.rollout, (size_t)step, err));
+    odb_call__feed_take(s->call, feeds);
+    snprintf(text, sizeof text, "%ld", step);
+    odb_call__take_option(s->call, ODB_OPTION_AT_STEP, text);
+    ODB_TRY(odb_call__input_settings_keep(s->call, false, err));
+    return odb_session_walk(s->session, &walk, &s->options, true, err);
+}
+
+/* From the end of a step to the next; *on: there is one that may stop the walk. */
+static enum odb_status step_on(struct step *s, bool *on, struct odb_error *err)
+{
+    struct odb_plan *plan;
+    size_t at;
+    *on = false;
+    if (step_of_sequence(s) == ODB_NO_STEP || !odb_call__plan_given(s->call))
+        return ODB_OK;
+    if (!s->steps.rollout) {
+        ODB_TRY(odb_call__plan(s->call, NULL, &plan, err));
+        long stop = step_next_stop(s, (long)plan->steps);
+        odb_plan_free(plan);
+        if (stop == ODB_NO_STEP)
+            return ODB_OK;
+        ODB_TRY(odb_call__steps(s->call, true, &s->steps, &at, err));
+    }
+    long next = step_next_stop(s, (long)s->steps.rollout->steps.n);
+    *on = next != ODB_NO_STEP;
+    return *on ? step_enter_step(s, next, err) : ODB_OK;
+}
+
 static enum odb_status step_continue(struct step *s, struct odb_error *err)
 {
-    while (s->session->inside && !step_stopped(s))
-        ODB_TRY(step_finish(s, err));
-    return step_stopped(s) ? ODB_OK : step_to(s, step_end(s), ODB_NO_NODE, err);
+    for (bool on = true; on;) {
+        while (s->session->inside && !step_stopped(s))
+            ODB_TRY(step_finish(s, err));
+        if (!step_stopped(s))
+            ODB_TRY(step_to(s, step_end(s), ODB_NO_NODE, err));
+        if (step_stopped(s))
+            return ODB_OK;
+        ODB_TRY(step_on(s, &on, err));
+    }
+    return ODB_OK;
 }
 
 static enum odb_status step_until(struct step *s, const char *text, struct odb_error *err)
@@ -399,6 +468,7 @@ enum odb_status odb_call__walk(struct odb_command_call *call, enum odb_go how, c
     if (status == ODB_OK)
         status = step_move(&s, how, arg, err);
     odb_watch_end(&watch);
+    odb_call__steps_dispose(&s.steps);
     if (status == ODB_OK) {
         odb_buf_puts(&out, odb_buf_text(&s.notes));
         step_put_place(&s, &out);
