@@ -111,8 +111,8 @@ struct odb_graph {
     size_t n_inputs;
     int *outputs;
     size_t n_outputs;
-    bool was_unsorted;       /* the file's order was not topological */
-    struct odb_map *by_name; /* value name -> index; owned: model */
+    bool was_unsorted;             /* the file's order was not topological */
+    struct odb_map *by_name;       /* value name -> index; owned: model */
     struct odb_map *nodes_by_name; /* -> index of the first that bears it; owned: model */
 };
 
