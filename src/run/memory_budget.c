@@ -18,10 +18,12 @@ struct odb_memory_budget odb_memory_budget(const struct odb_budget *budget)
                                           .weights = budget->memory / 8,
                                           .values = budget->memory / 8,
                                           .kept = budget->memory / 8,
+                                          .steps = budget->memory / 16,
                                           .replayed = budget->memory / MEMORY_REPLAYED};
     uint64_t half = odb_mem_spare();
     return (struct odb_memory_budget){.weights = half,
                                       .values = half / 2,
                                       .kept = half,
+                                      .steps = half / 2,
                                       .replayed = half / (MEMORY_REPLAYED / 2)};
 }

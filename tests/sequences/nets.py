@@ -366,6 +366,17 @@ def sums():
     return net
 
 
+def wide():
+    """A state and an output of 256 KiB each, which memory need not have room for in all steps."""
+    net = Net(17)
+    x = net.input('x', [1, 1])
+    had = net.input('h', [1, 65536])
+    new = net.op('Tanh', [net.op('Add', [had, x])], name='/blend')
+    declare(net, new, 'hn', [1, 65536])
+    declare(net, net.op('Mul', [new, x]), 'y', [1, 65536])
+    return net
+
+
 def vanishes():
     """What is next to nothing in the first step, and nothing but rounding, and large from then on."""
     net = Net(17)
@@ -423,6 +434,7 @@ NETS = {
     'stream': stream,
     'rereads': rereads,
     'sums': sums,
+    'wide': wide,
     'vanishes': vanishes,
     'predictor': predictor,
 }

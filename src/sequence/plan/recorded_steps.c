@@ -10,6 +10,8 @@
 #include "executor/spec.h"
 #include "inputs/inputs.h"
 #include "probe/run_values.h"
+#include "run/memory_budget.h"
+#include "tensor/spill.h"
 
 const char *odb_recorded_step_name(size_t step, char *buf, size_t size)
 {
@@ -99,8 +101,12 @@ static enum odb_status recorded_read(struct odb_recorded_steps *steps, const str
     step->in = odb_new_n(struct odb_tensor *, n_in + 1);
     step->out = odb_new_n(struct odb_tensor *, graph->n_outputs + 1);
     step->given = odb_new_n(bool, n_in + 1);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        if (status == ODB_OK)
+            status = odb_spill_take(steps->spill, &had[i], err);
         *(i < n_in ? &step->in[i] : &step->out[i - n_in]) = had[i];
+    }
+    odb_spill_drop(steps->spill);
     for (size_t i = 0; i < n_in; i++)
         step->given[i] = step->in[i] != NULL;
     steps->n_read = k + 1;
@@ -114,6 +120,7 @@ enum odb_status odb_recorded_steps_read(struct odb_recorded_steps *steps,
                                         const struct odb_search_hooks *hooks, struct odb_error *err)
 {
     static const char phase[] = "what was recorded";
+    steps->spill = odb_spill_new(odb_memory_budget(hooks->budget).steps);
     steps->n_in = plan->inputs.n;
     steps->n_out = plan->model->graph->n_outputs;
     steps->items = odb_new_n(struct odb_recorded_step, plan->steps + 1);
@@ -138,6 +145,7 @@ void odb_recorded_steps_dispose(struct odb_recorded_steps *steps)
         free(step->out);
         free(step->given);
     }
+    odb_spill_free(steps->spill);
     for (size_t k = 0; k < steps->n; k++)
         free(steps->specs[k]);
     free(steps->items);

@@ -20,13 +20,14 @@ struct odb_recorded_steps {
     size_t n;                        /* 0: the spec is no recording, or one of a single run */
     struct odb_recorded_step *items; /* owned; [n_read] */
     size_t n_read, n_in, n_out;
+    struct odb_spill *spill; /* owned; NULL: nothing was read */
 };
 
 /* ODB_E_INPUT: steps are not numbered from 0 on, one after the other. */
 enum odb_status odb_recorded_steps_find(struct odb_recorded_steps *out, const char *spec,
                                         struct odb_error *err) ODB_MUST_USE;
-/* Inputs and outputs of the plan's steps, of which there are no more than n, all at once: they stay
- * in memory. */
+/* Inputs and outputs of the plan's steps, of which there are no more than n, all at once: what
+ * memory has no room for is on disk. */
 enum odb_status odb_recorded_steps_read(struct odb_recorded_steps *steps,
                                         const struct odb_plan *plan,
                                         const struct odb_search_hooks *hooks,

@@ -169,6 +169,15 @@ enum odb_status odb_streams_untold(const char *name, size_t step, struct odb_err
     return odb_error_remedy(err, "say --feed '%s=NUMBERS', or a file", name);
 }
 
+static void stream_drop_pieces(struct stream *s)
+{
+    for (size_t k = 0; k < s->pieces.n; k++)
+        odb_tensor_unref(s->pieces.items[k]);
+    free(s->pieces.items);
+    s->pieces.items = NULL;
+    s->pieces.n = s->pieces.cap = 0;
+}
+
 /* Pieces from inputs made with one seed after the other, or step by step, until there are enough.
  */
 static enum odb_status stream_generate(struct odb_streams *streams,
@@ -205,6 +214,7 @@ static enum odb_status stream_generate(struct odb_streams *streams,
     enum odb_status status =
         odb_axis_part(&s->whole, all, input->axis, 0, (int64_t)streams->pieces, err);
     odb_tensor_unref(all);
+    stream_drop_pieces(s);
     return status;
 }
 
@@ -407,9 +417,7 @@ void odb_streams_free(struct odb_streams *streams)
         return;
     for (size_t i = 0; i < streams->plan->inputs.n; i++) {
         struct stream *s = &streams->items[i];
-        for (size_t k = 0; k < s->pieces.n; k++)
-            odb_tensor_unref(s->pieces.items[k]);
-        free(s->pieces.items);
+        stream_drop_pieces(s);
         odb_tensor_unref(s->whole);
     }
     for (size_t i = 0; i < streams->plan->outside.n; i++)

@@ -7,8 +7,10 @@
 
 #include "base/mem.h"
 #include "interpret/cpu.h"
+#include "run/memory_budget.h"
 #include "sequence/plan/axis.h"
 #include "sequence/plan/formula.h"
+#include "tensor/spill.h"
 
 int odb_plan_carrier(const struct odb_plan *plan, size_t o)
 {
@@ -260,22 +262,48 @@ static bool rollout_appends(const struct odb_rollout *r, int i)
            !r->slides[i];
 }
 
+/* Of a tensor that is a part of what a state has grown to, the shape is enough. */
+static void rollout_shrink(struct odb_tensor **t)
+{
+    struct odb_tensor *shape;
+    struct odb_error ignored = ODB_ERROR_INIT;
+    if (odb_tensor_new_shape(&shape, (*t)->dtype, (*t)->rank, (*t)->dims, &ignored) != ODB_OK)
+        return;
+    odb_tensor_unref(*t);
+    *t = shape;
+}
+
+/* The state has grown in this step, so that the steps before need nothing of their own. */
+static void rollout_grow(struct odb_rollout *r, size_t at, int i, size_t o)
+{
+    odb_tensor_unref(r->grown[i]);
+    r->grown[i] = odb_tensor_ref(r->steps.items[at].out[o]);
+    if (!at)
+        return;
+    rollout_shrink(&r->steps.items[at - 1].in[i]);
+    rollout_shrink(&r->steps.items[at - 1].out[o]);
+}
+
 /* Whether a state that should only grow is, in this step, what it was with more behind it. One that
- * has lost some of its length slides: it is a window over what came. */
-static void rollout_watch(struct odb_rollout *r, size_t at)
+ * has lost some of its length slides: it is a window over what came. keep: its steps are kept whole
+ * in any case. */
+static void rollout_watch(struct odb_rollout *r, size_t at, bool keep)
 {
     const struct odb_plan *plan = r->plan;
     struct odb_sequence_step *step = &r->steps.items[at];
     for (size_t o = 0; o < plan->model->graph->n_outputs; o++) {
         int i = odb_plan_carrier(plan, o);
-        if (!rollout_appends(r, i))
+        if (!rollout_appends(r, i) || r->broken_input == i)
             continue;
         const struct odb_tensor *was = step->in[i], *is = step->out[o];
         int axis = plan->inputs.items[i].axis;
         bool fits = is->rank > axis && was->rank > axis;
         int64_t had = fits ? was->dims[axis] : 0, has = fits ? is->dims[axis] : 0;
-        if (fits && has >= had && odb_axis_same(is, 0, was, had, axis))
+        if (fits && has >= had && odb_axis_same(is, 0, was, had, axis)) {
+            if (!keep)
+                rollout_grow(r, at, i, o);
             continue;
+        }
         r->slides[i] = fits && has < had + (int64_t)step->pieces;
         if (!r->slides[i] && r->broken_input < 0) {
             r->broken_input = i;
@@ -284,35 +312,19 @@ static void rollout_watch(struct odb_rollout *r, size_t at)
     }
 }
 
-/* At the end, what only grew is kept once. */
-static void rollout_share(struct odb_rollout *r)
+/* What a step has alone may go to disk. A state that grows stays: the next step takes its place. */
+static enum odb_status rollout_spill(const struct odb_rollout *r, struct odb_sequence_step *step,
+                                     struct odb_error *err)
 {
-    const struct odb_plan *plan = r->plan;
-    struct odb_sequence_step *last = &r->steps.items[r->steps.n - 1];
-    for (size_t o = 0; o < plan->model->graph->n_outputs && r->broken_input < 0; o++) {
-        int i = odb_plan_carrier(plan, o);
-        if (!rollout_appends(r, i) || r->grown[i])
-            continue;
-        r->grown[i] = odb_tensor_ref(last->out[o]);
-        for (size_t s = 0; s < r->steps.n; s++) {
-            struct odb_sequence_step *step = &r->steps.items[s];
-            struct odb_tensor *in, *out, *none = NULL;
-            struct odb_error ignored = ODB_ERROR_INIT;
-            /* Their shapes stay: how long it was is read from them. */
-            if (odb_tensor_new_shape(&in, step->in[i]->dtype, step->in[i]->rank, step->in[i]->dims,
-                                     &ignored) != ODB_OK)
-                continue;
-            if (odb_tensor_new_shape(&out, step->out[o]->dtype, step->out[o]->rank,
-                                     step->out[o]->dims, &ignored) != ODB_OK)
-                out = none;
-            odb_tensor_unref(step->in[i]);
-            step->in[i] = in;
-            if (out) {
-                odb_tensor_unref(step->out[o]);
-                step->out[o] = out;
-            }
-        }
-    }
+    const struct odb_graph *graph = r->plan->model->graph;
+    for (size_t i = 0; i < r->plan->inputs.n; i++)
+        if (r->plan->inputs.items[i].move != ODB_MOVE_CARRY)
+            ODB_TRY(odb_spill_take(r->spill, &step->in[i], err));
+    for (size_t o = 0; o < graph->n_outputs; o++)
+        if (!rollout_appends(r, odb_plan_carrier(r->plan, o)))
+            ODB_TRY(odb_spill_take(r->spill, &step->out[o], err));
+    odb_spill_drop(r->spill);
+    return ODB_OK;
 }
 
 static enum odb_status rollout_step(struct rollout_run *run, size_t at, size_t past, size_t n,
@@ -331,12 +343,14 @@ static enum odb_status rollout_step(struct rollout_run *run, size_t at, size_t p
         status = change(payload, at, i, &step.in[i], err);
     if (status == ODB_OK)
         status = rollout_execute(run, &step, hooks, err);
+    if (status == ODB_OK)
+        status = rollout_spill(r, &step, err);
     if (status != ODB_OK) {
         odb_step_dispose(&step, plan->inputs.n, plan->model->graph->n_outputs);
         return status;
     }
     odb_push(&r->steps, step);
-    rollout_watch(r, at);
+    rollout_watch(r, at, change != NULL); /* which may feed anything in the place of a state */
     return ODB_OK;
 }
 
@@ -351,6 +365,7 @@ enum odb_status odb_rollout_make(struct odb_rollout **out, const struct odb_plan
     *r = (struct odb_rollout){.plan = plan, .streams = streams, .broken_input = -1};
     r->grown = odb_new_n(struct odb_tensor *, plan->inputs.n + 1);
     r->slides = odb_new_n(bool, plan->inputs.n + 1);
+    r->spill = odb_spill_new(odb_memory_budget(hooks->budget).steps);
     enum odb_status status = odb_cpu_new(&run.cpu, plan->model, err);
     odb_hooks_phase(hooks, "steps on the reference", steps);
     for (size_t at = 0; at < steps && status == ODB_OK && !r->stopped; at++) {
@@ -366,8 +381,6 @@ enum odb_status odb_rollout_make(struct odb_rollout **out, const struct odb_plan
         odb_rollout_free(r);
         return status;
     }
-    if (!change) /* else a state need not be what the step before gave */
-        rollout_share(r);
     *out = r;
     return ODB_OK;
 }
@@ -380,6 +393,7 @@ void odb_rollout_free(struct odb_rollout *r)
         odb_step_dispose(&r->steps.items[s], r->plan->inputs.n, r->plan->model->graph->n_outputs);
     for (size_t i = 0; i < r->plan->inputs.n; i++)
         odb_tensor_unref(r->grown[i]);
+    odb_spill_free(r->spill);
     free(r->grown);
     free(r->slides);
     free(r->steps.items);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The steps of a plan on the reference: what each is fed and what it gives. A state that only grows
- * is kept once, as it is at the end; all that a step had of it is a part of that.
+ * is kept once, as it is at the end; all that a step had of it is a part of that. What memory has
+ * no room for is on disk.
  */
 #ifndef ODB_SEQUENCE_ROLLOUT_H
 #define ODB_SEQUENCE_ROLLOUT_H
@@ -20,8 +21,10 @@ struct odb_rollout {
     const struct odb_plan *plan; /* borrowed */
     struct odb_streams *streams; /* borrowed */
     ODB_VEC(struct odb_sequence_step) steps;
-    struct odb_tensor **grown; /* owned refs; [plan->inputs.n] the state at the end, of a carry that
-                                  appends and leaves what was there, bit for bit; NULL: none */
+    struct odb_tensor **grown; /* owned refs; [plan->inputs.n] of a carry that appends, and leaves
+                                  what was there bit for bit, what it has come to while it did;
+                                  steps have the shapes of their parts of it. NULL: none */
+    struct odb_spill *spill;   /* owned */
     bool *slides;              /* owned; [plan->inputs.n] a carry that grew to a length, and from
                                   then on loses as much as it takes */
     int broken_input;          /* a carry that appends and does not, first in this step; else -1 */

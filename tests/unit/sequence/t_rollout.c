@@ -118,6 +118,25 @@ static void test_rollout__grows(void **state)
     sequence_end(&c);
 }
 
+/* Whatever was kept of it, each step is fed what the step before gave. */
+static void follows(const struct sequence_case *c, const struct odb_rollout *r, const char *input,
+                    size_t o)
+{
+    for (size_t k = 1; k < r->steps.n; k++) {
+        struct odb_feeds *feeds = NULL;
+        struct odb_tensor *gave = NULL;
+        bool found = false;
+        MODELS_OK(odb_rollout_feeds(&feeds, r, k, &why));
+        MODELS_OK(odb_rollout_output(&gave, r, k - 1, o, &why));
+        for (size_t i = 0; i < feeds->n; i++)
+            found |= feeds->items[i].value == models_value(c->model, input) &&
+                     odb_tensor_identical(feeds->items[i].tensor, gave);
+        assert_true(found);
+        odb_tensor_unref(gave);
+        odb_feeds_free(feeds);
+    }
+}
+
 /* One that loses its oldest rows is a window, and one that changes them is at fault. */
 static void test_rollout__keeps(void **state)
 {
@@ -138,6 +157,7 @@ static void test_rollout__keeps(void **state)
         assert_int_equal(r->broken_input, rows[i].broken ? past : -1);
         assert_int_equal(r->broken_step, rows[i].step);
         assert_int_equal(r->slides[past], !rows[i].broken);
+        follows(&c, r, "past", 0);
         odb_rollout_free(r);
         sequence_end(&c);
     }
