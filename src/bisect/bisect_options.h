@@ -53,6 +53,9 @@ struct odb_bisect_options {
                           end, and will; NULL: answers are not kept */
     const char *scope; /* borrowed: where the model stands in the one that the answers are of:
                           "Loop_4[3]/"; NULL: it is that one */
+    const char *pass;  /* borrowed: which run over the steps of a sequence it is, "forced": each has
+                          answers of its own, and asks again what was running when the program
+                          ended; NULL: it is none */
     struct odb_tensor *const *recorded; /* borrowed; [n_values] what the target made is had already,
                                            and it is not opened: target is but what it is called;
                                            NULL: it is asked */

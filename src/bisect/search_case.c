@@ -74,7 +74,8 @@ enum odb_status search_case_connect(struct search_case_made *made, struct odb_er
                     options->hooks);
     made->prober.ahead = ahead ? options->ahead : NULL;
     made->prober.answers = options->answers;
-    made->prober.scope = options->scope;
+    made->prober.scope = options->scope ? options->scope : options->pass;
+    made->prober.retries = options->pass != NULL;
     if (options->max_outputs && !options->scope) /* a body is another model */
         odb_probe_set_max_outputs(&made->prober, options->max_outputs);
     if (!options->scope)

@@ -15,6 +15,9 @@
 #include "tensor/tensor.h"
 
 #define ODB_ANSWERS_KEY 80 /* room for a key */
+/* Begins the key of a question that is as if it had not been begun where the program ended over it,
+ * and the machine did not. */
+#define ODB_ANSWERS_RETRIED "+"
 /* Values of one answer that are more than this are not kept: asking again costs less. */
 #define ODB_ANSWERS_BYTES ((size_t)32 << 20)
 

@@ -661,7 +661,8 @@ static void probe_consult(struct odb_prober *prober, struct odb_probe *probe,
     snprintf(question, sizeof question, "%s%s", cut->what, cut->load ? "" : "~");
     size_t times = probe_count(prober, question, !probe->any);
     times = probe->any ? 1 : times;
-    snprintf(cut->key, sizeof cut->key, "%s.%zu", question, times);
+    snprintf(cut->key, sizeof cut->key, "%s%s.%zu", prober->retries ? ODB_ANSWERS_RETRIED : "",
+             question, times);
     cut->known = answers->find(answers->payload, cut->key, &known);
     if (cut->known && known.status == ODB_OK && known.n != cut->n_names)
         cut->known = false;
@@ -702,7 +703,8 @@ static void probe_unask(struct odb_prober *prober, const struct odb_probe *probe
     char question[72];
     if (!cut->key[0])
         return;
-    snprintf(question, sizeof question, "%.*s", (int)strcspn(cut->key, "."), cut->key);
+    const char *key = cut->key + (prober->retries ? strlen(ODB_ANSWERS_RETRIED) : 0);
+    snprintf(question, sizeof question, "%.*s", (int)strcspn(key, "."), key);
     if (!probe->any)
         probe_count(prober, question, -1);
     if (!cut->known)
@@ -1262,7 +1264,8 @@ size_t odb_probe_known_again(const struct odb_prober *prober)
     while (known) {
         struct odb_answered answer = {0};
         char key[ODB_ANSWERS_KEY];
-        snprintf(key, sizeof key, "%s~.%zu", prober->now->asked_last, times + 1);
+        snprintf(key, sizeof key, "%s%s~.%zu", prober->retries ? ODB_ANSWERS_RETRIED : "",
+                 prober->now->asked_last, times + 1);
         known = answers->find(answers->payload, key, &answer);
         odb_answered_dispose(&answer);
         times += known;

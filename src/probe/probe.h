@@ -52,7 +52,8 @@ struct odb_prober {
                     */
     bool open;     /* no fixed dimensions, though the target asks for them: the file is judged */
     const struct odb_answers *answers; /* borrowed; NULL: answers are not kept */
-    const char *scope;                 /* borrowed: of odb_bisect_options */
+    const char *scope;                 /* borrowed: that of odb_bisect_options, else its pass */
+    bool retries;                      /* what was running when the program ended is asked again */
     bool *constant;     /* owned; [n_values] odb_trace_constant(), or NULL: a cut has these as
                            weights, for there are targets that take nothing else there */
     const bool *pinned; /* borrowed; [n_values] fed with the trace's values, whatever makes them;

@@ -286,13 +286,15 @@ static void forced_spend(struct odb_sequence *s, const struct odb_samples_cost *
 static enum odb_status forced_some(struct odb_sequence *s, struct forced_subset *subset,
                                    const struct odb_bisect_options *options, struct odb_error *err)
 {
+    struct odb_bisect_options how = *options;
     struct odb_samples samples = {.feeds = forced_subset_feeds,
                                   .payload = subset,
                                   .reshapes = true,
                                   .gave = forced_subset_gave};
     for (size_t i = 0; i < subset->n; i++)
         odb_push(&samples.items, (struct odb_sample){0});
-    enum odb_status status = odb_samples_judge(&samples, s->plan->model, options, err);
+    how.pass = "forced ";
+    enum odb_status status = odb_samples_judge(&samples, s->plan->model, &how, err);
     for (size_t i = 0; i < subset->n; i++) {
         struct odb_sample *to = &s->forced.items.items[subset->steps[i]];
         struct odb_sample *from = &samples.items.items[i];
@@ -412,8 +414,10 @@ enum odb_status odb_forced_whole(struct odb_sequence *s, size_t step,
         return status == ODB_CANCELLED ? status : ODB_OK;
     }
     struct odb_samples one = {.feeds = forced_whole_feeds, .payload = whole};
+    struct odb_bisect_options how = *options;
+    how.pass = "whole ";
     odb_push(&one.items, (struct odb_sample){0});
-    status = odb_samples_judge(&one, s->plan->model, options, err);
+    status = odb_samples_judge(&one, s->plan->model, &how, err);
     *verdict = one.items.items[0].verdict;
     forced_spend(s, &one.spent);
     odb_samples_dispose(&one);
@@ -424,6 +428,8 @@ enum odb_status odb_forced_whole(struct odb_sequence *s, size_t step,
 /* --- in another order ------------------------------------------------------------------------- */
 
 #define FORCED_REORDERED 64 /* steps at most: the last ones */
+
+static const char *const forced_passes[] = {"backwards ", "forwards ", "forwards again "};
 
 /* The bits of all outputs of one step. */
 static enum odb_status forced_again(struct odb_stepper *stepper, const struct odb_sequence *s,
@@ -457,23 +463,24 @@ static enum odb_status forced_again(struct odb_stepper *stepper, const struct od
     return status;
 }
 
-/* Runs the judged steps on a target loaded anew; bits: [steps][n_outputs]. */
+/* Runs the judged steps on a target loaded anew, in pass number p of forced_passes, of which the
+ * first goes backwards; bits: [steps][n_outputs]. */
 static enum odb_status forced_pass(struct odb_sequence *s, const struct odb_bisect_options *options,
-                                   bool backwards, unsigned char (*bits)[32], double *errors,
+                                   size_t p, unsigned char (*bits)[32], double *errors,
                                    struct odb_error *err)
 {
     struct odb_stepper *stepper = NULL;
     size_t n = s->plan->steps, outputs = s->plan->model->graph->n_outputs;
     size_t first = n > FORCED_REORDERED ? n - FORCED_REORDERED : 0;
-    ODB_TRY(odb_stepper_open(&stepper, s->plan->model, options, err));
+    ODB_TRY(odb_stepper_open(&stepper, s->plan->model, options, forced_passes[p], err));
     enum odb_status status = ODB_OK;
     for (size_t i = first; i < n && status == ODB_OK; i++) {
-        size_t k = backwards ? n - 1 - (i - first) : i;
+        size_t k = p == 0 ? n - 1 - (i - first) : i;
         if (!s->seen[k].judged)
             continue;
         status = forced_again(stepper, s, k, bits + k * outputs, &errors[k], err);
     }
-    odb_stepper_close(stepper, &s->spent.target);
+    odb_stepper_close(stepper, status == ODB_OK, &s->spent.target);
     return status;
 }
 
@@ -500,7 +507,7 @@ enum odb_status odb_forced_reorder(struct odb_sequence *s, const struct odb_bise
         errors[p] = odb_new_n(double, n + 1);
     }
     odb_hooks_phase(&options->hooks, "steps in another order", n);
-    status = forced_pass(s, options, true, bits[0], errors[0], err);
+    status = forced_pass(s, options, 0, bits[0], errors[0], err);
     /* What was judged ran between searches, where it was off: alike without them is enough. */
     for (size_t k = 0; k < n && status == ODB_OK; k++)
         for (size_t o = 0; o < outputs && s->seen[k].judged; o++)
@@ -508,7 +515,7 @@ enum odb_status odb_forced_reorder(struct odb_sequence *s, const struct odb_bise
     for (size_t k = 0; k < n && status == ODB_OK; k++)
         differ |= forced_differs(s, k, bits[0], bits[1]);
     for (size_t p = 1; p < 3 && differ && status == ODB_OK; p++)
-        status = forced_pass(s, options, false, bits[p], errors[p], err);
+        status = forced_pass(s, options, p, bits[p], errors[p], err);
     for (size_t k = 0; k < n && differ && status == ODB_OK; k++) {
         *unsteady |= forced_differs(s, k, bits[1], bits[2]);
         s->seen[k].moved = forced_differs(s, k, bits[0], bits[1]);

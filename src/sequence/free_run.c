@@ -185,7 +185,10 @@ static enum odb_status free_steps(struct free_pass *pass, size_t n,
     struct odb_sequence *s = pass->sequence;
     struct odb_sequence_step steps[2] = {{0}, {0}};
     size_t n_in = s->plan->inputs.n, n_out = s->plan->model->graph->n_outputs;
-    ODB_TRY(odb_stepper_open(&pass->stepper, s->plan->model, options, err));
+    char name[32] = "free ";
+    if (pass->only >= 0)
+        snprintf(name, sizeof name, "free %d ", pass->only);
+    ODB_TRY(odb_stepper_open(&pass->stepper, s->plan->model, options, name, err));
     enum odb_status status = ODB_OK;
     odb_hooks_phase(&options->hooks, phase, n);
     for (size_t k = 0; k < n && status == ODB_OK; k++) {
@@ -196,7 +199,7 @@ static enum odb_status free_steps(struct free_pass *pass, size_t n,
     }
     odb_step_dispose(&steps[0], n_in, n_out);
     odb_step_dispose(&steps[1], n_in, n_out);
-    odb_stepper_close(pass->stepper, &s->spent.target);
+    odb_stepper_close(pass->stepper, status == ODB_OK, &s->spent.target);
     return status;
 }
 

@@ -103,7 +103,9 @@ enum odb_status odb_other_steps_try(struct odb_sequence *s, const struct odb_rep
     struct odb_report few = *report;
     few.culprits.items = tried;
     few.culprits.n = s->blamed.n;
-    enum odb_status status = odb_samples_try(&samples, &few, options, err);
+    struct odb_bisect_options how = *options;
+    how.pass = "other steps ";
+    enum odb_status status = odb_samples_try(&samples, &few, &how, err);
     for (size_t i = 0; i < samples.items.n; i++) {
         struct odb_sample *to = &s->forced.items.items[subset.steps[i]];
         struct odb_sample *from = &samples.items.items[i];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sequence/stepper.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,12 +15,62 @@ struct odb_stepper {
     struct odb_pool *pool; /* owned */
     struct odb_prober prober;
     struct odb_trace *trace; /* owned: of the run before; the prober looks at it still */
+    const char *pass;        /* borrowed */
+    struct odb_answers
+        answers; /* of the options; they find nothing unless the whole pass is there */
+    bool had;    /* it is */
 };
 
+/* --- what an earlier search had ----------------------------------------------------------------
+ */
+
+static void stepper_mark(const struct odb_stepper *stepper, char key[ODB_ANSWERS_KEY])
+{
+    snprintf(key, ODB_ANSWERS_KEY, ODB_ANSWERS_RETRIED "%s", stepper->pass);
+}
+
+static bool stepper_finds_nothing(void *payload, const char *key, struct odb_answered *out)
+{
+    (void)payload, (void)key, (void)out;
+    return false;
+}
+
+static void stepper_recall(struct odb_stepper *stepper)
+{
+    struct odb_answered mark = {0};
+    char key[ODB_ANSWERS_KEY];
+    if (!stepper->options->answers)
+        return;
+    stepper->answers = *stepper->options->answers;
+    stepper_mark(stepper, key);
+    stepper->had = stepper->answers.find(stepper->answers.payload, key, &mark);
+    odb_answered_dispose(&mark);
+    if (!stepper->had)
+        stepper->answers.find = stepper_finds_nothing;
+}
+
+/* The mark is an answer that says no more than that it is there. */
+static void stepper_remember(const struct odb_stepper *stepper)
+{
+    const struct odb_answers *answers = &stepper->answers;
+    struct odb_answered mark = {.status = ODB_SKIPPED, .err = ODB_ERROR_INIT};
+    char key[ODB_ANSWERS_KEY];
+    if (!stepper->options->answers || stepper->had)
+        return;
+    stepper_mark(stepper, key);
+    answers->begin(answers->payload, key, stepper->pass, ODB_NO_NODE);
+    answers->keep(answers->payload, key, &mark);
+}
+
+/* --- running -----------------------------------------------------------------------------------
+ */
+
 enum odb_status odb_stepper_open(struct odb_stepper **out, const struct odb_model *model,
-                                 const struct odb_bisect_options *options, struct odb_error *err)
+                                 const struct odb_bisect_options *options, const char *pass,
+                                 struct odb_error *err)
 {
     struct odb_stepper *stepper = odb_new(struct odb_stepper);
+    stepper->pass = pass;
     stepper->model = model;
     stepper->options = options;
     enum odb_status status = odb_probe_pool(&stepper->pool, options->target, &options->hooks, err);
@@ -27,14 +78,17 @@ enum odb_status odb_stepper_open(struct odb_stepper **out, const struct odb_mode
         free(stepper);
         return status;
     }
+    stepper_recall(stepper);
     *out = stepper;
     return ODB_OK;
 }
 
-void odb_stepper_close(struct odb_stepper *stepper, struct odb_target_stats *spent)
+void odb_stepper_close(struct odb_stepper *stepper, bool ended, struct odb_target_stats *spent)
 {
     if (!stepper)
         return;
+    if (ended)
+        stepper_remember(stepper);
     if (stepper->prober.pool)
         odb_prober_dispose(&stepper->prober);
     odb_pool_stop(stepper->pool);
@@ -60,7 +114,9 @@ static enum odb_status stepper_feed(struct odb_stepper *stepper, const struct od
     else
         odb_prober_init(&stepper->prober, stepper->model, feeds, trace, stepper->pool,
                         stepper->options->hooks);
-    stepper->prober.reshapes = true;
+    stepper->prober.reshapes = stepper->prober.retries = true;
+    stepper->prober.answers = stepper->options->answers ? &stepper->answers : NULL;
+    stepper->prober.scope = stepper->pass;
     odb_trace_free(stepper->trace);
     stepper->trace = trace;
     return ODB_OK;

@@ -11,12 +11,14 @@
 
 struct odb_stepper;
 
-/* options is borrowed: until it is closed. */
+/* pass: what tells this run over the steps from all others. Where an earlier search had its end, it
+ * answers; a part of a run does not, for what a target keeps between runs would be gone. options
+ * and pass are borrowed: until it is closed. */
 enum odb_status odb_stepper_open(struct odb_stepper **out, const struct odb_model *model,
-                                 const struct odb_bisect_options *options,
+                                 const struct odb_bisect_options *options, const char *pass,
                                  struct odb_error *err) ODB_MUST_USE;
-/* Adds to *spent what the target did. NULL is fine. */
-void odb_stepper_close(struct odb_stepper *stepper, struct odb_target_stats *spent);
+/* ended: all steps were run. Adds to *spent what the target did. NULL is fine. */
+void odb_stepper_close(struct odb_stepper *stepper, bool ended, struct odb_target_stats *spent);
 /* One run of the whole model; outputs: [n_outputs] of the graph, refs of the caller's, NULL for one
  * that no node makes, and all on failure. what: for the journal. */
 enum odb_status odb_stepper_run(struct odb_stepper *stepper, const struct odb_feeds *feeds,

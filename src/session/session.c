@@ -365,6 +365,15 @@ void odb_session_feed_take(struct odb_session *session, struct odb_feeds *feeds)
     odb_session_wake(session);
 }
 
+void odb_session_refeed_take(struct odb_session *session, struct odb_feeds *feeds)
+{
+    odb_session__close_walk(session);
+    odb_session_lock(session);
+    session_refeed(session, feeds);
+    odb_session_unlock(session);
+    odb_session_wake(session);
+}
+
 /* The walk goes on with another trace from where values are pinned otherwise, else it ends. */
 static void session_move_walk(struct odb_session *session, struct odb_trace *trace)
 {
@@ -457,18 +466,26 @@ out:
 
 /* --- a search --------------------------------------------------------------------------------- */
 
+static void session_identify_feeds(const struct odb_session *session, struct odb_buf *out)
+{
+    for (size_t i = 0; session->feeds && i < session->feeds->n; i++) {
+        odb_buf_printf(out, "%d ", session->feeds->items[i].value);
+        odb_answers_put_tensor(out, session->feeds->items[i].tensor);
+    }
+}
+
 /* What two searches must have in common for the answers to the one to be of use to the other. Owned
  * by the caller. */
 static char *session_settings(const struct odb_session *session,
-                              const struct odb_bisect_options *options)
+                              const struct odb_bisect_options *options, const char *inputs)
 {
     struct odb_buf out = ODB_BUF_INIT, feeds = ODB_BUF_INIT;
     char text[160], hex[65];
     const char *kernels = odb_cpu_kernels();
-    for (size_t i = 0; session->feeds && i < session->feeds->n; i++) {
-        odb_buf_printf(&feeds, "%d ", session->feeds->items[i].value);
-        odb_answers_put_tensor(&feeds, session->feeds->items[i].tensor);
-    }
+    if (inputs)
+        odb_buf_puts(&feeds, inputs);
+    else
+        session_identify_feeds(session, &feeds);
     odb_answers_digest(&feeds, hex);
     odb_buf_printf(&out, "target %s\nreference %s\ngolden %s\nexpect %s\ntolerance %s\n",
                    options->target, options->reference, options->golden ? options->golden : "",
@@ -517,10 +534,10 @@ static enum odb_status session_begin_stored(struct odb_session *session, const c
 }
 
 enum odb_status odb_session_begin(struct odb_session *session, const char *command,
-                                  struct odb_bisect_options *options, bool retry,
-                                  struct odb_error *err)
+                                  struct odb_bisect_options *options, const char *inputs,
+                                  bool retry, struct odb_error *err)
 {
-    char *settings = session_settings(session, options);
+    char *settings = session_settings(session, options, inputs);
     enum odb_status status = ODB_OK;
     struct odb_error why = ODB_ERROR_INIT;
     odb_session__close_walk(session);

@@ -195,11 +195,14 @@ enum odb_status odb_session_trace(struct odb_session *session, struct odb_trace 
 
 /* A search begins: the old verdicts and the old log go, the store gets a row, or goes on with the
  * one of an equal search that did not end: session->resumed says so. options->answers is what the
- * target answered then. retry: what was running when the program ended is asked again. Needs feeds.
- */
+ * target answered then. retry: what was running when the program ended is asked again. inputs: what
+ * tells all that is going to be fed from all else, where that is more than the session's feeds;
+ * NULL: it is these. */
 enum odb_status odb_session_begin(struct odb_session *session, const char *command,
-                                  struct odb_bisect_options *options, bool retry,
-                                  struct odb_error *err) ODB_MUST_USE;
+                                  struct odb_bisect_options *options, const char *inputs,
+                                  bool retry, struct odb_error *err) ODB_MUST_USE;
+/* Other inputs of the search that has begun, which keeps what the target answered. */
+void odb_session_refeed_take(struct odb_session *session, struct odb_feeds *feeds);
 /* It has ended: its report, verdicts and values are kept, on disk as well. stopped: it was
  * cancelled, and an equal search may go on where it was. */
 enum odb_status odb_session_end_take(struct odb_session *session, struct odb_report *report,

@@ -145,6 +145,23 @@ static enum odb_status answers_take(struct odb_store *store, const char *setting
     return status;
 }
 
+/* What is asked again goes, unless the machine went down over it. */
+static enum odb_status answers_retry(struct odb_store *store, struct odb_error *err)
+{
+    sqlite3_stmt *stmt;
+    char boot[64];
+    answers_boot(boot);
+    ODB_TRY(odb_store__prepare(store, &stmt,
+                               "DELETE FROM answer WHERE status IS NULL AND boot = ?"
+                               " AND key GLOB '" ODB_ANSWERS_RETRIED "*' AND search = ?",
+                               err));
+    odb_store__bind_text(stmt, 1, boot);
+    sqlite3_bind_int64(stmt, 2, store->search);
+    enum odb_status status = odb_store__step(store, stmt, err);
+    sqlite3_finalize(stmt);
+    return status;
+}
+
 /* What was running has no answer and never will: rows are marked, or taken away to be asked again.
  */
 static enum odb_status answers_sort(struct odb_store *store, bool retry, struct odb_resumed *out,
@@ -152,6 +169,7 @@ static enum odb_status answers_sort(struct odb_store *store, bool retry, struct 
 {
     sqlite3_stmt *stmt;
     enum odb_status status = ODB_OK;
+    ODB_TRY(answers_retry(store, err));
     if (retry)
         ODB_TRY(answers_exec(store, "DELETE FROM answer WHERE status IS NULL AND search =", err));
     ODB_TRY(

@@ -129,6 +129,11 @@ static void samples_feed(struct samples_at *at, struct odb_prober *prober, struc
         odb_prober_init(prober, at->model, at->feeds, at->trace, pool, *hooks);
     prober->hooks = *hooks;
     prober->reshapes = at->all->reshapes;
+    if (at->options.pass) { /* a search has begun, which keeps answers */
+        prober->answers = at->options.answers;
+        prober->scope = at->options.pass;
+        prober->retries = true;
+    }
     odb_pool_set_cancel(pool, hooks->cancelled, hooks->payload);
     odb_prober_feed(prober, at->feeds, at->trace);
 }

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "inputs/input_file.h"
+#include "probe/answers.h"
 #include "sequence/plan/axis.h"
 #include "system/file.h"
 
@@ -430,6 +431,20 @@ void odb_streams_free(struct odb_streams *streams)
 size_t odb_streams_pieces(const struct odb_streams *streams)
 {
     return streams->pieces;
+}
+
+void odb_streams_identify(const struct odb_streams *streams, struct odb_buf *out)
+{
+    for (size_t i = 0; i < streams->plan->inputs.n; i++) {
+        const struct stream *s = &streams->items[i];
+        odb_buf_printf(out, "\n%zu ", i);
+        if (s->whole)
+            odb_answers_put_tensor(out, s->whole);
+        for (size_t k = 0; k < s->pieces.n; k++)
+            odb_answers_put_tensor(out, s->pieces.items[k]);
+    }
+    for (size_t i = 0; i < streams->plan->outside.n; i++)
+        odb_answers_put_tensor(out, streams->outside[i]);
 }
 
 void odb_streams_end(struct odb_streams *streams)

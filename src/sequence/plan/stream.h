@@ -36,6 +36,8 @@ size_t odb_streams_pieces(const struct odb_streams *streams);
 enum odb_status odb_streams_take(struct odb_tensor **out, const struct odb_streams *streams,
                                  size_t i, size_t from, size_t n,
                                  struct odb_error *err) ODB_MUST_USE;
+/* Appends what tells them from all others. */
+void odb_streams_identify(const struct odb_streams *streams, struct odb_buf *out);
 /* The plan has fewer steps than when it was made, and so there are fewer pieces. */
 void odb_streams_end(struct odb_streams *streams);
 /* ODB_E_INPUT: what step `step` was fed as that input is not known. */

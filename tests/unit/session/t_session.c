@@ -125,7 +125,7 @@ static void session_search(const char *path, const char *kernels)
         setenv("ONNXDBG_KERNELS", kernels, 1);
     else
         unsetenv("ONNXDBG_KERNELS");
-    MODELS_OK(odb_session_begin(session, "bisect", &options, false, &why));
+    MODELS_OK(odb_session_begin(session, "bisect", &options, NULL, false, &why));
     MODELS_OK(odb_session_end_take(session, odb_report_new(session->model), false, &why));
     odb_session_close(session);
     unsetenv("ONNXDBG_KERNELS");

@@ -512,7 +512,7 @@ static void test_store__bookmarks_while_a_search_runs(void **state)
     odb_store_close(f->store);
     f->store = NULL;
     MODELS_OK(odb_session_open_take(&screen.session, store_model("Neg"), f->path, &why));
-    MODELS_OK(odb_session_begin(screen.session, "bisect", &options, false, &why));
+    MODELS_OK(odb_session_begin(screen.session, "bisect", &options, NULL, false, &why));
     assert_int_equal(pthread_create(&thread, NULL, store_screen, &screen), 0);
     for (int i = 0; i < PROBES; i++) {
         event.what = ODB_EVENT_PROBE_BEGIN;

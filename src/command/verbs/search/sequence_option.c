@@ -14,9 +14,11 @@
 #include "command/table/command.h"
 #include "command/value/call_feeds.h"
 #include "command/value/call_sequence.h"
+#include "command/verbs/search/verb_bisect.h"
 #include "bisect/plan/bisect.h"
 #include "report/report.h"
 #include "sequence/other_steps.h"
+#include "session/session.h"
 #include "sequence/sequence_json.h"
 #include "sequence/sequence_run.h"
 #include "sequence/sequence_words.h"
@@ -71,19 +73,36 @@ static void sequence_target(struct odb_call_sequence *s, size_t step,
     options->target = odb_call__target(s->call);
 }
 
-static enum odb_status sequence_run(struct odb_call_sequence *s, struct odb_bisect_options options,
+/* The session's search, which steps belong to: all that is fed to any of them tells it from others.
+ */
+static enum odb_status sequence_begin(struct odb_call_sequence *s,
+                                      struct odb_bisect_options *options, struct odb_error *err)
+{
+    struct odb_buf inputs = ODB_BUF_INIT;
+    odb_plan_put(s->plan, &inputs);
+    odb_streams_identify(s->streams, &inputs);
+    enum odb_status status = odb_call__bisect_begin(s->call, options, odb_buf_text(&inputs), err);
+    s->begun = status == ODB_OK;
+    odb_buf_dispose(&inputs);
+    return status;
+}
+
+static enum odb_status sequence_run(struct odb_call_sequence *s, struct odb_bisect_options *options,
                                     struct odb_error *err)
 {
     struct odb_recorded_steps *recorded = s->recorded.n ? &s->recorded : NULL;
     struct odb_watch watch;
     ODB_TRY(odb_call__streams(s->call, s->plan, recorded, &s->streams, err));
     odb_call__chosen_tell(s->call);
-    options.hooks = odb_watch_begin(&watch, s->call);
+    if (!recorded)
+        ODB_TRY(sequence_begin(s, options, err));
+    struct odb_bisect_options how = *options;
+    how.hooks = odb_watch_begin(&watch, s->call);
     watch.cuts = true;
     enum odb_status status =
-        odb_sequence_check(&s->found, s->plan, s->streams, recorded, &options.hooks, err);
+        odb_sequence_check(&s->found, s->plan, s->streams, recorded, &how.hooks, err);
     if (status == ODB_OK && s->found.verdict == ODB_SEQUENCE_NONE)
-        status = odb_sequence_judge(&s->found, &options, err);
+        status = odb_sequence_judge(&s->found, &how, err);
     odb_watch_end(&watch);
     return status == ODB_CANCELLED && odb_watch_spent(&watch) && s->found.rollout ? ODB_OK : status;
 }
@@ -119,7 +138,11 @@ static enum odb_status sequence_feed(struct odb_call_sequence *s,
     size_t step = placed ? s->found.step : sequence_last(&s->found);
     ODB_TRY(sequence_step_feeds(s, step, &feeds, err));
     if (feeds)
-        odb_call__feed_take(s->call, feeds);
+        odb_call__feed_tell(s->call, feeds);
+    if (feeds && s->begun)
+        odb_session_refeed_take(s->call->session, feeds);
+    else if (feeds)
+        odb_session_feed_take(s->call->session, feeds);
     if (s->recorded.n && odb_call__sequence_searches(s))
         sequence_target(s, step, options);
     snprintf(text, sizeof text, "%zu", step);
@@ -160,7 +183,7 @@ enum odb_status odb_call__sequence(struct odb_command_call *call, struct odb_cal
     ODB_TRY(sequence_refuse(out, options, err));
     ODB_TRY(odb_plan_whole(out->plan, err));
     double start = odb_clock(), processor_start = odb_processor_clock();
-    ODB_TRY(sequence_run(out, *options, err));
+    ODB_TRY(sequence_run(out, options, err));
     out->found.spent.seconds = odb_clock() - start;
     out->found.spent.processor_seconds = odb_processor_clock() - processor_start;
     call->found = odb_sequence_diverges(out->found.verdict);

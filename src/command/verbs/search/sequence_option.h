@@ -13,6 +13,7 @@ struct odb_report;
 
 struct odb_call_sequence {
     bool given; /* there is more than one step */
+    bool begun; /* and so is the session's search: what the target answers is kept */
     struct odb_command_call *call;
     struct odb_recorded_steps recorded; /* the target's; of none if it runs */
     struct odb_plan *plan;              /* owned */

@@ -283,6 +283,18 @@ static void bisect_recall(struct odb_command_call *call)
     }
 }
 
+enum odb_status odb_call__bisect_begin(struct odb_command_call *call,
+                                       struct odb_bisect_options *options, const char *inputs,
+                                       struct odb_error *err)
+{
+    ODB_TRY(odb_session_begin(call->session, "bisect", options, inputs,
+                              odb_call_has(call, ODB_OPTION_RETRY), err));
+    ODB_TRY(odb_call__input_settings_keep(call, true, err));
+    odb_trust_keep_specs(call);
+    bisect_recall(call);
+    return ODB_OK;
+}
+
 /* The budget was spent before the search came to its end. A divergence that is known is the
  * verdict; otherwise there is none. report: NULL: no search had begun. */
 static enum odb_status bisect_spent(struct odb_command_call *call, struct odb_report *report,
@@ -419,11 +431,10 @@ static enum odb_status bisect_command(struct odb_command_call *call, struct bise
         ODB_TRY(odb_call__spare_model(call, json, err));
     ODB_TRY(odb_call__feeds(call, &feeds, err));
     options.prove = odb_call_option(call, ODB_OPTION_PROVE) != NULL;
-    ODB_TRY(
-        odb_session_begin(session, "bisect", &options, odb_call_has(call, ODB_OPTION_RETRY), err));
-    ODB_TRY(odb_call__input_settings_keep(call, true, err));
-    odb_trust_keep_specs(call);
-    bisect_recall(call);
+    if (ways->sequence.begun) /* with the step that it came to */
+        ODB_TRY(odb_call__input_settings_keep(call, true, err));
+    else
+        ODB_TRY(odb_call__bisect_begin(call, &options, NULL, err));
     options.hooks = odb_watch_begin(&watch, call);
     watch.cuts = true;
     status = bisect_search(call, ways, &options, &report, err);
@@ -464,22 +475,27 @@ static enum odb_status bisect_command(struct odb_command_call *call, struct bise
     return status;
 }
 
-/* What failed before there was a search leaves a report as well, without a verdict: an older one is
- * not taken for this search's. */
+/* What failed before there was a search of nodes leaves a report as well, without a verdict: an
+ * older one is not taken for this search's. begun: the session's search is this one. */
 static void bisect_fail(struct odb_command_call *call, const struct odb_bisect_options *options,
-                        enum odb_status status, const struct odb_error *err)
+                        bool begun, enum odb_status status, const struct odb_error *err)
 {
     const char *json = odb_call_option(call, ODB_OPTION_JSON_FILE);
     struct odb_buf out = ODB_BUF_INIT;
     struct odb_error why = *err, ignored = ODB_ERROR_INIT;
-    if (!json || odb_call__spare_model(call, json, &ignored) != ODB_OK)
+    bool stopped = status == ODB_CANCELLED || status == ODB_SKIPPED;
+    json = json && odb_call__spare_model(call, json, &ignored) == ODB_OK ? json : NULL;
+    if (!json && !begun)
         return;
     struct odb_report *report = odb_bisect_report(call->model, call->session->feeds, options);
-    if (odb_report_end(report, status, &why) != ODB_OK)
+    if (odb_report_end(report, status, &why) != ODB_OK && json)
         odb_report_json(report, &out);
     if (out.len && odb_call__publish(call, &out, &ignored) != ODB_OK)
         odb_call__warn(call, ignored.what);
-    odb_report_free(report);
+    if (!begun)
+        odb_report_free(report);
+    else if (odb_session_end_take(call->session, report, stopped, &ignored) != ODB_OK)
+        odb_call__warn(call, ignored.what);
 }
 
 enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_error *err)
@@ -501,7 +517,7 @@ enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_er
     else if (status == ODB_OK)
         status = bisect_command(call, &ways, options, err);
     else if (status != ODB_E_USAGE)
-        bisect_fail(call, &options, status, err);
+        bisect_fail(call, &options, ways.sequence.begun, status, err);
     odb_call__sequence_dispose(&ways.sequence);
     odb_call__samples_dispose(&ways.samples);
     odb_call__over_dispose(&ways.over);

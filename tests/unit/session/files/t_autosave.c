@@ -64,7 +64,7 @@ static void place_search(struct odb_session *session, const char *target)
     struct odb_bisect_options options = {.target = target, .reference = "cpu"};
     struct odb_report *report = odb_report_new(session->model);
     MODELS_OK(odb_criterion_parse(&options.tolerance, "noise", &why));
-    MODELS_OK(odb_session_begin(session, "bisect", &options, false, &why));
+    MODELS_OK(odb_session_begin(session, "bisect", &options, NULL, false, &why));
     report->target = odb_xstrdup(target);
     report->reference = odb_xstrdup("cpu");
     report->tolerance = odb_xstrdup("noise");
