@@ -43,6 +43,11 @@ static size_t pieces_node_weights(const struct odb_graph *graph, const struct od
     return bytes;
 }
 
+size_t odb_probe_weights(const struct odb_graph *graph)
+{
+    return pieces_graph_weights(graph);
+}
+
 size_t odb_probe_heaviest(const struct odb_graph *graph, int *node)
 {
     bool *seen = odb_new_n(bool, graph->n_values);

@@ -135,6 +135,8 @@ size_t odb_probe_models(const struct odb_prober *prober);
 bool odb_probe_in_pieces(const struct odb_prober *prober);
 /* How many pieces a run that reads these values has; 1: it is no run in pieces. */
 size_t odb_probe_pieces(const struct odb_prober *prober, const int *values, size_t n);
+/* The bytes of all weights. */
+size_t odb_probe_weights(const struct odb_graph *graph);
 /* The bytes of weights of the node that has most, which cannot be cut. 0: no node has any, and
  * *node stays. */
 size_t odb_probe_heaviest(const struct odb_graph *graph, int *node);

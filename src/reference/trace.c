@@ -172,6 +172,7 @@ odb_trace__walk(struct trace_run *run, enum odb_precision precision, uint64_t se
                 struct odb_error *err)
 {
     odb_hooks_phase(run->hooks, run->phase, run->trace->end);
+    run->trace->walks++;
     trace_feed(run->trace, run->values);
     struct odb_cpu_run cpu_run = {.precision = precision,
                                   .seed = seed,
@@ -453,6 +454,11 @@ enum odb_status odb_trace_noise(struct odb_trace *trace, int value, double error
     }
     *noise = trace->noise[value];
     return ODB_OK;
+}
+
+size_t odb_trace_walks(const struct odb_trace *trace)
+{
+    return trace->walks + (trace->own ? trace->own->walks : 0);
 }
 
 enum odb_status odb_trace_replay(struct odb_trace *trace, int node, enum odb_precision precision,

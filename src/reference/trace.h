@@ -81,6 +81,7 @@ struct odb_trace {
     double *took;                  /* owned; [n_nodes] seconds of the reference's run on each node;
                                       0: not known, as where an executor is the reference */
     int noisy_runs;                /* made so far, three at most */
+    size_t walks;                  /* over the model, all kinds; of own: own's */
     struct odb_search_hooks hooks; /* of the caller that judges by it now: noisy runs take long */
     const char *phase;             /* borrowed: what that is at, announced again after a noisy run;
                                       NULL: nothing */
@@ -150,6 +151,8 @@ void odb_trace_free(struct odb_trace *trace);
 enum odb_status odb_trace_noise(struct odb_trace *trace, int value, double error, double factor,
                                 double *noise, struct odb_error *err) ODB_MUST_USE;
 
+/* How often the reference has run over the model for it, all kinds of runs. */
+size_t odb_trace_walks(const struct odb_trace *trace);
 /* One operator on other inputs than the reference's: odb_cpu_node_simulated(). */
 enum odb_status odb_trace_replay(struct odb_trace *trace, int node, enum odb_precision precision,
                                  uint64_t seed, struct odb_tensor *const *in,

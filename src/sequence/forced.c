@@ -280,6 +280,7 @@ static void forced_subset_gave(void *payload, size_t at, const struct odb_value_
 static void forced_spend(struct odb_sequence *s, const struct odb_samples_cost *spent)
 {
     s->spent.models = ODB_MAX(s->spent.models, spent->models);
+    s->spent.reference += spent->reference;
     odb_target_stats_add(&s->spent.target, &spent->target);
 }
 
@@ -420,14 +421,13 @@ enum odb_status odb_forced_whole(struct odb_sequence *s, size_t step,
     status = odb_samples_judge(&one, s->plan->model, &how, err);
     *verdict = one.items.items[0].verdict;
     forced_spend(s, &one.spent);
+    s->spent.reference++;
     odb_samples_dispose(&one);
     odb_rollout_free(whole);
     return status;
 }
 
 /* --- in another order ------------------------------------------------------------------------- */
-
-#define FORCED_REORDERED 64 /* steps at most: the last ones */
 
 static const char *const forced_passes[] = {"backwards ", "forwards ", "forwards again "};
 
@@ -471,7 +471,7 @@ static enum odb_status forced_pass(struct odb_sequence *s, const struct odb_bise
 {
     struct odb_stepper *stepper = NULL;
     size_t n = s->plan->steps, outputs = s->plan->model->graph->n_outputs;
-    size_t first = n > FORCED_REORDERED ? n - FORCED_REORDERED : 0;
+    size_t first = n > ODB_FORCED_REORDERED ? n - ODB_FORCED_REORDERED : 0;
     ODB_TRY(odb_stepper_open(&stepper, s->plan->model, options, forced_passes[p], err));
     enum odb_status status = ODB_OK;
     for (size_t i = first; i < n && status == ODB_OK; i++) {
@@ -480,7 +480,7 @@ static enum odb_status forced_pass(struct odb_sequence *s, const struct odb_bise
             continue;
         status = forced_again(stepper, s, k, bits + k * outputs, &errors[k], err);
     }
-    odb_stepper_close(stepper, status == ODB_OK, &s->spent.target);
+    odb_stepper_close(stepper, status == ODB_OK, &s->spent);
     return status;
 }
 
@@ -488,7 +488,7 @@ static bool forced_differs(const struct odb_sequence *s, size_t k, unsigned char
                            unsigned char (*b)[32])
 {
     size_t outputs = s->plan->model->graph->n_outputs;
-    size_t n = s->plan->steps, first = n > FORCED_REORDERED ? n - FORCED_REORDERED : 0;
+    size_t n = s->plan->steps, first = n > ODB_FORCED_REORDERED ? n - ODB_FORCED_REORDERED : 0;
     return k >= first && s->seen[k].judged &&
            memcmp(a + k * outputs, b + k * outputs, outputs * sizeof *a) != 0;
 }

@@ -8,6 +8,8 @@
 
 #include "sequence/sequence_found.h"
 
+#define ODB_FORCED_REORDERED 64 /* steps at most that run in another order: the last ones */
+
 /* Judges every step; or, where the target has to be made anew for each (refeed=no, fixed
  * dimensions), some of them: 0 to 3, the last, and those around powers of two, then as many as it
  * takes to find from where on steps are wrong. */

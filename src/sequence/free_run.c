@@ -199,7 +199,7 @@ static enum odb_status free_steps(struct free_pass *pass, size_t n,
     }
     odb_step_dispose(&steps[0], n_in, n_out);
     odb_step_dispose(&steps[1], n_in, n_out);
-    odb_stepper_close(pass->stepper, status == ODB_OK, &s->spent.target);
+    odb_stepper_close(pass->stepper, status == ODB_OK, &s->spent);
     return status;
 }
 
@@ -305,6 +305,7 @@ static enum odb_status free_envelope(struct odb_sequence *s,
                 odb_tensor_unref(a);
                 odb_tensor_unref(b);
             }
+        s->spent.reference += spoilt->steps.n;
         odb_rollout_free(spoilt);
         ODB_TRY(status);
     }

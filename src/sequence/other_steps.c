@@ -116,6 +116,7 @@ enum odb_status odb_other_steps_try(struct odb_sequence *s, const struct odb_rep
         *from = (struct odb_sample){0};
     }
     s->spent.models = ODB_MAX(s->spent.models, samples.spent.models);
+    s->spent.reference += samples.spent.reference;
     odb_target_stats_add(&s->spent.target, &samples.spent.target);
     s->spent.seconds += samples.spent.seconds;
     s->spent.processor_seconds += samples.spent.processor_seconds;

@@ -145,7 +145,7 @@ json_t *odb_sequence_json(const struct odb_sequence *s)
     bool placed = odb_sequence_diverges(s->verdict) || s->verdict == ODB_SEQUENCE_DRIFT;
     odb_sequence_headline(s, &text);
     json_t *told = json_pack(
-        "{sI,sI,ss,so,so,so,so,so,so,so,so,so,so,sI,sI,sb,so}", "n", (json_int_t)s->plan->steps,
+        "{sI,sI,ss,so,so,so,so,so,so,so,so,so,so,sI,sI,sI,sb,so}", "n", (json_int_t)s->plan->steps,
         "judged", (json_int_t)odb_forced_judged(s), "verdict", odb_sequence_word(s->verdict),
         "text", odb_json_text(odb_buf_text(&text)), "onset",
         placed ? json_integer((json_int_t)s->step) : json_null(), "output",
@@ -160,8 +160,9 @@ json_t *odb_sequence_json(const struct odb_sequence *s)
                   s->plan->model->graph->values[s->plan->inputs.items[s->carry].value].name),
         "carries", sequence_carries(s->plan), "itself", sequence_itself(&s->consistency),
         "schedule", sequence_schedule(s), "steps", sequence_steps(s), "nodes", sequence_nodes(s),
-        "other", sequence_other(s), "runs", (json_int_t)s->spent.target.runs, "loads",
-        (json_int_t)s->spent.target.loads, "stopped", (int)s->stopped, "own",
+        "other", sequence_other(s), "reference_runs", (json_int_t)s->spent.reference, "runs",
+        (json_int_t)s->spent.target.runs, "loads", (json_int_t)s->spent.target.loads, "stopped",
+        (int)s->stopped, "own",
         s->own ? json_pack("{sI,sI,sI}", "step", (json_int_t)s->own, "target",
                            (json_int_t)s->own_token, "reference", (json_int_t)s->reference_token)
                : json_null());

@@ -130,12 +130,21 @@ enum odb_status odb_sequence_check(struct odb_sequence *s, struct odb_plan *plan
     if (recorded)
         return sequence_recorded(s, recorded, hooks, err);
     ODB_TRY(odb_rollout_make(&s->rollout, plan, streams, NULL, 0, NULL, NULL, hooks, err));
+    s->spent.reference += s->rollout->steps.n + 1; /* and all at once */
     sequence_end(s, plan, streams);
     sequence_begin(s);
     sequence_sources(s);
     ODB_TRY(odb_consistency_look(&s->consistency, s->rollout, hooks, err));
     sequence_contradicts(s);
     return ODB_OK;
+}
+
+void odb_sequence_expect(const struct odb_plan *plan, size_t *reference, size_t *target)
+{
+    size_t n = plan->steps, reordered = ODB_MIN(n, (size_t)ODB_FORCED_REORDERED);
+    size_t free = odb_plan_has_carries(plan) ? n : 0;
+    *target = n + reordered + free;
+    *reference = n + 1 + 2 * n + reordered + free; /* forced in float64 as well */
 }
 
 void odb_sequence_dispose(struct odb_sequence *s)

@@ -20,6 +20,9 @@ enum odb_status odb_sequence_check(struct odb_sequence *out, struct odb_plan *pl
 enum odb_status odb_sequence_judge(struct odb_sequence *sequence,
                                    const struct odb_bisect_options *options,
                                    struct odb_error *err) ODB_MUST_USE;
+/* How often reference and target are going to run over the model, as far as that is known before:
+ * of what is wrong more is asked. */
+void odb_sequence_expect(const struct odb_plan *plan, size_t *reference, size_t *target);
 void odb_sequence_dispose(struct odb_sequence *sequence);
 
 const char *odb_sequence_word(enum odb_sequence_verdict verdict);

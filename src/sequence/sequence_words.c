@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "probe/probe.h"
 #include "sequence/constants_near.h"
 #include "sequence/forced.h"
 #include "sequence/free_run.h"
@@ -528,6 +529,18 @@ static void words_near(const struct odb_sequence *s, struct odb_buf *out)
         odb_constants_near(s->plan->model, (int64_t)odb_plan_past(s->plan, s->step + 1), out);
 }
 
+/* Of a large model, reading the weights is what a run takes. */
+static void words_passes(const struct odb_sequence *s, struct odb_buf *out)
+{
+    size_t weights = odb_probe_weights(s->plan->model->graph);
+    if (weights < ODB_SEQUENCE_LARGE || s->recorded)
+        return;
+    odb_buf_puts(out, "weights of ");
+    odb_buf_put_bytes(out, weights);
+    odb_buf_printf(out, " were read %zu times by the reference, %zu by the target\n",
+                   s->spent.reference, s->spent.target.runs);
+}
+
 void odb_sequence_put(const struct odb_sequence *s, size_t columns, struct odb_buf *out)
 {
     size_t wide = words_wide(columns);
@@ -552,6 +565,7 @@ void odb_sequence_put(const struct odb_sequence *s, size_t columns, struct odb_b
     words_text(s, out);
     words_tokens(s, out);
     words_near(s, out);
+    words_passes(s, out);
     odb_buf_puts(out, odb_buf_text(&s->evidence));
 }
 

@@ -7,6 +7,8 @@
 
 #include "sequence/sequence_found.h"
 
+#define ODB_SEQUENCE_LARGE ((size_t)64 << 20) /* bytes of weights whose reading is told */
+
 /* A sentence, without a full stop: which step, and what that means. */
 void odb_sequence_headline(const struct odb_sequence *sequence, struct odb_buf *out);
 /* Outputs by steps, the evidence, the tokens. columns: of the terminal. */

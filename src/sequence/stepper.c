@@ -17,8 +17,9 @@ struct odb_stepper {
     struct odb_trace *trace; /* owned: of the run before; the prober looks at it still */
     const char *pass;        /* borrowed */
     struct odb_answers
-        answers; /* of the options; they find nothing unless the whole pass is there */
-    bool had;    /* it is */
+        answers;  /* of the options; they find nothing unless the whole pass is there */
+    size_t walks; /* of the reference over the model */
+    bool had;     /* it is */
 };
 
 /* --- what an earlier search had ----------------------------------------------------------------
@@ -83,7 +84,7 @@ enum odb_status odb_stepper_open(struct odb_stepper **out, const struct odb_mode
     return ODB_OK;
 }
 
-void odb_stepper_close(struct odb_stepper *stepper, bool ended, struct odb_target_stats *spent)
+void odb_stepper_close(struct odb_stepper *stepper, bool ended, struct odb_samples_cost *spent)
 {
     if (!stepper)
         return;
@@ -93,7 +94,8 @@ void odb_stepper_close(struct odb_stepper *stepper, bool ended, struct odb_targe
         odb_prober_dispose(&stepper->prober);
     odb_pool_stop(stepper->pool);
     struct odb_target_stats stats = odb_pool_stats(stepper->pool);
-    odb_target_stats_add(spent, &stats);
+    odb_target_stats_add(&spent->target, &stats);
+    spent->reference += stepper->walks;
     odb_pool_close(stepper->pool);
     odb_trace_free(stepper->trace);
     free(stepper);
@@ -109,6 +111,7 @@ static enum odb_status stepper_feed(struct odb_stepper *stepper, const struct od
     how.golden_is_reference = true;
     how.reference_from = how.golden_from = NULL;
     ODB_TRY(odb_trace_make(&trace, stepper->model, feeds, &how, err));
+    stepper->walks += odb_trace_walks(trace);
     if (stepper->prober.pool)
         odb_prober_feed(&stepper->prober, feeds, trace);
     else

@@ -6,8 +6,8 @@
 #define ODB_SEQUENCE_STEPPER_H
 
 #include "bisect/bisect_options.h"
-#include "executor/transport/target.h"
 #include "run/feeds.h"
+#include "sweep/samples.h"
 
 struct odb_stepper;
 
@@ -17,8 +17,8 @@ struct odb_stepper;
 enum odb_status odb_stepper_open(struct odb_stepper **out, const struct odb_model *model,
                                  const struct odb_bisect_options *options, const char *pass,
                                  struct odb_error *err) ODB_MUST_USE;
-/* ended: all steps were run. Adds to *spent what the target did. NULL is fine. */
-void odb_stepper_close(struct odb_stepper *stepper, bool ended, struct odb_target_stats *spent);
+/* ended: all steps were run. Adds to *spent what target and reference did. NULL is fine. */
+void odb_stepper_close(struct odb_stepper *stepper, bool ended, struct odb_samples_cost *spent);
 /* One run of the whole model; outputs: [n_outputs] of the graph, refs of the caller's, NULL for one
  * that no node makes, and all on failure. what: for the journal. */
 enum odb_status odb_stepper_run(struct odb_stepper *stepper, const struct odb_feeds *feeds,

@@ -140,6 +140,7 @@ static void samples_feed(struct samples_at *at, struct odb_prober *prober, struc
 
 static void samples_leave(struct samples_at *at)
 {
+    at->all->spent.reference += at->trace ? odb_trace_walks(at->trace) : 0;
     odb_trace_free(at->trace);
     odb_feeds_free(at->feeds);
 }

@@ -29,7 +29,8 @@ struct odb_sample {
 /* What runs of samples cost beside a search. */
 struct odb_samples_cost {
     struct odb_target_stats target;
-    size_t models; /* at most, that one pass had of the target */
+    size_t models;    /* at most, that one pass had of the target */
+    size_t reference; /* runs of the reference over the model */
     double seconds, processor_seconds;
 };
 

@@ -87,6 +87,21 @@ static enum odb_status sequence_begin(struct odb_call_sequence *s,
     return status;
 }
 
+/* What a large model is going to take is said before. */
+static void sequence_forecast(const struct odb_call_sequence *s, const char *target)
+{
+    size_t weights = odb_probe_weights(s->plan->model->graph), reference, runs;
+    struct odb_buf size = ODB_BUF_INIT;
+    if (weights < ODB_SEQUENCE_LARGE || odb_executor_fixed(target))
+        return;
+    odb_sequence_expect(s->plan, &reference, &runs);
+    odb_buf_put_bytes(&size, weights);
+    fprintf(s->call->log,
+            "onnxdbg: %zu steps read weights of %s %zu times by the reference, %zu by the target\n",
+            s->plan->steps, odb_buf_text(&size), reference, runs);
+    odb_buf_dispose(&size);
+}
+
 static enum odb_status sequence_run(struct odb_call_sequence *s, struct odb_bisect_options *options,
                                     struct odb_error *err)
 {
@@ -94,8 +109,10 @@ static enum odb_status sequence_run(struct odb_call_sequence *s, struct odb_bise
     struct odb_watch watch;
     ODB_TRY(odb_call__streams(s->call, s->plan, recorded, &s->streams, err));
     odb_call__chosen_tell(s->call);
-    if (!recorded)
+    if (!recorded) {
+        sequence_forecast(s, options->target);
         ODB_TRY(sequence_begin(s, options, err));
+    }
     struct odb_bisect_options how = *options;
     how.hooks = odb_watch_begin(&watch, s->call);
     watch.cuts = true;
