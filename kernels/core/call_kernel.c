@@ -275,10 +275,15 @@ static enum odb_status run_operand(const struct odb_call *call, int i, struct od
         *out = odb_tensor_ref(t);
         return ODB_OK;
     }
-    if (call->precision == ODB_PREC_F64)
+    bool pieces = i == 1 && (call->op->flags & ODB_OP_PIECES);
+    if (call->precision == ODB_PREC_F64 && !pieces)
         return odb_tensor_cast(out, t, ODB_F64, err);
     bool disturb = run_disturbs(call, t, false) && !kept;
     bool widen = run_is_narrow(t->dtype) && (call->op->flags & ODB_OP_REAL);
+    if (pieces && !disturb && (widen || call->precision == ODB_PREC_F64)) {
+        *out = odb_tensor_ref(t);
+        return ODB_OK;
+    }
     bool plain = t->dtype == ODB_F32 || t->dtype == ODB_F64;
     if (disturb && plain && call->precision == ODB_PREC_NOISY) { /* in one go: weights are large */
         ODB_TRY(odb_tensor_new_raw(out, t->dtype, t->rank, t->dims, err));

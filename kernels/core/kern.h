@@ -110,6 +110,9 @@ enum odb_precision {
  * lets through */
 #define ODB_OP_OPEN 128u
 #define ODB_OP_LIKE 256u /* of operand 1 the element type alone counts: it stays as it is */
+/* operand 1 may be of a narrower float type than operand 0, as a matrix of weights is that
+ * arithmetic widens: the kernel does that by the piece */
+#define ODB_OP_PIECES 512u
 
 struct odb_kern;
 

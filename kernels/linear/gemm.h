@@ -14,6 +14,7 @@
  * Types: F32, F64 and the integers of 32 and 64 bits, which wrap and ignore alpha. */
 struct odb_gemm {
     enum odb_dtype dtype;
+    enum odb_dtype b_type; /* of B, where that is a narrower float type; ODB_UNDEFINED: dtype */
     bool trans_a, trans_b;
     bool accumulate;
     bool sequential; /* every sum in ascending order of k, in the element type */

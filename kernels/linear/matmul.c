@@ -53,6 +53,50 @@ static void gemm_clear(const struct odb_gemm *g)
         memset((char *)g->c + i * g->ldc * size, 0, g->n * size);
 }
 
+#define GEMM_WIDENED ((size_t)512 << 10) /* bytes of B that are widened at a time, */
+#define GEMM_WIDENED_COLS 48             /* and so many columns at least */
+
+/* A part of B in the type of the product: rows [p0, p0 + depth) of op(B), columns [j0, j0 + cols).
+ */
+static void gemm_widen(const struct odb_gemm *g, size_t p0, size_t depth, size_t j0, size_t cols,
+                       void *to)
+{
+    size_t from = odb_dtype_info(g->b_type)->bits / 8, size = odb_dtype_info(g->dtype)->bits / 8;
+    size_t lines = g->trans_b ? cols : depth, n = g->trans_b ? depth : cols;
+    size_t at = g->trans_b ? j0 * g->ldb + p0 : p0 * g->ldb + j0;
+    for (size_t i = 0; i < lines; i++)
+        odb_convert(g->dtype, (char *)to + i * n * size, g->b_type,
+                    (const char *)g->b + (at + i * g->ldb) * from, n);
+}
+
+/* The same bits as if all of B had been widened before: terms are cut where the product cuts them
+ * itself, and where it does not they stay together. */
+static bool gemm_by_pieces(const struct odb_gemm *g)
+{
+    size_t size = odb_dtype_info(g->dtype)->bits / 8;
+    bool whole = g->sequential || g->alpha != 1 || g->k < ODB_PRODUCT_DEPTH;
+    size_t depth = whole ? g->k : ODB_PRODUCT_DEPTH;
+    size_t cols = ODB_MIN(ODB_MAX(GEMM_WIDENED / (depth * size), (size_t)GEMM_WIDENED_COLS), g->n);
+    void *b = odb_work_take(depth * cols, size);
+    bool done = b != NULL;
+    for (size_t j0 = 0; j0 < g->n && done; j0 += cols)
+        for (size_t p0 = 0; p0 < g->k && done; p0 += depth) {
+            struct odb_gemm part = *g;
+            part.b_type = ODB_UNDEFINED;
+            part.n = ODB_MIN(cols, g->n - j0);
+            part.k = ODB_MIN(depth, g->k - p0);
+            gemm_widen(g, p0, part.k, j0, part.n, b);
+            part.a = (const char *)g->a + (g->trans_a ? p0 * g->lda : p0) * size;
+            part.b = b;
+            part.ldb = g->trans_b ? part.k : part.n;
+            part.c = (char *)g->c + j0 * size;
+            part.accumulate = g->accumulate || p0 > 0;
+            done = odb_gemm_run(&part);
+        }
+    odb_work_give(b);
+    return done;
+}
+
 bool odb_gemm_run(const struct odb_gemm *g)
 {
     if (g->m == 0 || g->n == 0)
@@ -62,6 +106,8 @@ bool odb_gemm_run(const struct odb_gemm *g)
             gemm_clear(g);
         return true;
     }
+    if (g->b_type != ODB_UNDEFINED)
+        return gemm_by_pieces(g);
     if (!g->sequential && odb_product_can(g))
         return odb_product_run(g, odb_product_best());
     switch (g->dtype) {
@@ -82,6 +128,7 @@ struct gemm_split {
     const struct odb_gemm *g;
     const size_t *at_a, *at_b, *at_c;
     size_t rows, cols;     /* of a block */
+    size_t b_size;         /* bytes of an element of B */
     size_t across, blocks; /* blocks in a row; in a product */
     atomic_bool failed;
 };
@@ -98,7 +145,7 @@ static void gemm_blocks(void *arg, size_t begin, size_t end)
         size_t b = (s->at_b ? s->at_b[item] : 0) + (g.trans_b ? j * g.ldb : j);
         size_t c = (s->at_c ? s->at_c[item] : 0) + i * g.ldc + j;
         g.a = (const char *)g.a + a * size;
-        g.b = (const char *)g.b + b * size;
+        g.b = (const char *)g.b + b * s->b_size;
         g.c = (char *)g.c + c * size;
         g.m = ODB_MIN(s->rows, g.m - i);
         g.n = ODB_MIN(s->cols, g.n - j);
@@ -128,6 +175,7 @@ bool odb_gemm_batch(const struct odb_gemm *g, size_t batch, const size_t *at_a, 
     double work = (double)g->m * (double)g->n * (double)g->k;
     size_t wanted = (size_t)ODB_MIN(work / GEMM_BLOCK_WORK, (double)GEMM_MAX_BLOCKS) / batch;
     struct gemm_split s = {.g = g, .at_a = at_a, .at_b = at_b, .at_c = at_c};
+    s.b_size = odb_dtype_info(g->b_type == ODB_UNDEFINED ? g->dtype : g->b_type)->bits / 8;
     s.rows = gemm_piece(g->m, wanted, GEMM_MIN_ROWS);
     size_t down = (g->m + s.rows - 1) / s.rows;
     s.cols = gemm_piece(g->n, wanted / down, GEMM_MIN_COLS);
@@ -203,11 +251,36 @@ static size_t matmul_at(const struct matmul *s, const int64_t *dims, size_t item
     return at;
 }
 
-/* Y = A B over the batch. */
-static bool matmul_product(const struct matmul *s, enum odb_dtype dtype, bool sequential,
-                           const void *a, const void *b, void *y)
+/* B as the product takes it: what is narrower than A is widened by the piece where there are few
+ * rows of A, else here, once. *out is the caller's. */
+static enum odb_status matmul_b(struct odb_kern *k, size_t rows, struct odb_tensor **out,
+                                enum odb_dtype *b_type)
+{
+    const struct odb_tensor *b = k->in[1];
+    bool narrow = b->dtype != k->in[0]->dtype;
+    *b_type = ODB_UNDEFINED;
+    if (narrow && rows > GEMM_MIN_ROWS)
+        return odb_tensor_cast(out, b, k->in[0]->dtype, k->err);
+    if (narrow)
+        *b_type = b->dtype;
+    *out = odb_tensor_ref(b);
+    return ODB_OK;
+}
+
+/* Whether operands may have these types: see ODB_OP_PIECES. */
+static bool matmul_fit(const struct odb_tensor *a, const struct odb_tensor *b)
+{
+    return a->dtype == b->dtype ||
+           (odb_dtype_is_float(a->dtype) && odb_dtype_is_float(b->dtype) &&
+            odb_dtype_info(a->dtype)->bits > odb_dtype_info(b->dtype)->bits);
+}
+
+/* Y = A B over the batch. b_type: as in struct odb_gemm. */
+static bool matmul_product(const struct matmul *s, enum odb_dtype dtype, enum odb_dtype b_type,
+                           bool sequential, const void *a, const void *b, void *y)
 {
     struct odb_gemm g = {.dtype = dtype,
+                         .b_type = b_type,
                          .sequential = sequential,
                          .m = s->m,
                          .n = s->n,
@@ -244,7 +317,7 @@ static enum odb_status matmul_infer(struct odb_kern *k)
 {
     struct matmul s;
     ODB_TRY(matmul_shape(k, k->in[0], k->in[1], &s));
-    if (k->in[0]->dtype != k->in[1]->dtype)
+    if (!matmul_fit(k->in[0], k->in[1]))
         return ODB_KERN_FAIL(k, "operands of %s have types %s and %s", k->op->name,
                              odb_dtype_info(k->in[0]->dtype)->name,
                              odb_dtype_info(k->in[1]->dtype)->name);
@@ -255,8 +328,12 @@ static enum odb_status matmul_run(struct odb_kern *k)
 {
     struct matmul s;
     ODB_TRY(matmul_shape(k, k->in[0], k->in[1], &s));
-    bool done = matmul_product(&s, k->out[0]->dtype, k->sequential, k->in[0]->data, k->in[1]->data,
+    enum odb_dtype b_type;
+    struct odb_tensor *b;
+    ODB_TRY(matmul_b(k, s.m * s.count, &b, &b_type));
+    bool done = matmul_product(&s, k->out[0]->dtype, b_type, k->sequential, k->in[0]->data, b->data,
                                k->out[0]->data);
+    odb_tensor_unref(b);
     return done ? ODB_OK : odb_kern_no_memory(k);
 }
 
@@ -268,7 +345,7 @@ static enum odb_status gemm_infer(struct odb_kern *k)
     if (a->rank != 2 || b->rank != 2)
         return ODB_KERN_FAIL(k, "Gemm multiplies matrices, not operands of rank %d and %d", a->rank,
                              b->rank);
-    if (a->dtype != b->dtype || (c && c->dtype != a->dtype))
+    if (!matmul_fit(a, b) || (c && c->dtype != a->dtype))
         return ODB_KERN_FAIL(k, "operands of Gemm have different types");
     bool ta = odb_kern_int(k, "transA", 0) != 0, tb = odb_kern_int(k, "transB", 0) != 0;
     int64_t dims[2] = {a->dims[ta], b->dims[!tb]};
@@ -319,12 +396,15 @@ static void gemm_scale_ints(struct odb_tensor *y, const struct odb_tensor *c, do
 
 static enum odb_status gemm_run(struct odb_kern *k)
 {
-    const struct odb_tensor *a = k->in[0], *b = k->in[1], *c = odb_kern_in(k, 2);
-    struct odb_tensor *y = k->out[0];
+    const struct odb_tensor *a = k->in[0], *c = odb_kern_in(k, 2);
+    struct odb_tensor *y = k->out[0], *b;
+    enum odb_dtype b_type;
+    ODB_TRY(matmul_b(k, (size_t)y->dims[0], &b, &b_type));
     bool ta = odb_kern_int(k, "transA", 0) != 0, tb = odb_kern_int(k, "transB", 0) != 0;
     double alpha = odb_kern_float(k, "alpha", 1), beta = odb_kern_float(k, "beta", 1);
     bool real = odb_dtype_is_float(y->dtype);
     struct odb_gemm g = {.dtype = y->dtype,
+                         .b_type = b_type,
                          .trans_a = ta,
                          .trans_b = tb,
                          .sequential = k->sequential,
@@ -341,7 +421,9 @@ static enum odb_status gemm_run(struct odb_kern *k)
                          .accumulate = real && c};
     if (g.accumulate)
         ODB_REAL_FN(k, y->dtype, gemm_bias)(y, c, beta);
-    if (!odb_gemm_batch(&g, 1, NULL, NULL, NULL))
+    bool done = odb_gemm_batch(&g, 1, NULL, NULL, NULL);
+    odb_tensor_unref(b);
+    if (!done)
         return odb_kern_no_memory(k);
     if (!real && (c || alpha != 1))
         gemm_scale_ints(y, c, alpha, beta);
@@ -389,7 +471,7 @@ static enum odb_status matmul_integer(struct odb_kern *k, const int in[4], const
     enum odb_status status;
     ODB_TRY_OUT(matmul_widen(k, k->in[in[0]], odb_kern_in(k, in[1]), true, &a));
     ODB_TRY_OUT(matmul_widen(k, k->in[in[2]], odb_kern_in(k, in[3]), false, &b));
-    if (!matmul_product(s, ODB_I32, k->sequential, a->data, b->data, y))
+    if (!matmul_product(s, ODB_I32, ODB_UNDEFINED, k->sequential, a->data, b->data, y))
         status = odb_kern_no_memory(k);
 out:
     odb_tensor_unref(a);
@@ -506,7 +588,7 @@ static enum odb_status matmul_float8_run(struct odb_kern *k)
     ODB_TRY_OUT(matmul_widen_float8(k, 0, 2, true, &a));
     ODB_TRY_OUT(matmul_widen_float8(k, 3, 5, false, &b));
     ODB_TRY_OUT(odb_tensor_new_raw(&sums, ODB_F64, y->rank, y->dims, k->err));
-    if (!matmul_product(&s, ODB_F64, k->sequential, a->data, b->data, sums->data)) {
+    if (!matmul_product(&s, ODB_F64, ODB_UNDEFINED, k->sequential, a->data, b->data, sums->data)) {
         status = odb_kern_no_memory(k);
         goto out;
     }
@@ -536,6 +618,7 @@ static enum odb_status matmul_quantized_any(struct odb_kern *k)
 
 #define MATMUL_TYPES                                                                               \
     (ODB_T_FLOAT | ODB_BIT(ODB_I32) | ODB_BIT(ODB_U32) | ODB_BIT(ODB_I64) | ODB_BIT(ODB_U64))
+#define MATMUL_REAL (ODB_OP_REAL | ODB_OP_MATMUL | ODB_OP_PIECES)
 #define MATMUL_BYTES (ODB_BIT(ODB_I8) | ODB_BIT(ODB_U8))
 /* sums are exact; what they are scaled by is not, and may tip a result over */
 #define MATMUL_QUANTIZED_FLAGS (ODB_OP_REAL | ODB_OP_BOUNDARY)
@@ -557,16 +640,16 @@ static const struct odb_attr_spec gemm_attrs_7[] = {{"alpha", ODB_ATTR_FLOAT, "1
 /* Later versions of these operators differ only in the types that they allow; a row takes all of
  * them from the start. */
 const struct odb_op odb_ops_matmul[] = {
-    ODB_ONNX("MatMul", 1, ODB_ARITY(2, 2), ODB_ARITY(1, 1), ODB_OP_REAL | ODB_OP_MATMUL, NULL,
-             matmul_infer, matmul_run, MATMUL_TYPES, ODB_NAMES("A,B", "Y"), ODB_HALVES(1, 13),
+    ODB_ONNX("MatMul", 1, ODB_ARITY(2, 2), ODB_ARITY(1, 1), MATMUL_REAL, NULL, matmul_infer,
+             matmul_run, MATMUL_TYPES, ODB_NAMES("A,B", "Y"), ODB_HALVES(1, 13),
              ODB_WORK(matmul, 0, 1), ODB_FUSES(" Mul Div ", " MatMul Mul Div ")),
-    ODB_ONNX("Gemm", 1, ODB_ARITY(2, 3), ODB_ARITY(1, 1), ODB_OP_REAL | ODB_OP_MATMUL, gemm_attrs_1,
-             gemm_infer, gemm_run, MATMUL_TYPES, ODB_NAMES("A,B,C", "Y"), ODB_HALVES(7, 13),
+    ODB_ONNX("Gemm", 1, ODB_ARITY(2, 3), ODB_ARITY(1, 1), MATMUL_REAL, gemm_attrs_1, gemm_infer,
+             gemm_run, MATMUL_TYPES, ODB_NAMES("A,B,C", "Y"), ODB_HALVES(7, 13),
              ODB_WORK(matmul, 0, 1, 2), ODB_HEAD("MatMul"),
              ODB_FUSES(" Add BatchNormalization Gemm Reshape ",
                        " MatMul Gemm Add BatchNormalization Transpose Reshape Flatten ")),
-    ODB_ONNX("Gemm", 7, ODB_ARITY(2, 3), ODB_ARITY(1, 1), ODB_OP_REAL | ODB_OP_MATMUL, gemm_attrs_7,
-             gemm_infer, gemm_run, MATMUL_TYPES),
+    ODB_ONNX("Gemm", 7, ODB_ARITY(2, 3), ODB_ARITY(1, 1), MATMUL_REAL, gemm_attrs_7, gemm_infer,
+             gemm_run, MATMUL_TYPES),
     ODB_ONNX("MatMulInteger", 10, ODB_ARITY(2, 4), ODB_ARITY(1, 1), ODB_OP_EXACT, NULL,
              matmul_integer_infer, matmul_integer_run, MATMUL_BYTES, MATMUL_BYTES, ODB_AS(0),
              ODB_AS(1), ODB_NAMES("A,B,a_zero_point,b_zero_point", "Y"), ODB_WORK(matmul, 0, 1),

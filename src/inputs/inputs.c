@@ -809,9 +809,10 @@ enum odb_status odb_feeds_make(struct odb_feeds **out, const struct odb_model *m
     enum odb_status status = inputs_collect(&work, err);
     if (status == ODB_OK) {
         struct odb_feeds *feeds = odb_new(struct odb_feeds);
-        feeds->items = odb_new_n(struct odb_feed, work.n + 1);
-        feeds->n = work.n;
-        feeds->warnings = odb_buf_take(&work.warnings);
+        *feeds = (struct odb_feeds){.items = odb_new_n(struct odb_feed, work.n + 1),
+                                    .n = work.n,
+                                    .warnings = odb_buf_take(&work.warnings),
+                                    .step = ODB_NO_STEP};
         for (size_t i = 0; i < work.n; i++) {
             struct odb_feed *feed = &feeds->items[i];
             feed->value = work.ports[i].value->index;

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "kernels/linear/matmul.h"
 #include "kernels/linear/product.h"
 
 struct matrices {
@@ -237,6 +238,48 @@ static void test_product__keeps_signs_of_zero(void **state)
         }
 }
 
+/* --- a narrower B ----------------------------------------------------------------------------- */
+
+/* B of a narrower type, widened by the piece, gives what it gives widened before. */
+static void product_check_narrow(enum odb_dtype dtype, enum odb_dtype narrow, size_t m, size_t n,
+                                 size_t k, uint32_t *seed)
+{
+    struct matrices t;
+    product_make(&t, dtype, m, n, k, seed);
+    t.g.sequential = product_random(seed) % 4 == 0;
+    size_t count = (t.g.trans_b ? n : k) * t.g.ldb;
+    char *b = odb_xcalloc(count * 4 + 1, 1);
+    struct odb_gemm g = t.g;
+    odb_convert(narrow, b + 1, dtype, t.g.b, count);
+    odb_convert(dtype, t.b + 1, narrow, b + 1, count);
+    g.b = b + 1;
+    g.b_type = narrow;
+    g.c = t.want + 1;
+    assert_true(odb_gemm_batch(&t.g, 1, NULL, NULL, NULL));
+    assert_true(odb_gemm_batch(&g, 1, NULL, NULL, NULL));
+    if (memcmp(t.c, t.want, t.c_count * 8 + 1) != 0)
+        fail_msg("%zux%zux%zu, trans %d %d, accumulate %d, alpha %g, sequential %d", m, n, k,
+                 g.trans_a, g.trans_b, g.accumulate, g.alpha, g.sequential);
+    free(b);
+    product_dispose(&t);
+}
+
+static void test_product__widens_by_the_piece(void **state)
+{
+    static const struct {
+        enum odb_dtype wide, narrow;
+    } types[] = {{ODB_F64, ODB_F32}, {ODB_F64, ODB_F16}, {ODB_F32, ODB_F16}, {ODB_F32, ODB_BF16}};
+    static const size_t sizes[][3] = {{1, 700, 900}, {1, 1, 1000}, {5, 50, 256}, {129, 530, 257},
+                                      {2, 300, 100}, {1, 260, 7},  {40, 1, 513}};
+    uint32_t seed = 5;
+    (void)state;
+    for (size_t i = 0; i < ODB_COUNT(types); i++)
+        for (size_t s = 0; s < ODB_COUNT(sizes); s++)
+            for (int again = 0; again < 12; again++)
+                product_check_narrow(types[i].wide, types[i].narrow, sizes[s][0], sizes[s][1],
+                                     sizes[s][2], &seed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +288,7 @@ int main(void)
         cmocka_unit_test(test_product__rows_and_columns_are_exact),
         cmocka_unit_test(test_product__long_rows_are_exact),
         cmocka_unit_test(test_product__agrees_with_blas),
+        cmocka_unit_test(test_product__widens_by_the_piece),
         cmocka_unit_test(test_product__keeps_signs_of_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
