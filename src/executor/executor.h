@@ -178,6 +178,7 @@ struct odb_executor_ops {
     void (*capabilities)(void *self, struct odb_buf *options);
     /* Adds to what is known of the loaded model, best after a run; optional. */
     enum odb_status (*account)(void *self, struct odb_account *account, struct odb_error *err);
+    bool account_loads; /* which loads the model once more */
     /* Adds how long each node took in the last run, once each, where it can tell. Optional. */
     void (*times)(void *self, struct odb_times *times);
 };
@@ -233,6 +234,8 @@ bool odb_executor_trusted(const char *spec);
 char *odb_executor_plain(const char *spec);
 /* Whether the spec's executor, and all that it wraps, has something to say of a loaded model. */
 bool odb_executor_accounts(const char *spec);
+/* Whether it loads the model again for that, as far as is known here. */
+bool odb_executor_account_loads(const char *spec);
 
 /* Whether a spec, and all that it wraps, is one that can be opened here, as far as that is known
  * before anything is started: what another machine has is not asked. ODB_E_USAGE if not. */

@@ -258,6 +258,19 @@ bool odb_executor_accounts(const char *text)
     return odb_spec_walk(text, registry_accounts, &accounts, NULL) == ODB_OK && accounts;
 }
 
+static bool registry_account_loads(const struct odb_spec *spec, void *payload)
+{
+    bool *loads = payload;
+    *loads = spec->row && spec->row->account_loads;
+    return *loads;
+}
+
+bool odb_executor_account_loads(const char *text)
+{
+    bool loads = false;
+    return odb_spec_walk(text, registry_account_loads, &loads, NULL) == ODB_OK && loads;
+}
+
 static enum odb_status executor_unknown(const struct odb_spec *spec, struct odb_error *err)
 {
     struct odb_buf kinds = ODB_BUF_INIT;

@@ -549,6 +549,7 @@ const struct odb_executor_ops odb_executor_ort = {
     .execute = ort_execute,
     .cancel = ort_cancel,
     .account = ort_account,
+    .account_loads = true,
     .release = ort_release,
     .describe = ort_describe,
 };
