@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "executor/executor.h"
 #include "reference/trace.h"
 #include "sequence/error_place.h"
 #include "sequence/forced.h"
@@ -14,6 +15,7 @@
 #include "tensor/random.h"
 
 #define FREE_SEEDS 3    /* of spoilt states */
+#define FREE_COMPILED 8 /* steps, where each length is compiled */
 #define FREE_FACTOR 3.0 /* of what they make */
 #define FREE_LEAST 1e-5 /* relative: what is off by less goes unlooked at */
 
@@ -315,9 +317,11 @@ static enum odb_status free_envelope(struct odb_sequence *s,
 enum odb_status odb_free_run(struct odb_sequence *s, const struct odb_bisect_options *options,
                              struct odb_error *err)
 {
-    bool leaves = false;
+    bool leaves = false, few = odb_executor_fixed(options->target);
     struct free_pass pass = {.sequence = s, .only = -1};
-    ODB_TRY(free_steps(&pass, s->plan->steps, options, err));
+    size_t n = few ? ODB_MIN(s->plan->steps, (size_t)FREE_COMPILED) : s->plan->steps;
+    ODB_TRY(free_steps(&pass, n, options, err));
+    s->ran_free = n;
     for (size_t k = 0; k < s->plan->steps; k++)
         leaves |= free_leaves(s, k, odb_free_error(s, k));
     return leaves ? free_envelope(s, options, err) : ODB_OK;

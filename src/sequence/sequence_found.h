@@ -89,7 +89,8 @@ struct odb_sequence {
     int carry;               /* CARRY: the input whose state it is; -1: none alone */
     struct odb_buf evidence; /* lines: what was looked at, and what it said */
     enum odb_verdict whole;  /* of the same pieces in one step; UNTESTED: it was not asked */
-    bool ran_free, reordered;
+    size_t ran_free;         /* steps that ran with the target's own state: the first ones */
+    bool reordered;
     bool unknown;    /* the target failed where it was asked, so that nothing is known there */
     bool alternates; /* every second step is wrong */
     size_t at_least, at_most; /* of the steps behind others those that take so many pieces or more,

@@ -323,7 +323,6 @@ static enum odb_status sequence_ask_more(struct odb_sequence *s,
     if (*moved || !odb_plan_has_carries(s->plan))
         return ODB_OK;
     status = odb_free_run(s, options, &why);
-    s->ran_free = status == ODB_OK;
     return sequence_excuse(s, "with its own state the target fails", status, &why, err);
 }
 

@@ -207,7 +207,7 @@ static char words_forced_mark(const struct odb_sequence *s, size_t k, size_t o)
 
 static char words_free_mark(const struct odb_sequence *s, size_t k)
 {
-    if (!s->ran_free)
+    if (k >= s->ran_free)
         return '-';
     /* A step that is wrong by itself is wrong with its own state as well. */
     bool bad = odb_forced_is_bad(s, k) && odb_free_error(s, k) > 0;
@@ -381,6 +381,9 @@ static void words_free(const struct odb_sequence *s, struct odb_buf *out)
         odb_buf_printf(out, "; with the reference's by %.3g there", words_apart(s, worst));
     if (!isnan(s->seen[worst].envelope))
         odb_buf_printf(out, "; rounding carried on makes %.3g", s->seen[worst].envelope);
+    if (s->ran_free < s->plan->steps)
+        odb_buf_printf(out, "; the first %zu steps ran so, for each length is compiled",
+                       s->ran_free);
     odb_buf_putc(out, '\n');
 }
 
