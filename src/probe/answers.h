@@ -44,8 +44,8 @@ struct odb_answers {
     /* It is going to be asked; once this returns that is known whatever happens. node: that it is
      * about, or ODB_NO_NODE. */
     void (*begin)(void *payload, const char *key, const char *what, int node);
-    /* It was answered; known is borrowed for the call. */
-    void (*keep)(void *payload, const char *key, const struct odb_answered *known);
+    /* It was answered; known is borrowed for the call. False: the values were not kept. */
+    bool (*keep)(void *payload, const char *key, const struct odb_answered *known);
     /* It was given up, without an answer that counts, and is as if it had not been begun. */
     void (*forget)(void *payload, const char *key);
     void *payload;

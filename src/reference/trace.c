@@ -573,7 +573,7 @@ enum odb_status odb_trace__make_own(struct odb_trace **out, const struct odb_mod
     ODB_TRY_OUT(
         odb_trace__walk(&run, options->reference, options->seed, false, trace_after_ref, err));
     trace_mark_dynamic(trace);
-    if (trace->only)
+    if (trace->only || options->no_golden)
         goto out;
     run.values = trace->golden;
     run.took = NULL;

@@ -119,6 +119,7 @@ struct odb_trace_options {
                                                  CPU, in the precisions below */
     const bool *only;         /* [n_nodes] that are run; borrowed until the trace is made, by
                                  odb_reference_up_to(); NULL: all */
+    bool no_golden;           /* the reference alone is wanted: nothing can be judged by it */
     bool golden_is_reference; /* errors are measured from the reference as it is */
     enum odb_precision reference, golden;
     enum odb_precision expect;             /* NATIVE: none */

@@ -15,7 +15,7 @@
 #include "tensor/random.h"
 
 #define FREE_SEEDS 3    /* of spoilt states */
-#define FREE_COMPILED 8 /* steps, where each length is compiled */
+#define FREE_COMPILED 8 /* sets of shapes, where each is compiled */
 #define FREE_FACTOR 3.0 /* of what they make */
 #define FREE_LEAST 1e-5 /* relative: what is off by less goes unlooked at */
 
@@ -314,12 +314,39 @@ static enum odb_status free_envelope(struct odb_sequence *s,
     return ODB_OK;
 }
 
+static bool free_same_shapes(const struct odb_sequence *s, size_t a, size_t b)
+{
+    const struct odb_sequence_step *x = &s->rollout->steps.items[a];
+    const struct odb_sequence_step *y = &s->rollout->steps.items[b];
+    bool same = true;
+    for (size_t i = 0; i < s->plan->inputs.n && same; i++)
+        same = odb_tensor_same_shape(x->in[i], y->in[i]);
+    return same;
+}
+
+/* How many of the first steps have no more than so many sets of shapes, each of which is compiled.
+ */
+static size_t free_reach(const struct odb_sequence *s)
+{
+    size_t kinds[FREE_COMPILED], n = 0;
+    for (size_t k = 0; k < s->plan->steps; k++) {
+        size_t i = 0;
+        while (i < n && !free_same_shapes(s, kinds[i], k))
+            i++;
+        if (i == FREE_COMPILED)
+            return k;
+        if (i == n)
+            kinds[n++] = k;
+    }
+    return s->plan->steps;
+}
+
 enum odb_status odb_free_run(struct odb_sequence *s, const struct odb_bisect_options *options,
                              struct odb_error *err)
 {
     bool leaves = false, few = odb_executor_fixed(options->target);
     struct free_pass pass = {.sequence = s, .only = -1};
-    size_t n = few ? ODB_MIN(s->plan->steps, (size_t)FREE_COMPILED) : s->plan->steps;
+    size_t n = few ? free_reach(s) : s->plan->steps;
     ODB_TRY(free_steps(&pass, n, options, err));
     s->ran_free = n;
     for (size_t k = 0; k < s->plan->steps; k++)

@@ -105,9 +105,12 @@ static enum odb_status sequence_recorded(struct odb_sequence *s, struct odb_reco
     sequence_sources(s);
     ODB_TRY(odb_recorded_steps_read(steps, s->plan, hooks, err));
     ODB_TRY(odb_schedule_check(&s->schedule, s->plan, s->streams, steps, err));
-    if (s->schedule.input < 0)
-        return odb_rollout_make(&s->rollout, s->plan, s->streams, NULL, 0, odb_schedule_fed, steps,
-                                hooks, err);
+    if (s->schedule.input < 0) {
+        ODB_TRY(odb_rollout_make(&s->rollout, s->plan, s->streams, NULL, 0, odb_schedule_fed, steps,
+                                 hooks, err));
+        s->spent.reference += s->rollout->steps.n;
+        return ODB_OK;
+    }
     s->verdict = ODB_SEQUENCE_SCHEDULE;
     s->step = s->schedule.step;
     if (s->plan->inputs.items[s->schedule.input].move == ODB_MOVE_CARRY)
@@ -130,11 +133,12 @@ enum odb_status odb_sequence_check(struct odb_sequence *s, struct odb_plan *plan
     if (recorded)
         return sequence_recorded(s, recorded, hooks, err);
     ODB_TRY(odb_rollout_make(&s->rollout, plan, streams, NULL, 0, NULL, NULL, hooks, err));
-    s->spent.reference += s->rollout->steps.n + 1; /* and all at once */
+    s->spent.reference += s->rollout->steps.n;
     sequence_end(s, plan, streams);
     sequence_begin(s);
     sequence_sources(s);
     ODB_TRY(odb_consistency_look(&s->consistency, s->rollout, hooks, err));
+    s->spent.reference += s->consistency.ran;
     sequence_contradicts(s);
     return ODB_OK;
 }
@@ -294,7 +298,7 @@ static void sequence_note_gaps(struct odb_sequence *s)
             first = gaps ? first : k;
             output = gaps++ ? output : o;
         }
-    const char *name = graph->values[graph->outputs[output]].name;
+    const char *name = gaps ? graph->values[graph->outputs[output]].name : "";
     if (gaps == 1)
         odb_buf_printf(&s->evidence, "output %s of step %zu was not judged\n", name, first);
     else if (gaps)

@@ -394,7 +394,7 @@ static void words_decibels(const struct odb_sequence *s, size_t o, bool free_run
 {
     double signal = 0, noise = 0;
     size_t steps = 0, odd = 0;
-    for (size_t k = 0; k < s->plan->steps; k++) {
+    for (size_t k = 0; k < (free_run ? s->ran_free : s->plan->steps); k++) {
         const struct odb_step_output *step = &s->seen[k].outputs[o];
         double off = free_run ? step->free_power : step->noise_power;
         bool known = isfinite(step->power) && isfinite(off);
@@ -447,7 +447,9 @@ static void words_own(const struct odb_sequence *s, struct odb_buf *out)
                        "the reference's takes %lld, and is given that\n",
                        s->own, (long long)s->own_token, (long long)s->reference_token);
     else if (s->ran_free && s->plan->own_tokens)
-        odb_buf_puts(out, "with its own tokens the target goes the reference's way\n");
+        odb_buf_printf(out,
+                       "with its own tokens the target goes the reference's way in %zu steps\n",
+                       s->ran_free);
 }
 
 /* The tokens of all steps in a line: how far the target's probabilities are off, and what they

@@ -14,12 +14,13 @@ struct odb_stepper {
     const struct odb_bisect_options *options;
     struct odb_pool *pool; /* owned */
     struct odb_prober prober;
-    struct odb_trace *trace; /* owned: of the run before; the prober looks at it still */
-    const char *pass;        /* borrowed */
-    struct odb_answers
-        answers;  /* of the options; they find nothing unless the whole pass is there */
-    size_t walks; /* of the reference over the model */
-    bool had;     /* it is */
+    struct odb_trace *trace;        /* owned: of the run before; the prober looks at it still */
+    const char *pass;               /* borrowed */
+    const struct odb_answers *kept; /* borrowed: those of the options; NULL: none are kept */
+    struct odb_answers answers;     /* the same as this pass has them */
+    size_t walks;                   /* of the reference over the model */
+    bool had;                       /* an earlier search has all of the pass */
+    bool lacks;                     /* something of this one was too large to be kept */
 };
 
 /* --- what an earlier search had ----------------------------------------------------------------
@@ -30,37 +31,63 @@ static void stepper_mark(const struct odb_stepper *stepper, char key[ODB_ANSWERS
     snprintf(key, ODB_ANSWERS_KEY, ODB_ANSWERS_RETRIED "%s", stepper->pass);
 }
 
-static bool stepper_finds_nothing(void *payload, const char *key, struct odb_answered *out)
+/* Of a pass that did not come to its end, only what took the machine down is an answer. */
+static bool stepper_find(void *payload, const char *key, struct odb_answered *out)
 {
-    (void)payload, (void)key, (void)out;
+    const struct odb_stepper *stepper = payload;
+    if (!stepper->kept->find(stepper->kept->payload, key, out))
+        return false;
+    if (stepper->had || (out->status == ODB_E_CRASH && strstr(out->err.what, ODB_ANSWERS_MACHINE)))
+        return true;
+    odb_answered_dispose(out);
+    *out = (struct odb_answered){0};
     return false;
+}
+
+static void stepper_begin(void *payload, const char *key, const char *what, int node)
+{
+    const struct odb_stepper *stepper = payload;
+    stepper->kept->begin(stepper->kept->payload, key, what, node);
+}
+
+static bool stepper_keep(void *payload, const char *key, const struct odb_answered *known)
+{
+    struct odb_stepper *stepper = payload;
+    bool kept = stepper->kept->keep(stepper->kept->payload, key, known);
+    stepper->lacks |= !kept;
+    return kept;
+}
+
+static void stepper_forget(void *payload, const char *key)
+{
+    const struct odb_stepper *stepper = payload;
+    stepper->kept->forget(stepper->kept->payload, key);
 }
 
 static void stepper_recall(struct odb_stepper *stepper)
 {
     struct odb_answered mark = {0};
     char key[ODB_ANSWERS_KEY];
-    if (!stepper->options->answers)
+    stepper->kept = stepper->options->answers;
+    if (!stepper->kept)
         return;
-    stepper->answers = *stepper->options->answers;
+    stepper->answers = (struct odb_answers){stepper_find,   stepper_begin, stepper_keep,
+                                            stepper_forget, stepper,       stepper->kept->n};
     stepper_mark(stepper, key);
-    stepper->had = stepper->answers.find(stepper->answers.payload, key, &mark);
+    stepper->had = stepper->kept->find(stepper->kept->payload, key, &mark);
     odb_answered_dispose(&mark);
-    if (!stepper->had)
-        stepper->answers.find = stepper_finds_nothing;
 }
 
-/* The mark is an answer that says no more than that it is there. */
+/* The mark is an answer that says no more than that all others of the pass are there. */
 static void stepper_remember(const struct odb_stepper *stepper)
 {
-    const struct odb_answers *answers = &stepper->answers;
     struct odb_answered mark = {.status = ODB_SKIPPED, .err = ODB_ERROR_INIT};
     char key[ODB_ANSWERS_KEY];
-    if (!stepper->options->answers || stepper->had)
+    if (!stepper->kept || stepper->had || stepper->lacks)
         return;
     stepper_mark(stepper, key);
-    answers->begin(answers->payload, key, stepper->pass, ODB_NO_NODE);
-    answers->keep(answers->payload, key, &mark);
+    stepper->kept->begin(stepper->kept->payload, key, stepper->pass, ODB_NO_NODE);
+    stepper->kept->keep(stepper->kept->payload, key, &mark);
 }
 
 /* --- running -----------------------------------------------------------------------------------
@@ -108,7 +135,7 @@ static enum odb_status stepper_feed(struct odb_stepper *stepper, const struct od
     struct odb_trace_options how;
     struct odb_trace *trace;
     ODB_TRY(odb_bisect_trace_options(stepper->options, &how, err));
-    how.golden_is_reference = true;
+    how.no_golden = true;
     how.reference_from = how.golden_from = NULL;
     ODB_TRY(odb_trace_make(&trace, stepper->model, feeds, &how, err));
     stepper->walks += odb_trace_walks(trace);
@@ -118,7 +145,7 @@ static enum odb_status stepper_feed(struct odb_stepper *stepper, const struct od
         odb_prober_init(&stepper->prober, stepper->model, feeds, trace, stepper->pool,
                         stepper->options->hooks);
     stepper->prober.reshapes = stepper->prober.retries = true;
-    stepper->prober.answers = stepper->options->answers ? &stepper->answers : NULL;
+    stepper->prober.answers = stepper->kept ? &stepper->answers : NULL;
     stepper->prober.scope = stepper->pass;
     odb_trace_free(stepper->trace);
     stepper->trace = trace;

@@ -58,17 +58,18 @@ static void memory_begin(void *payload, const char *key, const char *what, int n
     (void)payload, (void)key, (void)what, (void)node; /* what is lost with it needs no notes */
 }
 
-static void memory_keep(void *payload, const char *key, const struct odb_answered *known)
+static bool memory_keep(void *payload, const char *key, const struct odb_answered *known)
 {
     struct odb_memory *memory = payload;
     struct odb_answered copy;
     size_t bytes = known->outputs ? odb_answers_bytes(known->outputs, known->n) : 0;
     if (bytes > ODB_ANSWERS_BYTES || memory->bytes + bytes > MEMORY_BYTES ||
         !odb_map_add(memory->index, key, memory->answers.n))
-        return;
+        return false;
     memory_copy(&copy, known);
     odb_push(&memory->answers, copy);
     memory->bytes += bytes;
+    return true;
 }
 
 static void memory_forget(void *payload, const char *key)

@@ -369,6 +369,8 @@ void odb_session_refeed_take(struct odb_session *session, struct odb_feeds *feed
 {
     odb_session__close_walk(session);
     odb_session_lock(session);
+    if (session->feeds) /* what was put aside was found with these */
+        odb_session__unshelve(session, NULL);
     session_refeed(session, feeds);
     odb_session_unlock(session);
     odb_session_wake(session);

@@ -406,14 +406,17 @@ static bool answers_decode(const char *bytes, size_t size, struct odb_answered *
     return answers_decode_steps(bytes, size, out);
 }
 
+/* *kept: with its values, where it has any. */
 static enum odb_status answers_update(struct odb_store *store, const char *key,
-                                      const struct odb_answered *known, struct odb_error *err)
+                                      const struct odb_answered *known, bool *kept,
+                                      struct odb_error *err)
 {
     struct odb_buf values = ODB_BUF_INIT;
     sqlite3_stmt *stmt;
     size_t most = ODB_MIN(ODB_ANSWERS_BYTES, store->room);
     bool had = known->outputs && odb_answers_bytes(known->outputs, known->n) <= most &&
                answers_encode(known, &values);
+    *kept = had || !known->outputs;
     if (store->room != SIZE_MAX) /* else there is no bound */
         store->room -= ODB_MIN(values.len, store->room);
     enum odb_status status =
@@ -439,12 +442,14 @@ static enum odb_status answers_update(struct odb_store *store, const char *key,
     return status;
 }
 
-static void answers_keep(void *payload, const char *key, const struct odb_answered *known)
+static bool answers_keep(void *payload, const char *key, const struct odb_answered *known)
 {
     struct odb_store *store = payload;
+    bool kept = false;
     ODB_STORE_HOLD(store);
     if (store->failed == ODB_OK && store->search)
-        store->failed = answers_update(store, key, known, &store->failure);
+        store->failed = answers_update(store, key, known, &kept, &store->failure);
+    return kept && store->failed == ODB_OK;
 }
 
 static void answers_forget(void *payload, const char *key)

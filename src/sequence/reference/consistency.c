@@ -182,6 +182,7 @@ enum odb_status odb_consistency_look(struct odb_consistency *out, const struct o
         out->why = odb_xasprintf("all %zu pieces in one step cannot be run: %s", total, why.what);
         return ODB_OK;
     }
+    out->ran = true;
     for (size_t o = 0; o < steps->plan->model->graph->n_outputs && status == ODB_OK; o++)
         status = consistency_output(out, steps, whole, o, err);
     out->asked = out->compared > 0;

@@ -12,6 +12,7 @@
 struct odb_consistency {
     bool asked;      /* there was something to compare */
     char *why;       /* owned: why there was not; NULL: there was */
+    bool ran;        /* all pieces ran at once */
     bool exact;      /* bit for bit */
     bool broken;     /* off by more than rounding does */
     bool padded;     /* of places that fill up rows of the batch nothing was compared */

@@ -293,7 +293,7 @@ static void rollout_watch(struct odb_rollout *r, size_t at, bool keep)
     struct odb_sequence_step *step = &r->steps.items[at];
     for (size_t o = 0; o < plan->model->graph->n_outputs; o++) {
         int i = odb_plan_carrier(plan, o);
-        if (!rollout_appends(r, i) || r->broken_input == i)
+        if (!rollout_appends(r, i) || r->broken[i])
             continue;
         const struct odb_tensor *was = step->in[i], *is = step->out[o];
         int axis = plan->inputs.items[i].axis;
@@ -305,23 +305,25 @@ static void rollout_watch(struct odb_rollout *r, size_t at, bool keep)
             continue;
         }
         r->slides[i] = fits && has < had + (int64_t)step->pieces;
-        if (!r->slides[i] && r->broken_input < 0) {
+        r->broken[i] = !r->slides[i];
+        if (r->broken[i] && r->broken_input < 0) {
             r->broken_input = i;
             r->broken_step = at;
         }
     }
 }
 
-/* What a step has alone may go to disk. A state that grows stays: the next step takes its place. */
+/* What a step has alone may go to disk. A state that grows stays where the next step takes its
+ * place; keep: none does. */
 static enum odb_status rollout_spill(const struct odb_rollout *r, struct odb_sequence_step *step,
-                                     struct odb_error *err)
+                                     bool keep, struct odb_error *err)
 {
     const struct odb_graph *graph = r->plan->model->graph;
     for (size_t i = 0; i < r->plan->inputs.n; i++)
         if (r->plan->inputs.items[i].move != ODB_MOVE_CARRY)
             ODB_TRY(odb_spill_take(r->spill, &step->in[i], err));
     for (size_t o = 0; o < graph->n_outputs; o++)
-        if (!rollout_appends(r, odb_plan_carrier(r->plan, o)))
+        if (keep || !rollout_appends(r, odb_plan_carrier(r->plan, o)))
             ODB_TRY(odb_spill_take(r->spill, &step->out[o], err));
     odb_spill_drop(r->spill);
     return ODB_OK;
@@ -344,7 +346,7 @@ static enum odb_status rollout_step(struct rollout_run *run, size_t at, size_t p
     if (status == ODB_OK)
         status = rollout_execute(run, &step, hooks, err);
     if (status == ODB_OK)
-        status = rollout_spill(r, &step, err);
+        status = rollout_spill(r, &step, change != NULL, err);
     if (status != ODB_OK) {
         odb_step_dispose(&step, plan->inputs.n, plan->model->graph->n_outputs);
         return status;
@@ -365,6 +367,7 @@ enum odb_status odb_rollout_make(struct odb_rollout **out, const struct odb_plan
     *r = (struct odb_rollout){.plan = plan, .streams = streams, .broken_input = -1};
     r->grown = odb_new_n(struct odb_tensor *, plan->inputs.n + 1);
     r->slides = odb_new_n(bool, plan->inputs.n + 1);
+    r->broken = odb_new_n(bool, plan->inputs.n + 1);
     r->spill = odb_spill_new(odb_memory_budget(hooks->budget).steps);
     enum odb_status status = odb_cpu_new(&run.cpu, plan->model, err);
     odb_hooks_phase(hooks, "steps on the reference", steps);
@@ -396,6 +399,7 @@ void odb_rollout_free(struct odb_rollout *r)
     odb_spill_free(r->spill);
     free(r->grown);
     free(r->slides);
+    free(r->broken);
     free(r->steps.items);
     free(r);
 }

@@ -27,6 +27,7 @@ struct odb_rollout {
     struct odb_spill *spill;   /* owned */
     bool *slides;              /* owned; [plan->inputs.n] a carry that grew to a length, and from
                                   then on loses as much as it takes */
+    bool *broken;              /* owned; [plan->inputs.n] a carry that appends and does not */
     int broken_input;          /* a carry that appends and does not, first in this step; else -1 */
     size_t broken_step;
     bool stopped; /* the plan's formula held after the last of the steps */

@@ -420,15 +420,12 @@ static enum odb_status bisect_command(struct odb_command_call *call, struct bise
                                       struct odb_bisect_options options, struct odb_error *err)
 {
     struct odb_call_samples *samples = &ways->samples;
-    const char *json = odb_call_option(call, ODB_OPTION_JSON_FILE);
     struct odb_session *session = call->session;
     struct odb_report *report = NULL;
     const struct odb_feeds *feeds;
     struct odb_watch watch;
     struct odb_error late = ODB_ERROR_INIT;
     enum odb_status status;
-    if (json)
-        ODB_TRY(odb_call__spare_model(call, json, err));
     ODB_TRY(odb_call__feeds(call, &feeds, err));
     options.prove = odb_call_option(call, ODB_OPTION_PROVE) != NULL;
     if (ways->sequence.begun) /* with the step that it came to */
@@ -502,7 +499,10 @@ enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_er
 {
     struct bisect_ways ways = {0};
     struct odb_bisect_options options;
+    const char *json = odb_call_option(call, ODB_OPTION_JSON_FILE);
     ODB_TRY(odb_call__search_options(call, &options, err));
+    if (json)
+        ODB_TRY(odb_call__spare_model(call, json, err));
     enum odb_status status = odb_call__sequence(call, &ways.sequence, &options, err);
     if (status == ODB_OK && !ways.sequence.given) /* whose steps have the sets of inputs */
         status = odb_call__samples(call, &ways.samples, &options, err);

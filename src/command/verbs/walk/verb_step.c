@@ -373,6 +373,9 @@ static enum odb_status step_enter_step(struct step *s, long step, struct odb_err
     struct odb_walk *walk;
     char text[24];
     ODB_TRY(odb_rollout_feeds(&feeds, s->steps.rollout, (size_t)step, err));
+    if (s->session->report)
+        odb_buf_printf(&s->notes, "what the search found was of step %ld, and is put away\n",
+                       step_of_sequence(s));
     odb_call__feed_take(s->call, feeds);
     snprintf(text, sizeof text, "%ld", step);
     odb_call__take_option(s->call, ODB_OPTION_AT_STEP, text);
@@ -386,7 +389,8 @@ static enum odb_status step_on(struct step *s, bool *on, struct odb_error *err)
     struct odb_plan *plan;
     size_t at;
     *on = false;
-    if (step_of_sequence(s) == ODB_NO_STEP || !odb_call__plan_given(s->call))
+    if (step_of_sequence(s) == ODB_NO_STEP || !odb_call__plan_given(s->call) ||
+        odb_executor_recorded(s->options.target)) /* of one step */
         return ODB_OK;
     if (!s->steps.rollout) {
         ODB_TRY(odb_call__plan(s->call, NULL, &plan, err));
