@@ -41,6 +41,7 @@ int main(int argc, char **argv)
     main_catch(SIGHUP);
     main_catch(SIGQUIT);
     odb_ending_catch();
+    odb_ending_with_parent();
     odb_mapping_watch();
     odb_mem_keep_pages();
     return odb_command_main(argc, argv, stdout, stderr, ui_main);

@@ -27,7 +27,8 @@
       steps)                                                                                       \
     X(ISOLATED, isolated, "every node alone on the target, fed with the reference's values", NONE, \
       alone)                                                                                       \
-    X(EACH, each, "one submodel per node, in order: what scripts do", NONE, nodes)
+    X(EACH, each, "one submodel per node, in order: what scripts do", NONE, nodes)                 \
+    X(PLAIN, plain, "no search: is an output of the model as it is off?", NONE, nothing)
 
 #define ODB_STRATEGY_CHOICE(name, word, ...) "|" #word
 #define ODB_STRATEGIES (ODB_STRATEGY_LIST(ODB_STRATEGY_CHOICE) + 1)

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "executor/groups.h"
+#include "model/text/model_text.h"
 #include "run/feeds.h"
 #include "report/explained.h"
 #include "report/json.h"
@@ -230,10 +231,43 @@ static json_t *report_together(const struct odb_culprit *culprit)
                                : json_null();
 }
 
+/* Those that the model sets, as ONNX's textual syntax has them. */
+static json_t *report_attributes(const struct odb_node *node)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < node->attrs.n; i++) {
+        struct odb_buf text = ODB_BUF_INIT;
+        odb_buf_printf(&text, "%s = ", node->attrs.items[i].name);
+        odb_attr_text(&node->attrs.items[i], &text);
+        json_array_append_new(list, odb_json_text(odb_buf_text(&text)));
+        odb_buf_dispose(&text);
+    }
+    return list;
+}
+
+/* Of the inputs, as declared or inferred; null: not known, or left out. */
+static json_t *report_types(const struct odb_graph *graph, const struct odb_node *node)
+{
+    json_t *types = json_array();
+    for (int i = 0; i < node->n_in; i++) {
+        const struct odb_value *value = node->in[i] < 0 ? NULL : &graph->values[node->in[i]];
+        enum odb_dtype dtype = !value              ? ODB_UNDEFINED
+                               : value->type.known ? value->type.dtype
+                               : value->init       ? value->init->dtype
+                                                   : ODB_UNDEFINED;
+        json_array_append_new(types, dtype == ODB_UNDEFINED
+                                         ? json_null()
+                                         : odb_json_text(odb_dtype_info(dtype)->name));
+    }
+    return types;
+}
+
 json_t *odb_report_culprit_json(const struct odb_report *report, const struct odb_culprit *culprit)
 {
     const struct odb_node *node = &report->model->graph->nodes[culprit->node];
     json_t *object = odb_json_node(culprit->node, node->name, node->op_type, node->domain);
+    report_set(object, "attributes", report_attributes(node));
+    report_set(object, "types", report_types(report->model->graph, node));
     report_set(object, "value", odb_report_value_key(report, culprit->value));
     report_set(object, "path", odb_json_text(culprit->path ? culprit->path : ""));
     report_set(object, "inside", report_inside(culprit->inside));

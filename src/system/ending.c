@@ -4,8 +4,12 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/time.h>
+#include <unistd.h>
 
+#include "base/mem.h"
 #include "system/temporary.h"
 
 enum { ENDING_US = 800000 }; /* of the second that a process may take */
@@ -29,6 +33,26 @@ void odb_ending_catch(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGALRM, &action, NULL);
     atomic_store(&ending_signal, -1);
+}
+
+#define ENDING_PARENT "ONNXDBG_WITH_PARENT"
+
+void odb_ending_pass_on(void)
+{
+    char *pid = odb_xasprintf("%ld", (long)getpid());
+    setenv(ENDING_PARENT, pid, 1);
+    free(pid);
+}
+
+void odb_ending_with_parent(void)
+{
+    const char *parent = getenv(ENDING_PARENT);
+    if (!parent)
+        return;
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (strtol(parent, NULL, 10) != (long)getppid()) /* it is gone, or this is no child of it */
+        prctl(PR_SET_PDEATHSIG, 0);
+    unsetenv(ENDING_PARENT);
 }
 
 void odb_ending_begin(int number)

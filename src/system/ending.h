@@ -14,4 +14,9 @@ void odb_ending_catch(void);
  * odb_ending_catch() has not been called. */
 void odb_ending_begin(int number);
 
+/* Processes that this one starts from now on, and that call the other function, are asked to end
+ * (SIGTERM) when this one, or its thread that calls, is gone, however that ended. */
+void odb_ending_pass_on(void);
+void odb_ending_with_parent(void);
+
 #endif

@@ -112,6 +112,8 @@ def prepare(page, folder, environ):
     name = os.path.basename(page)
     if name == "onnxdbg-against.7":
         make("cp model.onnx fast.onnx")
+    elif name == "onnxdbg-fleet.1":
+        make("mkdir models && cp model.onnx models/demo.onnx")
     elif name in ("onnxdbg-compare.1", "onnxdbg-compare.7"):
         make("mkdir -p ort_dump golden")
         make(f"onnxdbg run model.onnx --target '{FAULT}' --save ort_dump/outputs")

@@ -32,6 +32,9 @@ struct forecast forecast_nodes(const struct search_case *c, const struct finding
 struct forecast forecast_alone(const struct search_case *c, const struct findings *f,
                                size_t batches);
 
+struct forecast forecast_nothing(const struct search_case *c, const struct findings *f,
+                                 size_t batches);
+
 /* A step that costs nothing: the search goes on by this strategy (a name, static), and why. Writes
  * the forecast to the report, and reports it to the hooks. */
 void forecast_turn(struct findings *f, const char *strategy, struct forecast forecast,

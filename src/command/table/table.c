@@ -115,6 +115,7 @@ static const struct odb_arg args_setting[] = {
     TAKES("SETTING", OPTION), TAKES("VALUE", SETTING), {0}};
 static const struct odb_arg args_shell[] = {NEEDS("SHELL", ENUM, .range = "bash|zsh|fish"), {0}};
 static const struct odb_arg args_report[] = {NEEDS("FILE", PATH), {0}};
+static const struct odb_arg args_fleet[] = {NEEDS("MODELS", PATH), {0}};
 static const struct odb_arg args_page[] = {TAKES("PAGE", COMMAND), {0}};
 static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
 
@@ -272,6 +273,32 @@ static const struct odb_command command_table[] = {
         .example = "onnxdbg suspects model.onnx --target ort --samples 50",
         .flags = ODB_COMMAND_LONG | BOTH,
         .exec = odb_command__suspects,
+    },
+    {
+        .name = "fleet",
+        .group = "find the fault",
+        .args = args_fleet,
+        .options = OPTIONS(OPTS_SEARCH, OPTS_STRATEGY, ODB_OPTION_NO_CHECKS, ODB_OPTION_NO_ENTER,
+                           ODB_OPTION_NO_EXPLAIN, ODB_OPTION_STRICT, ODB_OPTION_BUDGET,
+                           ODB_OPTION_COMPILES, ODB_OPTION_JOBS, ODB_OPTION_FLEET, ODB_OPTION_SINCE,
+                           ODB_OPTION_GATE, ODB_OPTION_NO_REPROS, ODB_OPTION_REPORT_FILE,
+                           ODB_OPTION_JSON_FILE),
+        .help = "search many models, and say what their failures have in common",
+        .text = "Asks the target for all models below a folder (files that end in .onnx), or for "
+                "those that a file lists, one in a line. First every model runs as it is, the "
+                "smallest first; those that fail are then searched, the quickest first. Failures "
+                "of one operator that one variant explains, operators that are refused, and "
+                "equal messages are causes, those first that keep most models from passing; of "
+                "each the smallest model that has it is minimised. Every model is asked by a "
+                "process of its own, with a time limit if the target's spec has one. Results are "
+                "in one file, beside it in a folder of its name the sessions and what was "
+                "minimised; the same command goes on where it was stopped or killed. Given such "
+                "a file alone, it shows what is in it. With --since, what has changed since "
+                "another run. Options are those of `bisect`, for every model. See "
+                "onnxdbg-fleet(7).",
+        .example = "onnxdbg fleet models --target ort -o today.md",
+        .flags = ODB_COMMAND_SHELL,
+        .exec = odb_command__fleet,
     },
     {
         .name = "export",

@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "report/json.h"
+#include "report/marked_up.h"
 #include "report/outcome.h"
 #include "report/report.h"
 #include "report_page.h"
@@ -143,46 +144,15 @@ void odb_publish_csv(const json_t *report, struct odb_buf *out)
 
 /* --- JUnit ------------------------------------------------------------------------------------ */
 
-/* Text in XML 1.0, which has no control characters, in an attribute as well. */
-static void publish_xml(struct odb_buf *out, const char *text)
-{
-    struct odb_buf shown = ODB_BUF_INIT;
-    for (const char *end; *text; text = *end ? end + 1 : end) { /* lines stay lines */
-        end = text + strcspn(text, "\n");
-        char *line = odb_xstrndup(text, (size_t)(end - text));
-        odb_buf_put_shown(&shown, line);
-        odb_buf_puts(&shown, *end ? "\n" : "");
-        free(line);
-    }
-    for (const char *p = odb_buf_text(&shown); *p; p++)
-        switch (*p) {
-        case '&':
-            odb_buf_puts(out, "&amp;");
-            break;
-        case '<':
-            odb_buf_puts(out, "&lt;");
-            break;
-        case '>':
-            odb_buf_puts(out, "&gt;");
-            break;
-        case '"':
-            odb_buf_puts(out, "&quot;");
-            break;
-        default:
-            odb_buf_putc(out, *p);
-        }
-    odb_buf_dispose(&shown);
-}
-
 /* seconds: what has them; NULL: no time of its own, for values are judged in the runs that the
  * outputs take. */
 static void publish_case(struct odb_buf *out, const char *class, const char *name,
                          const json_t *seconds)
 {
     odb_buf_puts(out, "  <testcase classname=\"");
-    publish_xml(out, class);
+    odb_put_xml(out, class);
     odb_buf_puts(out, "\" name=\"");
-    publish_xml(out, name);
+    odb_put_xml(out, name);
     odb_buf_puts(out, "\" time=\"");
     if (seconds)
         publish_number(seconds, "seconds", out);
@@ -196,11 +166,11 @@ static void publish_failure(struct odb_buf *out, const char *element, const char
                             const char *message, const char *text)
 {
     odb_buf_printf(out, "<%s type=\"", element);
-    publish_xml(out, type);
+    odb_put_xml(out, type);
     odb_buf_puts(out, "\" message=\"");
-    publish_xml(out, message);
+    odb_put_xml(out, message);
     odb_buf_puts(out, "\">");
-    publish_xml(out, text);
+    odb_put_xml(out, text);
     odb_buf_printf(out, "</%s>", element);
 }
 
@@ -235,7 +205,7 @@ static void publish_value_case(const struct publish *p, const json_t *value, str
                  NULL);
     if (publish_result(p, value) == PUBLISH_SKIPPED) {
         odb_buf_puts(out, "<skipped message=\"");
-        publish_xml(out, publish_text(value, "verdict"));
+        odb_put_xml(out, publish_text(value, "verdict"));
         odb_buf_puts(out, "\"/>");
     } else if ((culprit = publish_culprit(p, value))) {
         publish_failure(out, "failure", publish_text(culprit, "kind"), "culprit",
@@ -259,7 +229,7 @@ static void publish_counts(const json_t *report, const char *element,
     for (int i = 0; i < PUBLISH_RESULTS; i++)
         all += n[i];
     odb_buf_printf(out, "<%s name=\"", element);
-    publish_xml(out, publish_text(json_object_get(report, "model"), "path"));
+    odb_put_xml(out, publish_text(json_object_get(report, "model"), "path"));
     odb_buf_printf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"",
                    all, n[PUBLISH_FAILED], n[PUBLISH_UNKNOWN], n[PUBLISH_SKIPPED]);
     publish_number(report, "seconds", out);
@@ -304,31 +274,12 @@ void odb_publish_junit(const json_t *report, struct odb_buf *out)
 
 /* --- Markdown --------------------------------------------------------------------------------- */
 
-/* Text that is no markup, in GitHub's dialect either, on one line. */
-static void publish_plain(struct odb_buf *out, const char *text)
-{
-    struct odb_buf shown = ODB_BUF_INIT;
-    char *line = odb_xstrdup(text ? text : "");
-    for (char *p = line; (p = strchr(p, '\n'));)
-        *p = ' ';
-    odb_buf_put_shown(&shown, line);
-    for (const char *p = odb_buf_text(&shown); *p; p++) {
-        bool link = !strncmp(p, "://", 3) ||
-                    (*p == '.' && p - odb_buf_text(&shown) >= 3 && !strncasecmp(p - 3, "www", 3));
-        if (link || strchr("\\`*_{}[]<>#|&~$", *p))
-            odb_buf_putc(out, '\\');
-        odb_buf_putc(out, *p);
-    }
-    odb_buf_dispose(&shown);
-    free(line);
-}
-
 static void publish_line(struct odb_buf *out, const char *what, const char *text)
 {
     if (!*text)
         return;
     odb_buf_printf(out, "- %s: ", what);
-    publish_plain(out, text);
+    odb_put_markdown(out, text);
     odb_buf_putc(out, '\n');
 }
 
@@ -336,11 +287,11 @@ static void publish_row(const struct publish *p, const json_t *value, struct odb
 {
     const json_t *node = publish_producer(p->report, value);
     odb_buf_printf(out, "| %d | ", (int)json_integer_value(json_object_get(value, "node")));
-    publish_plain(out, publish_text(node, "op_type"));
+    odb_put_markdown(out, publish_text(node, "op_type"));
     odb_buf_puts(out, " | ");
-    publish_plain(out, publish_text(value, "name"));
+    odb_put_markdown(out, publish_text(value, "name"));
     odb_buf_puts(out, " | ");
-    publish_plain(out, publish_text(value, "verdict"));
+    odb_put_markdown(out, publish_text(value, "verdict"));
     odb_buf_puts(out, publish_culprit(p, value) ? ", **culprit** | " : " | ");
     publish_number(value, "error", out);
     odb_buf_puts(out, " | ");
@@ -446,7 +397,7 @@ void odb_publish_markdown(const json_t *report, struct odb_buf *out)
     const json_t *culprit, *culprits = json_object_get(report, "culprits");
     const json_t *model = json_object_get(report, "model");
     odb_buf_puts(out, "## ");
-    publish_plain(out, publish_text(model, "path"));
+    odb_put_markdown(out, publish_text(model, "path"));
     odb_buf_printf(out, ": %s%s\n\n", titles[p->outcome],
                    p->little_shown ? ", " ODB_REPORT_LITTLE : "");
     publish_line(out, "verdict", odb_outcome_name(p->outcome));
@@ -472,21 +423,21 @@ void odb_publish_markdown(const json_t *report, struct odb_buf *out)
             break;
         }
         odb_buf_printf(out, "### #%d ", (int)json_integer_value(json_object_get(culprit, "index")));
-        publish_plain(out, publish_text(culprit, "name"));
+        odb_put_markdown(out, publish_text(culprit, "name"));
         odb_buf_puts(out, " (");
-        publish_plain(out, publish_text(culprit, "op_type"));
+        odb_put_markdown(out, publish_text(culprit, "op_type"));
         odb_buf_puts(out, "): ");
-        publish_plain(out, publish_text(culprit, "kind"));
+        odb_put_markdown(out, publish_text(culprit, "kind"));
         odb_buf_puts(out, ", confidence ");
-        publish_plain(out, publish_text(culprit, "confidence"));
+        odb_put_markdown(out, publish_text(culprit, "confidence"));
         odb_buf_puts(out, "\n\n");
-        publish_plain(out, publish_text(culprit, "text"));
+        odb_put_markdown(out, publish_text(culprit, "text"));
         odb_buf_puts(out, "\n\n");
         publish_around(p, culprit, out);
     }
     json_array_foreach(json_object_get(report, "warnings"), i, culprit) {
         odb_buf_puts(out, "Warning: ");
-        publish_plain(out, json_string_value(culprit));
+        odb_put_markdown(out, json_string_value(culprit));
         odb_buf_puts(out, "\n\n");
     }
     odb_map_free(publish.culprits);

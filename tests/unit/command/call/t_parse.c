@@ -156,7 +156,7 @@ static void test_parse__refused(void **state)
     parse_refused("tensor", "a --seed -1", "0..4294967295");
     parse_refused("executors", "cpu -1", "no further argument '-1'");
     parse_refused("bisect", "a --strategy fast",
-                  "auto|blame|probed|prefix|suffix|taps|linear|isolated|each");
+                  "auto|blame|probed|prefix|suffix|taps|linear|isolated|each|plain");
     parse_refused("bisect", "a --expect f1", "f16|bf16|f32|tf32");
 }
 

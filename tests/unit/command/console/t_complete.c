@@ -129,7 +129,7 @@ static void test_complete__options(void **state)
     complete_gives(at, "bisect --tar", "--target", "--target");
     assert_int_equal(at->found.from, 7);
     complete_gives(at, "bisect --strategy ",
-                   "auto|blame|probed|prefix|suffix|taps|linear|isolated|each", NULL);
+                   "auto|blame|probed|prefix|suffix|taps|linear|isolated|each|plain", NULL);
     complete_gives(at, "bisect --strategy pre", "prefix", "prefix");
     complete_gives(at, "bisect --strategy=pre", "--strategy=prefix", "--strategy=prefix");
     complete_gives(at, "bisect --strategy x --expect b", "bf16", "bf16");
@@ -308,8 +308,8 @@ static void test_complete__screen(void **state)
     complete_gives(at, "up ", "", NULL);
     complete_gives(at, "set tar", "target", "target");
     complete_gives(at, "set target cpu:n", "cpu:noisy", "cpu:noisy");
-    complete_gives(at, "set strategy ", "auto|blame|probed|prefix|suffix|taps|linear|isolated|each",
-                   NULL);
+    complete_gives(at, "set strategy ",
+                   "auto|blame|probed|prefix|suffix|taps|linear|isolated|each|plain", NULL);
     complete_gives(at, "set tol ulp", "ulp:", "ulp:");
     complete_gives(at, "set nothing ", "", NULL);
 }

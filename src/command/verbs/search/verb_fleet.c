@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "command/call/call.h"
+#include "command/call/call_print.h"
+#include "command/call/watch.h"
+#include "command/table/command.h"
+#include "command/table/table.h"
+#include "command/table/verbs.h"
+#include "fleet/fleet_run.h"
+#include "fleet/fleet_words.h"
+#include "run/hooks.h"
+#include "system/file.h"
+
+#define FLEET_ENDING ".fleet"
+
+/* A fleet, and where its run is. */
+struct fleet {
+    struct odb_command_call *call;
+    struct odb_fleet fleet;
+    struct odb_fleet_file *file; /* owned; NULL: it is only shown */
+    char *path;                  /* owned: of the file */
+    struct odb_search_hooks hooks;
+};
+
+/* --- what is asked ---------------------------------------------------------------------------- */
+
+/* Options that are the fleet's own; all others are those of each search. */
+static bool fleet_own(enum odb_option_id id)
+{
+    static const enum odb_option_id own[] = {
+        ODB_OPTION_BUDGET, ODB_OPTION_COMPILES, ODB_OPTION_JOBS,      ODB_OPTION_FLEET,
+        ODB_OPTION_SINCE,  ODB_OPTION_GATE,     ODB_OPTION_NO_REPROS, ODB_OPTION_REPORT_FILE,
+        ODB_OPTION_HELP,   ODB_OPTION_JSON_FILE};
+    for (size_t i = 0; i < ODB_COUNT(own); i++)
+        if (own[i] == id)
+            return true;
+    return false;
+}
+
+static void fleet_words(const struct odb_command_call *call, struct odb_argv *words)
+{
+    for (size_t i = 0; i < call->options.n; i++) {
+        const struct odb_call_option *option = &call->options.items[i];
+        const struct odb_option *row = odb_option_row(option->id);
+        if (fleet_own(option->id))
+            continue;
+        char *word = row->type == ODB_ARG_FLAG ? odb_xasprintf("--%s", row->name)
+                                               : odb_xasprintf("--%s=%s", row->name, option->value);
+        odb_argv_add(words, word);
+        free(word);
+    }
+}
+
+/* DIR is DIR.fleet here; the caller's. */
+static char *fleet_path(const struct odb_command_call *call)
+{
+    const char *given = odb_call_option(call, ODB_OPTION_FLEET);
+    char *whole = given ? NULL : realpath(odb_call_arg(call, 0), NULL);
+    const char *slash = whole ? strrchr(whole, '/') : NULL;
+    char *path = given ? odb_xstrdup(given)
+                       : odb_xasprintf("%s" FLEET_ENDING, slash && slash[1] ? slash + 1 : "models");
+    free(whole);
+    return path;
+}
+
+/* Another target, or other options, are another fleet. */
+static enum odb_status fleet_same(const struct fleet *f, const char *target, const char *options,
+                                  struct odb_error *err)
+{
+    const struct odb_fleet *fleet = &f->fleet;
+    if (!fleet->target || (!strcmp(fleet->target, target) && !strcmp(fleet->options, options)))
+        return ODB_OK;
+    odb_fail(err, ODB_E_USAGE, "it is of %s, with the options %s", fleet->target, fleet->options);
+    odb_error_at(err, "%s", f->path);
+    return odb_error_remedy(err, "take the same, or another file: --fleet FILE");
+}
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+static bool fleet_cancelled(void *payload)
+{
+    const struct fleet *f = payload;
+    return odb_hooks_cancelled(&f->hooks, NULL) == ODB_CANCELLED;
+}
+
+static void fleet_progress(void *payload, const char *part, size_t done, size_t total,
+                           const char *name)
+{
+    const struct fleet *f = payload;
+    struct odb_buf text = ODB_BUF_INIT;
+    odb_buf_printf(&text, "%s, ", part);
+    odb_buf_put_shown(&text, name);
+    odb_hooks_progress(&f->hooks, odb_buf_text(&text), -1, done, total);
+    odb_buf_dispose(&text);
+}
+
+static size_t fleet_workers(const struct odb_command_call *call)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return (size_t)odb_call_int(call, ODB_OPTION_JOBS, ODB_MAX(processors / 2, 1L));
+}
+
+static enum odb_status fleet_go(struct fleet *f, const struct odb_argv *words,
+                                struct odb_error *err)
+{
+    struct odb_watch watch;
+    size_t n = strlen(f->path), ending = strlen(FLEET_ENDING);
+    bool ends = n > ending && !strcmp(f->path + n - ending, FLEET_ENDING);
+    char *folder = odb_xasprintf("%.*s.d", (int)(ends ? n - ending : n), f->path);
+    f->hooks = odb_watch_begin(&watch, f->call);
+    struct odb_fleet_run run = {.fleet = &f->fleet,
+                                .file = f->file,
+                                .folder = folder,
+                                .words = words,
+                                .workers = fleet_workers(f->call),
+                                .repros = !odb_call_has(f->call, ODB_OPTION_NO_REPROS),
+                                .budget = &f->call->budget,
+                                .cancelled = fleet_cancelled,
+                                .progress = fleet_progress,
+                                .payload = f};
+    enum odb_status status = odb_fleet_run(&run, err);
+    odb_watch_end(&watch);
+    free(folder);
+    return status;
+}
+
+/* Goes on with what the file has, and what is there now. */
+static enum odb_status fleet_continue(struct fleet *f, struct odb_error *err)
+{
+    const char *target = odb_call_option(f->call, ODB_OPTION_TARGET);
+    struct odb_argv words = {0};
+    struct odb_buf options = ODB_BUF_INIT;
+    fleet_words(f->call, &words);
+    odb_argv_show(&words, &options);
+    target = target ? target : "the default target";
+    f->path = fleet_path(f->call);
+    enum odb_status status = odb_fleet_file_open(&f->file, f->path, true, &f->fleet, err);
+    if (status == ODB_OK)
+        status = fleet_same(f, target, odb_buf_text(&options), err);
+    if (status == ODB_OK)
+        status = odb_fleet_add(&f->fleet, odb_call_arg(f->call, 0), err);
+    if (status == ODB_OK && !f->fleet.target) {
+        f->fleet.target = odb_xstrdup(target);
+        f->fleet.options = odb_xstrdup(odb_buf_text(&options));
+    }
+    if (status == ODB_OK)
+        status = odb_fleet_file_put(f->file, &f->fleet, err);
+    if (status == ODB_OK)
+        status = fleet_go(f, &words, err);
+    odb_buf_dispose(&options);
+    odb_argv_dispose(&words);
+    return status;
+}
+
+/* --- telling ---------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *ending;
+    void (*put)(const struct odb_fleet_told *told, struct odb_buf *out);
+} fleet_forms[] = {{".md", odb_fleet_put_markdown},
+                   {".json", odb_fleet_put_json},
+                   {".xml", odb_fleet_put_junit},
+                   {".txt", odb_fleet_put_text}};
+
+static enum odb_status fleet_write(const struct odb_fleet_told *told, const char *path,
+                                   struct odb_error *err)
+{
+    const char *ending = strrchr(path, '.');
+    struct odb_buf out = ODB_BUF_INIT;
+    for (size_t i = 0; i < ODB_COUNT(fleet_forms); i++)
+        if (ending && !strcmp(ending, fleet_forms[i].ending))
+            fleet_forms[i].put(told, &out);
+    if (!out.len) {
+        odb_fail(err, ODB_E_USAGE, "-o %s: no form of a fleet has that ending", path);
+        return odb_error_remedy(err, "let the name end in .md, .json, .xml (JUnit) or .txt");
+    }
+    enum odb_status status = odb_file_write(path, odb_buf_text(&out), out.len, err);
+    odb_buf_dispose(&out);
+    return status;
+}
+
+/* What the command ends with: 1, or, where nothing fails and not all have a verdict, 4. */
+static enum odb_status fleet_outcome(struct odb_command_call *call,
+                                     const struct odb_fleet_told *told, struct odb_error *err)
+{
+    size_t fails = 0, gated = 0, open = 0;
+    bool gate = odb_call_has(call, ODB_OPTION_GATE);
+    for (int v = 0; v < ODB_FLEET_COUNT; v++) {
+        enum odb_fleet_verdict verdict = (enum odb_fleet_verdict)v;
+        size_t n = odb_fleet_count(told->fleet, verdict);
+        fails += odb_fleet_fails(verdict) ? n : 0;
+        open += verdict == ODB_FLEET_NONE || verdict == ODB_FLEET_QUEUED ? n : 0;
+    }
+    for (int k = 0; told->since && k < ODB_SINCE_COUNT; k++)
+        if (odb_since_gates((enum odb_since_kind)k))
+            gated += odb_since_count(told->since, (enum odb_since_kind)k);
+    call->found = gate ? gated > 0 : fails > 0;
+    if (call->found || gate || !open)
+        return ODB_OK;
+    return odb_fail(err, ODB_E_EXECUTOR, "%zu of %zu models have no verdict", open,
+                    told->fleet->models.n);
+}
+
+static enum odb_status fleet_tell(struct fleet *f, struct odb_error *err)
+{
+    const char *before = odb_call_option(f->call, ODB_OPTION_SINCE);
+    const char *path = odb_call_option(f->call, ODB_OPTION_REPORT_FILE);
+    struct odb_fleet was = {0};
+    struct odb_fleet_file *file = NULL;
+    struct odb_causes causes;
+    struct odb_since since = {0};
+    struct odb_buf out = ODB_BUF_INIT;
+    bool instead;
+    if (before)
+        ODB_TRY(odb_fleet_file_open(&file, before, false, &was, err));
+    odb_causes_find(&causes, &f->fleet);
+    if (before)
+        odb_since_find(&since, &was, &f->fleet, &causes);
+    const struct odb_fleet_told told = {&f->fleet, &causes, before ? &since : NULL};
+    enum odb_status status = path ? fleet_write(&told, path, err) : ODB_OK;
+    bool json = odb_call__json(f->call, &instead);
+    if (json && status == ODB_OK) {
+        odb_fleet_put_json(&told, &out);
+        status = odb_call__publish(f->call, &out, err);
+    }
+    if (status == ODB_OK && !(json && instead)) {
+        odb_fleet_put_text(&told, &out);
+        odb_call__print(f->call, &out);
+    }
+    if (status == ODB_OK)
+        status = fleet_outcome(f->call, &told, err);
+    odb_buf_dispose(&out);
+    odb_since_dispose(&since);
+    odb_causes_dispose(&causes);
+    odb_fleet_dispose(&was);
+    odb_fleet_file_close(file);
+    return status;
+}
+
+enum odb_status odb_command__fleet(struct odb_command_call *call, struct odb_error *err)
+{
+    struct fleet f = {.call = call};
+    struct odb_error why = ODB_ERROR_INIT;
+    const char *given = odb_call_arg(call, 0);
+    const char *before = odb_call_option(call, ODB_OPTION_SINCE);
+    bool shown = odb_fleet_file_is(given);
+    if (odb_call_has(call, ODB_OPTION_GATE) && !odb_call_has(call, ODB_OPTION_SINCE))
+        return odb_fail(err, ODB_E_USAGE, "--gate needs --since FLEET, to know what is new");
+    if (before && !odb_fleet_file_is(before)) {
+        odb_fail(err, ODB_E_FORMAT, "it is no file of a fleet");
+        return odb_error_at(err, "--since %s", before);
+    }
+    f.path = shown ? odb_xstrdup(given) : NULL;
+    enum odb_status ran = shown ? odb_fleet_file_open(&f.file, given, false, &f.fleet, &why)
+                                : fleet_continue(&f, &why);
+    enum odb_status status = ran;
+    if (ran == ODB_OK || ran == ODB_CANCELLED || ran == ODB_SKIPPED) /* what is done is told */
+        status = fleet_tell(&f, ran == ODB_OK ? err : &why);
+    if (ran != ODB_OK && !(ran == ODB_SKIPPED && status == ODB_OK)) {
+        *err = why;
+        status = ran == ODB_SKIPPED ? status : ran;
+    }
+    odb_fleet_file_close(f.file);
+    odb_fleet_dispose(&f.fleet);
+    free(f.path);
+    return status;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Many models on one target, in one file (SQLite) that a run fills and goes on with: each model's
+ * verdict and the report of its search. What several failures have in common is causes.h.
+ */
+#ifndef ODB_FLEET_FLEET_H
+#define ODB_FLEET_FLEET_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+/* name, word, whether the target is at fault or unfit, what it means; in the order of a summary */
+#define ODB_FLEET_LIST(X)                                                                          \
+    X(DIVERGES, "diverges", true, "an output is off")                                              \
+    X(CRASH, "crash", true, "the target dies of it")                                               \
+    X(HANG, "hang", true, "the target does not come to an end")                                    \
+    X(REFUSED, "refused", true, "the target does not take it, or not all of its nodes")            \
+    X(NONE, "no verdict", false, "nothing can be said of the target")                              \
+    X(PASS, "pass", false, "its outputs agree")                                                    \
+    X(QUEUED, "not run", false, "it was not asked yet")
+
+enum odb_fleet_verdict {
+#define ODB_FLEET_ENUM(name, ...) ODB_FLEET_##name,
+    ODB_FLEET_LIST(ODB_FLEET_ENUM)
+#undef ODB_FLEET_ENUM
+        ODB_FLEET_COUNT
+};
+const char *odb_fleet_word(enum odb_fleet_verdict verdict);
+bool odb_fleet_fails(enum odb_fleet_verdict verdict);
+
+/* How far a model has come. */
+enum odb_fleet_stage { ODB_FLEET_NEW, ODB_FLEET_ASKED, ODB_FLEET_SEARCHED };
+
+struct odb_fleet_model {
+    char *name; /* owned: its path below the folder, without what all have in common */
+    char *path; /* owned */
+    int64_t bytes;
+    enum odb_fleet_stage stage;
+    enum odb_fleet_verdict verdict;
+    double seconds;   /* of all that was asked of it */
+    int64_t compiles; /* distinct models that the target was given for it */
+    char *said;     /* owned: why there is no verdict, or the search's first line; NULL: nothing */
+    json_t *report; /* owned: of its last search, without values; NULL: there is none */
+};
+
+/* What a run made of the smallest member of a cause. */
+struct odb_fleet_repro {
+    char *cause;  /* owned: its key */
+    char *folder; /* owned; NULL: it could not be made */
+    char *said;   /* owned: why, or what it shows */
+};
+
+struct odb_fleet {
+    char *target, *options;                 /* owned: as given; options: words in a line */
+    ODB_VEC(struct odb_fleet_model) models; /* by name */
+    ODB_VEC(struct odb_fleet_repro) repros;
+};
+
+void odb_fleet_dispose(struct odb_fleet *fleet);
+/* Adds the models below a folder (files that end in .onnx), or those that a file names, one in a
+ * line, seen from its folder; '#' begins a remark. Names that are there already stay as they are.
+ * ODB_E_IO, and ODB_E_USAGE where there is no model. */
+enum odb_status odb_fleet_add(struct odb_fleet *fleet, const char *path,
+                              struct odb_error *err) ODB_MUST_USE;
+struct odb_fleet_model *odb_fleet_find(const struct odb_fleet *fleet, const char *name);
+/* What a report of bisect --json and its exit status come to; report NULL: it left none. */
+enum odb_fleet_verdict odb_fleet_judge(const json_t *report, int status);
+size_t odb_fleet_count(const struct odb_fleet *fleet, enum odb_fleet_verdict verdict);
+
+#endif

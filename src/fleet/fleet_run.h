@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A fleet on its way: every model is asked by a debugger of its own, so that one that brings that
+ * down, or takes for ever, stops no other. First all models run as they are, the smallest first;
+ * then those that fail are searched, the quickest first; then each cause gets a small model that
+ * shows it. What is done is in the file, and a run that is stopped or killed goes on from there.
+ */
+#ifndef ODB_FLEET_FLEET_RUN_H
+#define ODB_FLEET_FLEET_RUN_H
+
+#include "executor/transport/program.h"
+#include "fleet/fleet_file.h"
+#include "run/budget.h"
+
+struct odb_fleet_run {
+    struct odb_fleet *fleet;
+    struct odb_fleet_file *file;
+    const char *folder;           /* for sessions and repros, made when needed */
+    const struct odb_argv *words; /* options of every search, the target among them */
+    size_t workers;               /* models at once */
+    bool repros;
+    struct odb_budget *budget;        /* seconds and models compiled, for all together */
+    bool (*cancelled)(void *payload); /* asked now and then; NULL: never */
+    /* One more is done, of so many of this part. Optional. */
+    void (*progress)(void *payload, const char *part, size_t done, size_t total, const char *name);
+    void *payload;
+};
+
+/* ODB_CANCELLED: it was stopped; ODB_SKIPPED: the budget is spent; both leave what is done. */
+enum odb_status odb_fleet_run(struct odb_fleet_run *run, struct odb_error *err) ODB_MUST_USE;
+/* The session of a model's search; the caller's. */
+char *odb_fleet_session(const char *folder, const struct odb_fleet_model *model);
+
+#endif
