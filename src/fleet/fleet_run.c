@@ -211,10 +211,14 @@ static enum odb_status run_take_model(struct run_list *list, const struct run_sl
     model->compiles += compiles;
     run->budget->compiled += (size_t)compiles;
     if (ended || !report) {
-        model->stage = list->part == RUN_PLAIN ? ODB_FLEET_ASKED : ODB_FLEET_SEARCHED;
-        model->verdict = odb_fleet_judge(report, status);
-        json_decref(model->report);
-        model->report = json_incref(report);
+        enum odb_fleet_verdict verdict = odb_fleet_judge(report, status);
+        bool plain = list->part == RUN_PLAIN;
+        model->stage = plain ? ODB_FLEET_ASKED : ODB_FLEET_SEARCHED;
+        if (plain || verdict != ODB_FLEET_NONE) { /* else what the plain run has shown stands */
+            model->verdict = verdict;
+            json_decref(model->report);
+            model->report = json_incref(report);
+        }
         free(model->said);
         model->said = run_said(report, slot->said, how);
     }

@@ -6,6 +6,7 @@
 
 #include "command/call/call.h"
 #include "command/call/call_print.h"
+#include "command/call/call_spec.h"
 #include "command/call/watch.h"
 #include "command/table/command.h"
 #include "command/table/table.h"
@@ -131,12 +132,11 @@ static enum odb_status fleet_go(struct fleet *f, const struct odb_argv *words,
 /* Goes on with what the file has, and what is there now. */
 static enum odb_status fleet_continue(struct fleet *f, struct odb_error *err)
 {
-    const char *target = odb_call_option(f->call, ODB_OPTION_TARGET);
+    const char *target = odb_call__target(f->call);
     struct odb_argv words = {0};
     struct odb_buf options = ODB_BUF_INIT;
     fleet_words(f->call, &words);
     odb_argv_show(&words, &options);
-    target = target ? target : "the default target";
     f->path = fleet_path(f->call);
     enum odb_status status = odb_fleet_file_open(&f->file, f->path, true, &f->fleet, err);
     if (status == ODB_OK)
@@ -255,17 +255,16 @@ enum odb_status odb_command__fleet(struct odb_command_call *call, struct odb_err
         return odb_error_at(err, "--since %s", before);
     }
     f.path = shown ? odb_xstrdup(given) : NULL;
+    enum odb_status told = ODB_OK;
     enum odb_status ran = shown ? odb_fleet_file_open(&f.file, given, false, &f.fleet, &why)
                                 : fleet_continue(&f, &why);
-    enum odb_status status = ran;
     if (ran == ODB_OK || ran == ODB_CANCELLED || ran == ODB_SKIPPED) /* what is done is told */
-        status = fleet_tell(&f, ran == ODB_OK ? err : &why);
-    if (ran != ODB_OK && !(ran == ODB_SKIPPED && status == ODB_OK)) {
+        told = fleet_tell(&f, err);
+    bool ended = ran == ODB_OK || ran == ODB_SKIPPED; /* what was left out then is not run */
+    if (!ended)
         *err = why;
-        status = ran == ODB_SKIPPED ? status : ran;
-    }
     odb_fleet_file_close(f.file);
     odb_fleet_dispose(&f.fleet);
     free(f.path);
-    return status;
+    return ended ? told : ran;
 }
