@@ -205,6 +205,10 @@ static void cause_add_model(struct odb_causes *causes, const struct odb_fleet *f
         return;
     if (cause_add_culprits(causes, fleet, at) + cause_add_refused(causes, fleet, at))
         return;
+    if (model->stage != ODB_FLEET_SEARCHED && odb_fleet_fails(model->verdict)) {
+        cause_add(causes, fleet, at, ODB_CAUSE_OPEN, NULL);
+        return;
+    }
     odb_buf_printf(&key, "%s: ", odb_fleet_word(model->verdict));
     cause_put_shape(model->said ? model->said : "", &key);
     cause_add(causes, fleet, at, odb_buf_text(&key), NULL);
@@ -389,6 +393,8 @@ static void cause_name(struct odb_cause *cause, const struct odb_fleet *fleet)
         odb_buf_printf(&title, ": %s", explained ? explained : cause_text(member->culprit, "kind"));
         if (!explained && !strcmp(cause_text(member->culprit, "kind"), "introduced"))
             odb_buf_puts(&title, ", unexplained");
+    } else if (!strcmp(cause->base, ODB_CAUSE_OPEN)) {
+        odb_buf_puts(&title, ODB_CAUSE_OPEN);
     } else if (!strncmp(cause->base, "refuses ", 8)) {
         const char *said = message ? strstr(message, "): ") : NULL;
         odb_buf_puts(&title, cause->base);
@@ -424,7 +430,8 @@ static void causes_unblock(struct odb_causes *causes, const struct odb_fleet *fl
                 only = &causes->list.items[i];
                 n++;
             }
-        if (n != 1 || !odb_fleet_fails(fleet->models.items[m].verdict))
+        if (n != 1 || !odb_fleet_fails(fleet->models.items[m].verdict) ||
+            !strcmp(only->base, ODB_CAUSE_OPEN))
             continue;
         only->unblocks++;
         for (size_t k = 0; k < only->members.n; k++)

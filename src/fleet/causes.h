@@ -17,6 +17,8 @@ struct odb_cause_member {
     bool alone;            /* nothing else keeps the model from passing, as far as is known */
 };
 
+#define ODB_CAUSE_OPEN "not searched yet" /* the title of what is no cause: models that fail */
+
 struct odb_cause {
     char *base;  /* owned: operator and kind, or what is said */
     char *key;   /* owned: the same in any run, so that two fleets can be compared */

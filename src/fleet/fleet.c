@@ -48,6 +48,7 @@ void odb_fleet_dispose(struct odb_fleet *fleet)
     free(fleet->repros.items);
     free(fleet->target);
     free(fleet->options);
+    free(fleet->root);
     *fleet = (struct odb_fleet){0};
 }
 
@@ -83,69 +84,99 @@ static char *fleet_name(const char *path)
     return odb_xstrndup(path, fleet_ends_in(path, ending) ? n - strlen(ending) : n);
 }
 
-static void fleet_put(struct odb_fleet *fleet, char *name, const char *path)
+/* A model as it lies there. What is known of it is taken over, unless the file has changed. */
+static void fleet_put(struct odb_fleet *fleet, const struct odb_fleet *known, char *name,
+                      const char *path)
 {
-    struct stat st;
-    if (odb_fleet_find(fleet, name)) {
+    struct stat st = {0};
+    bool there = stat(path, &st) == 0;
+    if (odb_fleet_find(fleet, name)) { /* a/net.onnx and a/net/model.onnx */
         free(name);
-        return;
+        name = odb_xstrdup(path);
     }
     struct odb_fleet_model model = {.name = name,
                                     .path = odb_xstrdup(path),
-                                    .bytes = stat(path, &st) == 0 ? (int64_t)st.st_size : 0,
+                                    .bytes = there ? (int64_t)st.st_size : 0,
+                                    .changed = (int64_t)st.st_mtim.tv_sec * 1000000000 +
+                                               st.st_mtim.tv_nsec,
                                     .verdict = ODB_FLEET_QUEUED};
+    const struct odb_fleet_model *had = odb_fleet_find(known, name);
+    if (had && had->bytes == model.bytes && had->changed == model.changed) {
+        model.stage = had->stage;
+        model.verdict = had->verdict;
+        model.seconds = had->seconds;
+        model.compiles = had->compiles;
+        model.said = had->said ? odb_xstrdup(had->said) : NULL;
+        model.report = json_incref(had->report);
+    }
     odb_push(&fleet->models, model);
 }
 
-static enum odb_status fleet_walk(struct odb_fleet *fleet, const char *root, const char *below,
-                                  int depth, struct odb_error *err)
+/* A folder below the first that cannot be read is as if it were not there. */
+static enum odb_status fleet_walk(struct odb_fleet *fleet, const struct odb_fleet *known,
+                                  const char *root, const char *below, int depth,
+                                  struct odb_error *err)
 {
     char *dir = *below ? odb_xasprintf("%s/%s", root, below) : odb_xstrdup(root);
-    struct dirent **list;
+    struct dirent **list = NULL;
     int n = scandir(dir, &list, NULL, alphasort);
-    enum odb_status status = n < 0 ? odb_fail(err, ODB_E_IO, "%s: %m", dir) : ODB_OK;
+    enum odb_status status = n < 0 && !depth ? odb_fail(err, ODB_E_IO, "%s: %m", dir) : ODB_OK;
     for (int i = 0; i < n; i++) {
         const char *name = list[i]->d_name;
         char *path = odb_xasprintf("%s/%s", dir, name);
         char *inner = *below ? odb_xasprintf("%s/%s", below, name) : odb_xstrdup(name);
-        struct stat st;
-        bool seen = name[0] != '.' && stat(path, &st) == 0 && status == ODB_OK;
-        if (seen && S_ISDIR(st.st_mode) && depth < FLEET_DEPTH)
-            status = fleet_walk(fleet, root, inner, depth + 1, err);
+        struct stat st, link;
+        bool seen = name[0] != '.' && lstat(path, &link) == 0 && stat(path, &st) == 0;
+        if (seen && S_ISDIR(link.st_mode) && depth < FLEET_DEPTH && status == ODB_OK)
+            status = fleet_walk(fleet, known, root, inner, depth + 1, err);
         else if (seen && S_ISREG(st.st_mode) && fleet_ends_in(name, ".onnx"))
-            fleet_put(fleet, fleet_name(inner), path);
+            fleet_put(fleet, known, fleet_name(inner), path);
         free(inner);
         free(path);
         free(list[i]);
     }
-    if (n >= 0)
-        free(list);
+    free(list);
     free(dir);
     return status;
 }
 
-static enum odb_status fleet_read(struct odb_fleet *fleet, const char *path, struct odb_error *err)
+static enum odb_status fleet_no_list(const char *path, struct odb_error *err)
+{
+    odb_fail(err, ODB_E_FORMAT, "it is neither a folder nor a list of models");
+    odb_error_at(err, "%s", path);
+    return odb_error_remedy(err, "one model is searched by `bisect`");
+}
+
+static enum odb_status fleet_read(struct odb_fleet *fleet, const struct odb_fleet *known,
+                                  const char *path, struct odb_error *err)
 {
     FILE *file;
     char *line = NULL;
     size_t size = 0;
+    ssize_t n;
     const char *slash = strrchr(path, '/');
-    int dir = slash ? (int)(slash - path) + 1 : 0;
-    ODB_TRY(odb_file_open(&file, path, err));
-    while (getline(&line, &size, file) > 0) {
+    char *dir = slash ? odb_xstrndup(path, (size_t)(slash - path) + 1) : odb_xstrdup("./");
+    enum odb_status status =
+        fleet_ends_in(path, ".onnx") ? fleet_no_list(path, err) : odb_file_open(&file, path, err);
+    bool open = status == ODB_OK;
+    while (status == ODB_OK && (n = getline(&line, &size, file)) > 0) {
+        if (strlen(line) < (size_t)n)
+            status = fleet_no_list(path, err);
         line[strcspn(line, "#\r\n")] = '\0';
         char *at = line + strspn(line, " \t"), *end = at + strlen(at);
         while (end > at && strchr(" \t", end[-1]))
             *--end = '\0';
-        if (!*at)
+        if (!*at || status != ODB_OK)
             continue;
-        char *whole = *at == '/' ? odb_xstrdup(at) : odb_xasprintf("%.*s%s", dir, path, at);
-        fleet_put(fleet, fleet_name(at), whole);
+        char *whole = *at == '/' ? odb_xstrdup(at) : odb_xasprintf("%s%s", dir, at);
+        fleet_put(fleet, known, fleet_name(at), whole);
         free(whole);
     }
     free(line);
-    fclose(file);
-    return ODB_OK;
+    free(dir);
+    if (open)
+        fclose(file);
+    return status;
 }
 
 static int fleet_by_name(const void *a, const void *b)
@@ -157,18 +188,23 @@ static int fleet_by_name(const void *a, const void *b)
 enum odb_status odb_fleet_add(struct odb_fleet *fleet, const char *path, struct odb_error *err)
 {
     struct stat st;
-    if (stat(path, &st) < 0)
-        return odb_fail(err, ODB_E_IO, "%s: %m", path);
-    if (S_ISDIR(st.st_mode))
-        ODB_TRY(fleet_walk(fleet, path, "", 0, err));
-    else
-        ODB_TRY(fleet_read(fleet, path, err));
-    if (!fleet->models.n) {
-        odb_fail(err, ODB_E_USAGE, "%s holds no model", path);
-        return odb_error_remedy(err, "name a folder with files that end in .onnx, or a file that "
-                                     "lists them");
+    struct odb_fleet now = {0}, had;
+    enum odb_status status = stat(path, &st) < 0   ? odb_fail(err, ODB_E_IO, "%s: %m", path)
+                             : S_ISDIR(st.st_mode) ? fleet_walk(&now, fleet, path, "", 0, err)
+                                                   : fleet_read(&now, fleet, path, err);
+    if (status == ODB_OK && !now.models.n) {
+        status = odb_fail(err, ODB_E_USAGE, "%s holds no model", path);
+        odb_error_remedy(err, "name a folder with files that end in .onnx, or a file that "
+                              "lists them");
     }
-    qsort(fleet->models.items, fleet->models.n, sizeof *fleet->models.items, fleet_by_name);
+    if (status != ODB_OK) {
+        odb_fleet_dispose(&now);
+        return status;
+    }
+    qsort(now.models.items, now.models.n, sizeof *now.models.items, fleet_by_name);
+    had = (struct odb_fleet){.models = fleet->models};
+    fleet->models = now.models;
+    odb_fleet_dispose(&had);
     return ODB_OK;
 }
 

@@ -36,9 +36,9 @@ bool odb_fleet_fails(enum odb_fleet_verdict verdict);
 enum odb_fleet_stage { ODB_FLEET_NEW, ODB_FLEET_ASKED, ODB_FLEET_SEARCHED };
 
 struct odb_fleet_model {
-    char *name; /* owned: its path below the folder, without what all have in common */
-    char *path; /* owned */
-    int64_t bytes;
+    char *name;             /* owned: its path below the folder, without what all have in common */
+    char *path;             /* owned */
+    int64_t bytes, changed; /* of the file: nanoseconds since 1970 when it was written */
     enum odb_fleet_stage stage;
     enum odb_fleet_verdict verdict;
     double seconds;   /* of all that was asked of it */
@@ -56,14 +56,16 @@ struct odb_fleet_repro {
 
 struct odb_fleet {
     char *target, *options;                 /* owned: as given; options: words in a line */
+    char *root;                             /* owned: the folder or list */
     ODB_VEC(struct odb_fleet_model) models; /* by name */
     ODB_VEC(struct odb_fleet_repro) repros;
 };
 
 void odb_fleet_dispose(struct odb_fleet *fleet);
-/* Adds the models below a folder (files that end in .onnx), or those that a file names, one in a
- * line, seen from its folder; '#' begins a remark. Names that are there already stay as they are.
- * ODB_E_IO, and ODB_E_USAGE where there is no model. */
+/* Takes the models below a folder (files that end in .onnx; links to folders are not followed), or
+ * those that a file names, one in a line, seen from its folder; '#' begins a remark. What is known
+ * of a file that has not changed stays, and what is not there any more goes. ODB_E_IO; ODB_E_USAGE
+ * where there is no model; ODB_E_FORMAT: it is no list. */
 enum odb_status odb_fleet_add(struct odb_fleet *fleet, const char *path,
                               struct odb_error *err) ODB_MUST_USE;
 struct odb_fleet_model *odb_fleet_find(const struct odb_fleet *fleet, const char *name);

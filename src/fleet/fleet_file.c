@@ -18,8 +18,10 @@ struct odb_fleet_file {
 };
 
 static const char *const fleet_tables[][2] = {
-    {"fleet", "CREATE TABLE fleet (target TEXT, options TEXT)"},
-    {"member", "CREATE TABLE member (name TEXT PRIMARY KEY, path TEXT NOT NULL, bytes INTEGER,"
+    {"fleet",
+     "CREATE TABLE fleet (target TEXT NOT NULL, options TEXT NOT NULL, root TEXT NOT NULL)"},
+    {"member", "CREATE TABLE member (name TEXT PRIMARY KEY, path TEXT NOT NULL, bytes INTEGER, "
+               "changed INTEGER,"
                " stage INTEGER NOT NULL, verdict TEXT NOT NULL, seconds REAL, compiles INTEGER,"
                " said TEXT, report TEXT) WITHOUT ROWID"},
     {"repro", "CREATE TABLE repro (cause TEXT PRIMARY KEY, folder TEXT, said TEXT) WITHOUT ROWID"},
@@ -95,23 +97,28 @@ static char *file_text(sqlite3_stmt *stmt, int column)
 
 static void file_read_model(struct odb_fleet *fleet, sqlite3_stmt *stmt)
 {
-    const char *report = (const char *)sqlite3_column_text(stmt, 8);
-    const char *word = (const char *)sqlite3_column_text(stmt, 4);
-    int stage = sqlite3_column_int(stmt, 3);
+    const char *report = (const char *)sqlite3_column_text(stmt, 9);
+    const char *word = (const char *)sqlite3_column_text(stmt, 5);
+    int stage = sqlite3_column_int(stmt, 4);
     struct odb_fleet_model model = {.name = file_text(stmt, 0),
                                     .path = file_text(stmt, 1),
                                     .bytes = sqlite3_column_int64(stmt, 2),
+                                    .changed = sqlite3_column_int64(stmt, 3),
                                     .stage = stage < 0 || stage > ODB_FLEET_SEARCHED
                                                  ? ODB_FLEET_NEW
                                                  : (enum odb_fleet_stage)stage,
                                     .verdict = ODB_FLEET_QUEUED,
-                                    .seconds = sqlite3_column_double(stmt, 5),
-                                    .compiles = sqlite3_column_int64(stmt, 6),
-                                    .said = file_text(stmt, 7),
+                                    .seconds = sqlite3_column_double(stmt, 6),
+                                    .compiles = sqlite3_column_int64(stmt, 7),
+                                    .said = file_text(stmt, 8),
                                     .report = report ? json_loads(report, 0, NULL) : NULL};
     for (int v = 0; v < ODB_FLEET_COUNT; v++)
         if (word && !strcmp(word, odb_fleet_word((enum odb_fleet_verdict)v)))
             model.verdict = (enum odb_fleet_verdict)v;
+    if (report && !model.report) { /* it is asked again */
+        model.stage = ODB_FLEET_NEW;
+        model.verdict = ODB_FLEET_QUEUED;
+    }
     odb_push(&fleet->models, model);
 }
 
@@ -125,8 +132,10 @@ static void file_read_fleet(struct odb_fleet *fleet, sqlite3_stmt *stmt)
 {
     free(fleet->target);
     free(fleet->options);
+    free(fleet->root);
     fleet->target = file_text(stmt, 0);
     fleet->options = file_text(stmt, 1);
+    fleet->root = file_text(stmt, 2);
 }
 
 static enum odb_status file_read(const struct odb_fleet_file *file, struct odb_fleet *fleet,
@@ -135,11 +144,12 @@ static enum odb_status file_read(const struct odb_fleet_file *file, struct odb_f
     static const struct {
         const char *sql;
         void (*read)(struct odb_fleet *fleet, sqlite3_stmt *stmt);
-    } parts[] = {{"SELECT target, options FROM fleet", file_read_fleet},
-                 {"SELECT name, path, bytes, stage, verdict, seconds, compiles, said, report FROM"
-                  " member ORDER BY name",
-                  file_read_model},
-                 {"SELECT cause, folder, said FROM repro ORDER BY cause", file_read_repro}};
+    } parts[] = {
+        {"SELECT target, options, root FROM fleet", file_read_fleet},
+        {"SELECT name, path, bytes, changed, stage, verdict, seconds, compiles, said, report FROM"
+         " member ORDER BY name",
+         file_read_model},
+        {"SELECT cause, folder, said FROM repro ORDER BY cause", file_read_repro}};
     for (size_t i = 0; i < ODB_COUNT(parts); i++) {
         sqlite3_stmt *stmt;
         int step;
@@ -154,11 +164,23 @@ static enum odb_status file_read(const struct odb_fleet_file *file, struct odb_f
     return ODB_OK;
 }
 
+/* Ends what was begun: all of it, or nothing. */
+static enum odb_status file_end(const struct odb_fleet_file *file, enum odb_status status,
+                                struct odb_error *err)
+{
+    struct odb_error ignored = ODB_ERROR_INIT;
+    bool all = status == ODB_OK;
+    enum odb_status ended = file_exec(file, all ? "COMMIT" : "ROLLBACK", all ? err : &ignored);
+    return all ? ended : status;
+}
+
 static enum odb_status file_make(const struct odb_fleet_file *file, struct odb_error *err)
 {
-    for (size_t i = 0; i < ODB_COUNT(fleet_tables); i++)
-        ODB_TRY(file_exec(file, fleet_tables[i][1], err));
-    return ODB_OK;
+    ODB_TRY(file_exec(file, "BEGIN IMMEDIATE", err));
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < ODB_COUNT(fleet_tables) && status == ODB_OK; i++)
+        status = file_exec(file, fleet_tables[i][1], err);
+    return file_end(file, status, err);
 }
 
 enum odb_status odb_fleet_file_open(struct odb_fleet_file **out, const char *path, bool create,
@@ -216,22 +238,24 @@ enum odb_status odb_fleet_file_put_model(struct odb_fleet_file *file,
 {
     sqlite3_stmt *stmt;
     char *report = model->report ? json_dumps(model->report, JSON_COMPACT) : NULL;
-    if (sqlite3_prepare_v2(file->db,
-                           "INSERT OR REPLACE INTO member (name, path, bytes, stage, verdict,"
-                           " seconds, compiles, said, report) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                           -1, &stmt, NULL) != SQLITE_OK) {
+    if (sqlite3_prepare_v2(
+            file->db,
+            "INSERT OR REPLACE INTO member (name, path, bytes, changed, stage, verdict,"
+            " seconds, compiles, said, report) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            -1, &stmt, NULL) != SQLITE_OK) {
         free(report);
         return file_fail(file, err);
     }
     file_bind(stmt, 1, model->name);
     file_bind(stmt, 2, model->path);
     sqlite3_bind_int64(stmt, 3, model->bytes);
-    sqlite3_bind_int(stmt, 4, (int)model->stage);
-    file_bind(stmt, 5, odb_fleet_word(model->verdict));
-    sqlite3_bind_double(stmt, 6, model->seconds);
-    sqlite3_bind_int64(stmt, 7, model->compiles);
-    file_bind(stmt, 8, model->said);
-    file_bind(stmt, 9, report);
+    sqlite3_bind_int64(stmt, 4, model->changed);
+    sqlite3_bind_int(stmt, 5, (int)model->stage);
+    file_bind(stmt, 6, odb_fleet_word(model->verdict));
+    sqlite3_bind_double(stmt, 7, model->seconds);
+    sqlite3_bind_int64(stmt, 8, model->compiles);
+    file_bind(stmt, 9, model->said);
+    file_bind(stmt, 10, report);
     free(report);
     return file_step(file, stmt, err);
 }
@@ -255,11 +279,13 @@ static enum odb_status file_put_all(struct odb_fleet_file *file, const struct od
 {
     sqlite3_stmt *stmt;
     ODB_TRY(file_exec(file, "DELETE FROM fleet", err));
-    if (sqlite3_prepare_v2(file->db, "INSERT INTO fleet (target, options) VALUES (?, ?)", -1, &stmt,
-                           NULL) != SQLITE_OK)
+    ODB_TRY(file_exec(file, "DELETE FROM member", err));
+    if (sqlite3_prepare_v2(file->db, "INSERT INTO fleet (target, options, root) VALUES (?, ?, ?)",
+                           -1, &stmt, NULL) != SQLITE_OK)
         return file_fail(file, err);
     file_bind(stmt, 1, fleet->target);
     file_bind(stmt, 2, fleet->options);
+    file_bind(stmt, 3, fleet->root);
     ODB_TRY(file_step(file, stmt, err));
     for (size_t i = 0; i < fleet->models.n; i++)
         ODB_TRY(odb_fleet_file_put_model(file, &fleet->models.items[i], err));
@@ -270,9 +296,5 @@ enum odb_status odb_fleet_file_put(struct odb_fleet_file *file, const struct odb
                                    struct odb_error *err)
 {
     ODB_TRY(file_exec(file, "BEGIN IMMEDIATE", err));
-    enum odb_status status = file_put_all(file, fleet, err);
-    struct odb_error ignored = ODB_ERROR_INIT;
-    enum odb_status ended = file_exec(file, status == ODB_OK ? "COMMIT" : "ROLLBACK",
-                                      status == ODB_OK ? err : &ignored);
-    return status == ODB_OK ? ended : status;
+    return file_end(file, file_put_all(file, fleet, err), err);
 }

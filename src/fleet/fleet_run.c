@@ -16,6 +16,7 @@
 #include "fleet/causes.h"
 #include "system/ending.h"
 #include "system/file.h"
+#include "system/lock.h"
 #include "system/scratch.h"
 
 #define RUN_POLL 10000000 /* nanoseconds */
@@ -45,10 +46,22 @@ struct run_list {
     struct run_slot *slots;          /* owned; [workers] */
 };
 
-char *odb_fleet_session(const char *folder, const struct odb_fleet_model *model)
+/* FNV-1a (Fowler, Noll, Vo): tells files apart that would have one name. */
+static uint32_t run_mix(uint32_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 16777619u;
+    return hash;
+}
+
+char *odb_fleet_session(const char *folder, const struct odb_fleet *fleet,
+                        const struct odb_fleet_model *model)
 {
     char *file = odb_file_name(model->name);
-    char *path = odb_xasprintf("%s/%s.odb", folder, file);
+    char *stamp = odb_xasprintf("%lld %lld", (long long)model->bytes, (long long)model->changed);
+    uint32_t hash = run_mix(run_mix(run_mix(2166136261u, model->name), stamp), fleet->options);
+    char *path = odb_xasprintf("%s/%s-%08x.odb", folder, file, hash);
+    free(stamp);
     free(file);
     return path;
 }
@@ -81,7 +94,7 @@ static void run_words(const struct run_list *list, const struct run_slot *slot,
 {
     struct odb_fleet_run *run = list->run;
     const struct odb_fleet_model *model = &run->fleet->models.items[run_member(list, slot->item)];
-    char *session = odb_fleet_session(run->folder, model);
+    char *session = odb_fleet_session(run->folder, run->fleet, model);
     run_add(argv, odb_file_self());
     odb_argv_add(argv, list->part == RUN_REPRO ? "minimise" : "bisect");
     odb_argv_add(argv, model->path);
@@ -92,8 +105,9 @@ static void run_words(const struct run_list *list, const struct run_slot *slot,
                                                  json_object_get(culprit, "index"))));
         run_add(argv, odb_xasprintf("--output=%s", slot->folder));
     }
-    for (size_t i = 0; i < run->words->list.n; i++)
-        odb_argv_add(argv, run->words->list.items[i]);
+    const struct odb_argv *words = list->part == RUN_REPRO ? run->repro_words : run->words;
+    for (size_t i = 0; i < words->list.n; i++)
+        odb_argv_add(argv, words->list.items[i]);
     if (list->part == RUN_PLAIN)
         odb_argv_add(argv, "--strategy=plain");
     if (list->part == RUN_SEARCH) {
@@ -196,7 +210,23 @@ static char *run_said(const json_t *report, const char *said, int how)
     return report ? NULL : run_last_line(said);
 }
 
-/* A model was asked, or searched. A report that was cut short by what ends the run says nothing. */
+static bool run_spent(const struct odb_fleet_run *run)
+{
+    const struct odb_budget *budget = run->budget;
+    return odb_budget_spent(budget) || (budget->compiles && budget->compiled >= budget->compiles);
+}
+
+/* Whether a debugger came to its end, so that it need not be asked again: what was stopped from
+ * outside, or by the budget, did not. */
+static bool run_finished(const struct run_list *list, const json_t *report,
+                         enum odb_fleet_verdict verdict)
+{
+    if (json_is_true(json_object_get(report, "complete")) || verdict == ODB_FLEET_REFUSED)
+        return true;
+    return list->part == RUN_PLAIN && !run_spent(list->run);
+}
+
+/* A model was asked, or searched. */
 static enum odb_status run_take_model(struct run_list *list, const struct run_slot *slot, int how,
                                       struct odb_error *err)
 {
@@ -204,14 +234,12 @@ static enum odb_status run_take_model(struct run_list *list, const struct run_sl
     struct odb_fleet_model *model = &run->fleet->models.items[slot->item];
     json_t *report = run_report(slot->json);
     int status = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
-    bool ended = report && (json_is_true(json_object_get(report, "complete")) ||
-                            !odb_budget_spent(run->budget));
+    enum odb_fleet_verdict verdict = odb_fleet_judge(report, status);
     int64_t compiles = json_integer_value(json_object_get(report, "target_models"));
     model->seconds += odb_clock() - slot->began;
     model->compiles += compiles;
     run->budget->compiled += (size_t)compiles;
-    if (ended || !report) {
-        enum odb_fleet_verdict verdict = odb_fleet_judge(report, status);
+    if (run_finished(list, report, verdict)) {
         bool plain = list->part == RUN_PLAIN;
         model->stage = plain ? ODB_FLEET_ASKED : ODB_FLEET_SEARCHED;
         if (plain || verdict != ODB_FLEET_NONE) { /* else what the plain run has shown stands */
@@ -219,9 +247,9 @@ static enum odb_status run_take_model(struct run_list *list, const struct run_sl
             json_decref(model->report);
             model->report = json_incref(report);
         }
-        free(model->said);
-        model->said = run_said(report, slot->said, how);
     }
+    free(model->said);
+    model->said = run_said(report, slot->said, how);
     json_decref(report);
     return odb_fleet_file_put_model(run->file, model, err);
 }
@@ -230,7 +258,10 @@ static enum odb_status run_take_repro(struct run_list *list, const struct run_sl
                                       struct odb_error *err)
 {
     const struct odb_cause *cause = &list->causes->list.items[slot->item];
-    bool made = WIFEXITED(how) && WEXITSTATUS(how) == 0;
+    int status = WIFEXITED(how) ? WEXITSTATUS(how) : -1;
+    bool made = status == 0;
+    if (status != 0 && status != 1) /* it was kept from it, and may be another time */
+        return ODB_OK;
     struct odb_fleet_repro repro = {.cause = odb_xstrdup(cause->key),
                                     .folder = made ? odb_xstrdup(slot->folder) : NULL,
                                     .said = run_last_line(slot->said)};
@@ -256,10 +287,9 @@ static enum odb_status run_take(struct run_list *list, struct run_slot *slot, in
 
 static enum odb_status run_ends(const struct odb_fleet_run *run, struct odb_error *err)
 {
-    const struct odb_budget *budget = run->budget;
     if (run->cancelled && run->cancelled(run->payload))
         return odb_fail(err, ODB_CANCELLED, "stopped");
-    if (odb_budget_spent(budget) || (budget->compiles && budget->compiled >= budget->compiles))
+    if (run_spent(run))
         return odb_fail(err, ODB_SKIPPED, "the budget is spent");
     return ODB_OK;
 }
@@ -376,8 +406,15 @@ enum odb_status odb_fleet_run(struct odb_fleet_run *run, struct odb_error *err)
 {
     if (mkdir(run->folder, 0777) < 0 && errno != EEXIST)
         return odb_fail(err, ODB_E_IO, "%s: %m", run->folder);
+    int lock;
+    ODB_TRY(odb_lock_folder(&lock, run->folder, err)); /* of two fleets in one file, one is first */
     odb_ending_pass_on();
-    ODB_TRY(run_models(run, RUN_PLAIN, err));
-    ODB_TRY(run_models(run, RUN_SEARCH, err));
-    return run->repros ? run_repros(run, err) : ODB_OK;
+    enum odb_status status = run_models(run, RUN_PLAIN, err);
+    if (status == ODB_OK)
+        status = run_models(run, RUN_SEARCH, err);
+    if (status == ODB_OK && run->repros)
+        status = run_repros(run, err);
+    if (lock >= 0)
+        close(lock);
+    return status;
 }

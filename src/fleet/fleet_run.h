@@ -15,9 +15,10 @@
 struct odb_fleet_run {
     struct odb_fleet *fleet;
     struct odb_fleet_file *file;
-    const char *folder;           /* for sessions and repros, made when needed */
-    const struct odb_argv *words; /* options of every search, the target among them */
-    size_t workers;               /* models at once */
+    const char *folder;                 /* for sessions and repros, made when needed */
+    const struct odb_argv *words;       /* options of every search, the target among them */
+    const struct odb_argv *repro_words; /* and of what makes a model small */
+    size_t workers;                     /* models at once */
     bool repros;
     struct odb_budget *budget;        /* seconds and models compiled, for all together */
     bool (*cancelled)(void *payload); /* asked now and then; NULL: never */
@@ -26,9 +27,11 @@ struct odb_fleet_run {
     void *payload;
 };
 
-/* ODB_CANCELLED: it was stopped; ODB_SKIPPED: the budget is spent; both leave what is done. */
+/* ODB_E_IO: another process is at it. ODB_CANCELLED: it was stopped; ODB_SKIPPED: the budget is
+ * spent; both leave what is done. */
 enum odb_status odb_fleet_run(struct odb_fleet_run *run, struct odb_error *err) ODB_MUST_USE;
 /* The session of a model's search; the caller's. */
-char *odb_fleet_session(const char *folder, const struct odb_fleet_model *model);
+char *odb_fleet_session(const char *folder, const struct odb_fleet *fleet,
+                        const struct odb_fleet_model *model);
 
 #endif

@@ -111,22 +111,31 @@ void odb_fleet_put_markdown(const struct odb_fleet_told *told, struct odb_buf *o
 {
     odb_buf_puts(out, "### ");
     odb_put_markdown(out, told->fleet->target);
-    odb_buf_printf(out, ": %zu models\n\n", told->fleet->models.n);
+    odb_buf_printf(out, ": %zu model%s\n\n", told->fleet->models.n,
+                   odb_plural(told->fleet->models.n));
     odb_fleet_put_line(told, out);
     odb_buf_puts(out, "\n");
     if (told->causes->list.n)
-        odb_buf_puts(out, "\n| | cause | models | alone | in common |\n| --- | --- | --- | --- | "
-                          "--- |\n");
+        odb_buf_puts(out,
+                     "\n| | cause | models | alone | which | in common | repro |\n| --- | --- | "
+                     "--- | --- | --- | --- | --- |\n");
     for (size_t i = 0; i < told->causes->list.n; i++) {
         const struct odb_cause *cause = &told->causes->list.items[i];
-        struct odb_buf common = ODB_BUF_INIT;
+        const struct odb_fleet_repro *repro = odb_cause_repro(told->fleet, cause);
+        struct odb_buf cell = ODB_BUF_INIT;
         odb_buf_printf(out, "| %zu | ", i + 1);
         odb_put_markdown(out, cause->title);
         odb_buf_printf(out, " | %zu | %zu | ", cause->models, cause->unblocks);
-        words_put_list(cause->common.items, cause->common.n, &common);
-        odb_put_markdown(out, odb_buf_text(&common));
+        words_put_models(told, cause, &cell);
+        odb_put_markdown(out, odb_buf_text(&cell));
+        odb_buf_puts(out, " | ");
+        odb_buf_clear(&cell);
+        words_put_list(cause->common.items, cause->common.n, &cell);
+        odb_put_markdown(out, odb_buf_text(&cell));
+        odb_buf_puts(out, " | ");
+        odb_put_markdown(out, repro && repro->folder ? repro->folder : "");
         odb_buf_puts(out, " |\n");
-        odb_buf_dispose(&common);
+        odb_buf_dispose(&cell);
     }
     if (told->since && told->since->changes.n)
         odb_buf_puts(out, "\n| | model | is | was | cause |\n| --- | --- | --- | --- | --- |\n");

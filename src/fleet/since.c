@@ -64,13 +64,15 @@ void odb_since_find(struct odb_since *out, const struct odb_fleet *was, const st
         size_t at = before ? (size_t)(before - was->models.items) : SIZE_MAX;
         enum odb_fleet_verdict had = before ? before->verdict : ODB_FLEET_QUEUED;
         const struct odb_cause *came = since_came(causes, i, &then, at);
-        if (now->verdict == ODB_FLEET_QUEUED)
-            continue;
+        /* What was not searched, now or then, may have the cause that it had. */
+        bool open = (came && !strcmp(came->base, ODB_CAUSE_OPEN)) ||
+                    (before && before->stage != ODB_FLEET_SEARCHED);
         if (odb_fleet_fails(now->verdict) && !odb_fleet_fails(had))
             since_add(out, ODB_SINCE_NEW, now->name, had, now->verdict, came);
-        else if (odb_fleet_fails(now->verdict) && (came || now->verdict != had))
+        else if (odb_fleet_fails(now->verdict) && ((came && !open) || now->verdict != had))
             since_add(out, ODB_SINCE_CHANGED, now->name, had, now->verdict, came);
-        else if (now->verdict == ODB_FLEET_NONE && had == ODB_FLEET_PASS)
+        else if ((now->verdict == ODB_FLEET_NONE || now->verdict == ODB_FLEET_QUEUED) && before &&
+                 had != now->verdict)
             since_add(out, ODB_SINCE_LOST, now->name, had, now->verdict, came);
         else if (now->verdict == ODB_FLEET_PASS && odb_fleet_fails(had))
             since_add(out, ODB_SINCE_MENDED, now->name, had, now->verdict, NULL);

@@ -12,7 +12,7 @@
 #define ODB_SINCE_LIST(X)                                                                          \
     X(NEW, "new", true)         /* it fails, and passed or was not there */                        \
     X(CHANGED, "changed", true) /* it fails by another cause */                                    \
-    X(LOST, "lost", true)       /* it has no verdict, and passed */                                \
+    X(LOST, "lost", true)       /* it has no verdict, or was not run, and had one */               \
     X(MENDED, "mended", false)  /* it passes, and failed */                                        \
     X(GONE, "gone", false)      /* it is not there any more */
 

@@ -9,8 +9,10 @@
 #include "command/call/call_spec.h"
 #include "command/call/watch.h"
 #include "command/table/command.h"
+#include "command/table/command_find.h"
 #include "command/table/table.h"
 #include "command/table/verbs.h"
+#include "command/value/spare_model.h"
 #include "fleet/fleet_run.h"
 #include "fleet/fleet_words.h"
 #include "run/hooks.h"
@@ -42,12 +44,18 @@ static bool fleet_own(enum odb_option_id id)
     return false;
 }
 
-static void fleet_words(const struct odb_command_call *call, struct odb_argv *words)
+/* Of these the ones that the command takes. */
+static void fleet_words(const struct odb_command_call *call, const char *command,
+                        struct odb_argv *words)
 {
+    const struct odb_command *taker = NULL;
+    struct odb_error none = ODB_ERROR_INIT;
+    if (odb_command_find(&taker, command, false, &none) != ODB_OK)
+        return;
     for (size_t i = 0; i < call->options.n; i++) {
         const struct odb_call_option *option = &call->options.items[i];
         const struct odb_option *row = odb_option_row(option->id);
-        if (fleet_own(option->id))
+        if (fleet_own(option->id) || !odb_command_takes(taker, option->id))
             continue;
         char *word = row->type == ODB_ARG_FLAG ? odb_xasprintf("--%s", row->name)
                                                : odb_xasprintf("--%s=%s", row->name, option->value);
@@ -70,10 +78,17 @@ static char *fleet_path(const struct odb_command_call *call)
 
 /* Another target, or other options, are another fleet. */
 static enum odb_status fleet_same(const struct fleet *f, const char *target, const char *options,
-                                  struct odb_error *err)
+                                  const char *root, struct odb_error *err)
 {
     const struct odb_fleet *fleet = &f->fleet;
-    if (!fleet->target || (!strcmp(fleet->target, target) && !strcmp(fleet->options, options)))
+    if (!fleet->target)
+        return ODB_OK;
+    if (strcmp(fleet->root, root) != 0) {
+        odb_fail(err, ODB_E_USAGE, "it is of the models in %s", fleet->root);
+        odb_error_at(err, "%s", f->path);
+        return odb_error_remedy(err, "take another file: --fleet FILE");
+    }
+    if (!strcmp(fleet->target, target) && !strcmp(fleet->options, options))
         return ODB_OK;
     odb_fail(err, ODB_E_USAGE, "it is of %s, with the options %s", fleet->target, fleet->options);
     odb_error_at(err, "%s", f->path);
@@ -109,6 +124,8 @@ static enum odb_status fleet_go(struct fleet *f, const struct odb_argv *words,
                                 struct odb_error *err)
 {
     struct odb_watch watch;
+    struct odb_argv repro_words = {0};
+    fleet_words(f->call, "minimise", &repro_words);
     size_t n = strlen(f->path), ending = strlen(FLEET_ENDING);
     bool ends = n > ending && !strcmp(f->path + n - ending, FLEET_ENDING);
     char *folder = odb_xasprintf("%.*s.d", (int)(ends ? n - ending : n), f->path);
@@ -117,6 +134,7 @@ static enum odb_status fleet_go(struct fleet *f, const struct odb_argv *words,
                                 .file = f->file,
                                 .folder = folder,
                                 .words = words,
+                                .repro_words = &repro_words,
                                 .workers = fleet_workers(f->call),
                                 .repros = !odb_call_has(f->call, ODB_OPTION_NO_REPROS),
                                 .budget = &f->call->budget,
@@ -125,27 +143,32 @@ static enum odb_status fleet_go(struct fleet *f, const struct odb_argv *words,
                                 .payload = f};
     enum odb_status status = odb_fleet_run(&run, err);
     odb_watch_end(&watch);
+    odb_argv_dispose(&repro_words);
     free(folder);
     return status;
 }
 
-/* Goes on with what the file has, and what is there now. */
+/* Goes on with what the file has, and what is there now. The file is made when there are models. */
 static enum odb_status fleet_continue(struct fleet *f, struct odb_error *err)
 {
-    const char *target = odb_call__target(f->call);
+    const char *target = odb_call__target(f->call), *models = odb_call_arg(f->call, 0);
     struct odb_argv words = {0};
     struct odb_buf options = ODB_BUF_INIT;
-    fleet_words(f->call, &words);
+    char *root = realpath(models, NULL);
+    fleet_words(f->call, "bisect", &words);
     odb_argv_show(&words, &options);
-    f->path = fleet_path(f->call);
-    enum odb_status status = odb_fleet_file_open(&f->file, f->path, true, &f->fleet, err);
+    enum odb_status status = odb_fleet_add(&f->fleet, models, err);
+    odb_fleet_dispose(&f->fleet);
     if (status == ODB_OK)
-        status = fleet_same(f, target, odb_buf_text(&options), err);
+        status = odb_fleet_file_open(&f->file, f->path, true, &f->fleet, err);
     if (status == ODB_OK)
-        status = odb_fleet_add(&f->fleet, odb_call_arg(f->call, 0), err);
+        status = fleet_same(f, target, odb_buf_text(&options), root, err);
+    if (status == ODB_OK)
+        status = odb_fleet_add(&f->fleet, models, err);
     if (status == ODB_OK && !f->fleet.target) {
         f->fleet.target = odb_xstrdup(target);
         f->fleet.options = odb_xstrdup(odb_buf_text(&options));
+        f->fleet.root = odb_xstrdup(root);
     }
     if (status == ODB_OK)
         status = odb_fleet_file_put(f->file, &f->fleet, err);
@@ -153,6 +176,7 @@ static enum odb_status fleet_continue(struct fleet *f, struct odb_error *err)
         status = fleet_go(f, &words, err);
     odb_buf_dispose(&options);
     odb_argv_dispose(&words);
+    free(root);
     return status;
 }
 
@@ -166,21 +190,64 @@ static const struct {
                    {".xml", odb_fleet_put_junit},
                    {".txt", odb_fleet_put_text}};
 
+/* Of the file that -o names; NULL: none has its ending. */
+static void (*fleet_form(const char *path))(const struct odb_fleet_told *told, struct odb_buf *out)
+{
+    const char *ending = strrchr(path, '.');
+    for (size_t i = 0; i < ODB_COUNT(fleet_forms); i++)
+        if (ending && !strcmp(ending, fleet_forms[i].ending))
+            return fleet_forms[i].put;
+    return NULL;
+}
+
 static enum odb_status fleet_write(const struct odb_fleet_told *told, const char *path,
                                    struct odb_error *err)
 {
-    const char *ending = strrchr(path, '.');
     struct odb_buf out = ODB_BUF_INIT;
-    for (size_t i = 0; i < ODB_COUNT(fleet_forms); i++)
-        if (ending && !strcmp(ending, fleet_forms[i].ending))
-            fleet_forms[i].put(told, &out);
-    if (!out.len) {
-        odb_fail(err, ODB_E_USAGE, "-o %s: no form of a fleet has that ending", path);
-        return odb_error_remedy(err, "let the name end in .md, .json, .xml (JUnit) or .txt");
-    }
+    fleet_form(path)(told, &out);
     enum odb_status status = odb_file_write(path, odb_buf_text(&out), out.len, err);
     odb_buf_dispose(&out);
     return status;
+}
+
+/* What is written is none of what is read. */
+static enum odb_status fleet_spare(const struct fleet *f, const char *path, struct odb_error *err)
+{
+    const char *read[] = {f->path, odb_call_arg(f->call, 0),
+                          odb_call_option(f->call, ODB_OPTION_SINCE)};
+    for (size_t i = 0; i < ODB_COUNT(read); i++)
+        if (path && read[i] && odb_call__same_file(read[i], path)) {
+            odb_fail(err, ODB_E_USAGE, "%s is read here, and would be lost", path);
+            return odb_error_remedy(err, "write to another file");
+        }
+    return ODB_OK;
+}
+
+/* What can be said of the options before a night is over. */
+static enum odb_status fleet_check(const struct fleet *f, bool shown, struct odb_error *err)
+{
+    const struct odb_command_call *call = f->call;
+    const char *before = odb_call_option(call, ODB_OPTION_SINCE);
+    const char *path = odb_call_option(call, ODB_OPTION_REPORT_FILE);
+    const char *json = odb_call_option(call, ODB_OPTION_JSON_FILE);
+    if (odb_call_has(call, ODB_OPTION_GATE) && !before)
+        return odb_fail(err, ODB_E_USAGE, "--gate needs --since FLEET, to know what is new");
+    if (before && !odb_fleet_file_is(before)) {
+        odb_fail(err, ODB_E_FORMAT, "it is no file of a fleet");
+        return odb_error_at(err, "--since %s", before);
+    }
+    if (before && odb_call__same_file(before, f->path))
+        return odb_fail(err, ODB_E_USAGE, "--since is this run itself: nothing can have changed");
+    if (path && !fleet_form(path)) {
+        odb_fail(err, ODB_E_USAGE, "-o %s: no form of a fleet has that ending", path);
+        return odb_error_remedy(err, "let the name end in .md, .json, .xml (JUnit) or .txt");
+    }
+    if (shown && odb_call_has(call, ODB_OPTION_TARGET))
+        return odb_fail(err, ODB_E_USAGE,
+                        "a file alone is shown, and nothing is run: --target is "
+                        "for a folder or a list");
+    ODB_TRY(fleet_spare(f, path, err));
+    return json && strcmp(json, "-") ? fleet_spare(f, json, err) : ODB_OK;
 }
 
 /* What the command ends with: 1, or, where nothing fails and not all have a verdict, 4. */
@@ -193,16 +260,16 @@ static enum odb_status fleet_outcome(struct odb_command_call *call,
         enum odb_fleet_verdict verdict = (enum odb_fleet_verdict)v;
         size_t n = odb_fleet_count(told->fleet, verdict);
         fails += odb_fleet_fails(verdict) ? n : 0;
-        open += verdict == ODB_FLEET_NONE || verdict == ODB_FLEET_QUEUED ? n : 0;
+        open += verdict == ODB_FLEET_QUEUED || (!gate && verdict == ODB_FLEET_NONE) ? n : 0;
     }
     for (int k = 0; told->since && k < ODB_SINCE_COUNT; k++)
         if (odb_since_gates((enum odb_since_kind)k))
             gated += odb_since_count(told->since, (enum odb_since_kind)k);
     call->found = gate ? gated > 0 : fails > 0;
-    if (call->found || gate || !open)
+    if (call->found || !open)
         return ODB_OK;
-    return odb_fail(err, ODB_E_EXECUTOR, "%zu of %zu models have no verdict", open,
-                    told->fleet->models.n);
+    return odb_fail(err, ODB_E_EXECUTOR, "%zu of %zu models %s", open, told->fleet->models.n,
+                    gate ? "were not run" : "have no verdict");
 }
 
 static enum odb_status fleet_tell(struct fleet *f, struct odb_error *err)
@@ -220,17 +287,21 @@ static enum odb_status fleet_tell(struct fleet *f, struct odb_error *err)
     odb_causes_find(&causes, &f->fleet);
     if (before)
         odb_since_find(&since, &was, &f->fleet, &causes);
+    if (before && was.target && strcmp(was.target, f->fleet.target) != 0)
+        odb_call__warn(f->call, "--since is a run on another target");
     const struct odb_fleet_told told = {&f->fleet, &causes, before ? &since : NULL};
-    enum odb_status status = path ? fleet_write(&told, path, err) : ODB_OK;
+    enum odb_status status = ODB_OK;
     bool json = odb_call__json(f->call, &instead);
-    if (json && status == ODB_OK) {
-        odb_fleet_put_json(&told, &out);
-        status = odb_call__publish(f->call, &out, err);
-    }
-    if (status == ODB_OK && !(json && instead)) {
+    if (!(json && instead)) {
         odb_fleet_put_text(&told, &out);
         odb_call__print(f->call, &out);
     }
+    if (json) {
+        odb_fleet_put_json(&told, &out);
+        status = odb_call__publish(f->call, &out, err);
+    }
+    if (path && status == ODB_OK)
+        status = fleet_write(&told, path, err);
     if (status == ODB_OK)
         status = fleet_outcome(f->call, &told, err);
     odb_buf_dispose(&out);
@@ -246,18 +317,15 @@ enum odb_status odb_command__fleet(struct odb_command_call *call, struct odb_err
     struct fleet f = {.call = call};
     struct odb_error why = ODB_ERROR_INIT;
     const char *given = odb_call_arg(call, 0);
-    const char *before = odb_call_option(call, ODB_OPTION_SINCE);
     bool shown = odb_fleet_file_is(given);
-    if (odb_call_has(call, ODB_OPTION_GATE) && !odb_call_has(call, ODB_OPTION_SINCE))
-        return odb_fail(err, ODB_E_USAGE, "--gate needs --since FLEET, to know what is new");
-    if (before && !odb_fleet_file_is(before)) {
-        odb_fail(err, ODB_E_FORMAT, "it is no file of a fleet");
-        return odb_error_at(err, "--since %s", before);
-    }
-    f.path = shown ? odb_xstrdup(given) : NULL;
     enum odb_status told = ODB_OK;
-    enum odb_status ran = shown ? odb_fleet_file_open(&f.file, given, false, &f.fleet, &why)
-                                : fleet_continue(&f, &why);
+    f.path = shown ? odb_xstrdup(given) : fleet_path(call);
+    enum odb_status ran = fleet_check(&f, shown, &why);
+    if (ran == ODB_OK)
+        ran = shown ? odb_fleet_file_open(&f.file, given, false, &f.fleet, &why)
+                    : fleet_continue(&f, &why);
+    if (ran == ODB_OK && !f.fleet.target)
+        ran = odb_fail(&why, ODB_E_FORMAT, "%s holds no run", given);
     if (ran == ODB_OK || ran == ODB_CANCELLED || ran == ODB_SKIPPED) /* what is done is told */
         told = fleet_tell(&f, err);
     bool ended = ran == ODB_OK || ran == ODB_SKIPPED; /* what was left out then is not run */
