@@ -5,6 +5,7 @@
 
 #include "reference/trace.h"
 #include "executor/cpu_executor.h"
+#include "probe/ahead.h"
 
 #define OPTIONS_GOLDEN "cpu:f64"
 
@@ -15,6 +16,11 @@ const char *odb_bisect_golden(const struct odb_bisect_options *options)
         return options->golden;
     return odb_precision_parse(&ignored, options->reference, NULL) == ODB_OK ? OPTIONS_GOLDEN
                                                                              : options->reference;
+}
+
+static bool options_read_ahead(void *payload, const struct odb_trace *trace)
+{
+    return odb_ahead_read(payload, trace);
 }
 
 enum odb_status odb_bisect_trace_options(const struct odb_bisect_options *options,
@@ -29,6 +35,10 @@ enum odb_status odb_bisect_trace_options(const struct odb_bisect_options *option
         out->reference_from = options->reference;
     if (odb_precision_parse(&out->golden, golden, NULL) != ODB_OK)
         out->golden_from = golden;
+    if (options->ahead && !out->reference_from && !out->golden_from) {
+        out->referenced = options_read_ahead;
+        out->payload = options->ahead;
+    }
     out->golden_is_reference = out->reference_from && !options->golden;
     out->encodings = options->encodings;
     if (!options->expect || options->encodings)

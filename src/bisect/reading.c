@@ -151,13 +151,7 @@ size_t reading_batches(const struct search_case *c, const struct findings *f, si
 
 size_t reading_list(const struct search_case *c, int *list)
 {
-    size_t n = 0;
-    for (size_t v = 0; v < c->graph->n_values; v++)
-        if (odb_probe_wants(c->graph, c->trace, (int)v) &&
-            (c->trace->ref[v] || c->graph->values[v].is_output) &&
-            odb_probe_taps(c->prober, (int)v))
-            list[n++] = (int)v;
-    return n;
+    return odb_probe_list(c->prober, list);
 }
 
 struct odb_probe reading_plain(const struct search_case *c, struct findings *f, const char *what,

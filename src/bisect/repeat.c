@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "bisect/reading.h"
+#include "probe/ahead.h"
 #include "report/report.h"
 #include "bisect/search_case.h"
 #include "reference/trace.h"
@@ -24,13 +25,8 @@
 
 #define REPEAT_RUNS 2
 #define REPEAT_RUNS_OF_RACERS 5
-#define REPEAT_RUNS_CHEAP 5 /* at least, where a run takes no longer than this: */
-#define REPEAT_CHEAP 0.1    /* seconds */
-#define REPEAT_RUNS_FREE 12 /* and these, where it takes no longer than this: */
-#define REPEAT_FREE 0.01    /* seconds */
-#define REPEAT_RUNS_MOST 24 /* what is wrong in one of three is missed once in 16,000 times */
-#define REPEAT_LOOKS 12     /* of those that have other bits: runs with every value read */
-#define REPEAT_SHARE 0.1    /* of the search's time */
+#define REPEAT_CHEAP 0.1 /* seconds of a run */
+#define REPEAT_LOOKS 12  /* of those that have other bits: runs with every value read */
 
 /* What is remembered of the runs. */
 struct repeat_state {
@@ -242,18 +238,6 @@ static enum odb_status repeat_shown(const struct search_case *c, const int *list
     return ODB_OK;
 }
 
-/* What fits into a share of the search's time, as far as that is known: of what a run takes. Runs
- * that are cheap are more than that: 0.12 s of them where they are so cheap, 0.5 s at most. */
-static size_t repeat_fits(const struct repeat_state *state, double seconds)
-{
-    double run = fmax(state->run, 1e-4);
-    size_t least = run <= REPEAT_FREE    ? REPEAT_RUNS_FREE
-                   : run <= REPEAT_CHEAP ? REPEAT_RUNS_CHEAP
-                                         : REPEAT_RUNS;
-    double fit = REPEAT_SHARE * fmax(seconds, 0) / run;
-    return fit >= REPEAT_RUNS_MOST ? REPEAT_RUNS_MOST : ODB_MAX((size_t)fit, least);
-}
-
 static int repeat_looks(const struct repeat_state *state)
 {
     return state->run <= REPEAT_CHEAP ? REPEAT_LOOKS : REPEAT_RUNS_OF_RACERS;
@@ -402,7 +386,10 @@ enum odb_status repeat_runs(const struct search_case *c, struct findings *f, str
         if (repeats->runs == 2 && !c->options->repeat) {
             size_t known = odb_probe_known_again(c->prober);
             double so_far = odb_clock() - c->start.seconds + c->trace->made.seconds;
-            want = known ? known + 1 : repeat_fits(repeat_state(f), so_far);
+            size_t ahead = odb_ahead_again(c->prober->ahead);
+            want = known               ? known + 1
+                   : ahead != SIZE_MAX ? repeats->runs + ahead
+                                       : odb_ahead_fits(repeat_state(f)->run, so_far);
         }
         if (repeats->differ && !c->options->repeat)
             want = ODB_MAX(want, (size_t)REPEAT_RUNS_OF_RACERS);
@@ -469,8 +456,8 @@ enum odb_status repeat_doubt(const struct search_case *c, struct findings *f, st
     double spent = state->seconds;
     size_t before = repeats->runs;
     bool differed = repeats->differ;
-    size_t want = before + repeat_fits(repeat_state(f),
-                                       odb_clock() - c->start.seconds - spent / REPEAT_SHARE);
+    size_t want = before + odb_ahead_fits(state->run,
+                                          odb_clock() - c->start.seconds - spent / ODB_AHEAD_SHARE);
     ODB_TRY(repeat_once(c, f, true, &ran, err));
     while (ran && repeats->runs < want && !(repeats->differ && !differed))
         ODB_TRY(repeat_once(c, f, false, &ran, err));

@@ -1,33 +1,48 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probe/ahead.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "probe/probe_int.h"
 #include "system/thread.h"
 
-#define AHEAD_RUNS 5    /* the first included */
-#define AHEAD_CHEAP 0.1 /* seconds of a run: of longer ones the first repetition is all */
+#define AHEAD_FREE 0.01    /* seconds of a run: of such there are */
+#define AHEAD_RUNS_FREE 12 /* at least */
+#define AHEAD_CHEAP 0.1    /* likewise */
+#define AHEAD_RUNS_CHEAP 5
+#define AHEAD_RUNS 2       /* of others */
+#define AHEAD_RUNS_MOST 24 /* what is wrong in one of three is missed once in 16,000 times */
+#define AHEAD_SEARCH 3     /* times the reference: the search as far as golden, as a rule */
+#define AHEAD_MOST (2 * AHEAD_RUNS_MOST + 2)
 
 /* A question; the thread of the pool has it until its task was waited for or forgotten. */
 struct ahead_answer {
+    enum ahead_question { AHEAD_PLAIN, AHEAD_AGAIN, AHEAD_ACCOUNT, AHEAD_ALL } question;
     struct odb_ahead *ahead;
-    struct odb_probe_cut *cut;  /* owned; NULL: there is none */
+    struct odb_probe_cut *cut;  /* owned; NULL: of the account, and if there is none */
     struct odb_pool_task *task; /* NULL: neither waited for nor to be forgotten */
-    bool asked, ran;
+    double search;              /* AGAIN: seconds of the search that are known; 0: none */
+    bool asked;
+    struct odb_account account; /* owned */
+    enum odb_status status;     /* of the account */
+    struct odb_error err;
 };
 
 struct odb_ahead {
     pthread_t thread;
     char *spec;                   /* owned */
     struct odb_ahead_whole whole; /* model NULL: nothing is run */
+    double begun;                 /* odb_clock() */
     struct odb_feeds *feeds;      /* owned: the threads' own view of what is fed */
     struct odb_search_hooks hooks;
     atomic_bool stopping; /* the owner does not wait for the pool any more */
+    atomic_bool moved;    /* another model than the plain one was loaded */
     pthread_mutex_t lock; /* guards opened */
     pthread_cond_t turn;
     bool opened; /* or it could not be */
@@ -36,10 +51,24 @@ struct odb_ahead {
     bool handed;
     enum odb_status status;
     struct odb_error err;
-    struct odb_prober prober; /* of the questions */
-    struct ahead_answer answers[AHEAD_RUNS];
+    struct odb_prober prober; /* of the plain questions, */
+    struct odb_prober reader; /* and of the one that reads all */
+    struct ahead_answer answers[AHEAD_MOST];
     size_t n, claimed;
+    /* The pool's thread's. */
+    size_t runs;        /* of the plain model */
+    double run, loaded; /* seconds of the last of them, and of the first with its load */
+    bool failed;        /* a question did: nothing more is asked */
 };
+
+size_t odb_ahead_fits(double run, double seconds)
+{
+    double once = fmax(run, 1e-4), fit = ODB_AHEAD_SHARE * fmax(seconds, 0) / once;
+    size_t least = once <= AHEAD_FREE    ? AHEAD_RUNS_FREE
+                   : once <= AHEAD_CHEAP ? AHEAD_RUNS_CHEAP
+                                         : AHEAD_RUNS;
+    return fit >= AHEAD_RUNS_MOST ? AHEAD_RUNS_MOST : ODB_MAX((size_t)fit, least);
+}
 
 static bool ahead_cancelled(void *payload)
 {
@@ -50,41 +79,95 @@ static bool ahead_cancelled(void *payload)
 
 /* --- by threads ------------------------------------------------------------------------------- */
 
+/* Whether one more run of the plain model is wanted. */
+static bool ahead_wants(const struct odb_ahead *ahead, const struct ahead_answer *answer)
+{
+    return ahead->runs < (ahead->whole.runs  ? ahead->whole.runs
+                          : ahead->runs == 1 ? AHEAD_RUNS
+                                             : odb_ahead_fits(ahead->run, answer->search));
+}
+
+static void ahead_run(struct ahead_answer *answer, struct odb_target *target)
+{
+    struct odb_ahead *ahead = answer->ahead;
+    if (answer->question == AHEAD_AGAIN && !ahead_wants(ahead, answer))
+        return;
+    if (answer->question == AHEAD_ALL)
+        atomic_store(&ahead->moved, true);
+    ahead->failed = odb_probe__ask(answer->cut, target) != ODB_OK;
+    ahead->run = odb_probe__seconds(answer->cut);
+    ahead->loaded = answer->question == AHEAD_PLAIN ? ahead->run : ahead->loaded;
+    ahead->runs += answer->question != AHEAD_ALL;
+    answer->asked = true;
+}
+
+/* One that is dear is asked by the search, if at all. */
+static void ahead_account(struct ahead_answer *answer, struct odb_target *target)
+{
+    struct odb_ahead *ahead = answer->ahead;
+    if (!odb_target_accounts(target))
+        return;
+    ahead->failed = odb_probe_account_is_dear(ahead->spec, ahead->loaded);
+    if (ahead->failed)
+        return;
+    answer->status = odb_target_account(target, &answer->account, &answer->err);
+    answer->asked = true;
+}
+
 /* Of several one after the other, in the thread of the pool. */
 static void ahead_work(void *arg, struct odb_target *target)
 {
     struct ahead_answer *answer = arg;
-    const struct ahead_answer *all = answer->ahead->answers;
-    size_t i = (size_t)(answer - all);
-    if (i > 0 && !all[i - 1].ran)
+    if (answer->ahead->failed)
         return;
-    if (i > 1 && odb_probe__seconds(all[i - 1].cut) > AHEAD_CHEAP)
-        return;
-    answer->ran = odb_probe__ask(answer->cut, target) == ODB_OK;
-    answer->asked = true;
+    if (answer->question == AHEAD_ACCOUNT)
+        ahead_account(answer, target);
+    else
+        ahead_run(answer, target);
 }
 
-static void ahead_run(struct odb_ahead *ahead)
+/* Queues it. cut: NULL: there is nothing to ask. False: nothing more can be. */
+static bool ahead_ask(struct odb_ahead *ahead, enum ahead_question question,
+                      struct odb_probe_cut *cut, double search)
 {
-    const struct odb_search_hooks silent = {.cancelled = ahead_cancelled, .payload = ahead};
-    odb_prober_init(&ahead->prober, ahead->whole.model, ahead->feeds, NULL, ahead->pool, silent);
-    for (size_t i = 0; i <= ODB_MIN(ahead->whole.again, (size_t)AHEAD_RUNS - 1); i++) {
-        struct ahead_answer *answer = &ahead->answers[i];
-        *answer =
-            (struct ahead_answer){.ahead = ahead, .cut = odb_probe__whole(&ahead->prober, i == 0)};
-        answer->task = answer->cut ? odb_pool_begin(ahead->pool, ahead_work, answer) : NULL;
-        if (!answer->task)
-            break;
-        ahead->n++;
+    struct ahead_answer *answer = &ahead->answers[ahead->n];
+    *answer = (struct ahead_answer){
+        .question = question, .ahead = ahead, .cut = cut, .search = search, .err = ODB_ERROR_INIT};
+    if (cut || question == AHEAD_ACCOUNT)
+        answer->task = odb_pool_begin(ahead->pool, ahead_work, answer);
+    ahead->n += answer->task != NULL;
+    if (!answer->task && cut) {
+        odb_probe__cut_free(cut);
+        answer->cut = NULL;
     }
+    return answer->task != NULL;
+}
+
+static void ahead_ask_again(struct odb_ahead *ahead, double search)
+{
+    size_t most = ahead->whole.runs ? ahead->whole.runs
+                  : search > 0      ? AHEAD_RUNS_MOST
+                                    : AHEAD_RUNS_FREE;
+    for (size_t i = 1; i < ODB_MIN(most, (size_t)AHEAD_RUNS_MOST); i++)
+        if (!ahead_ask(ahead, AHEAD_AGAIN, odb_probe__whole(&ahead->prober, false), search))
+            break;
+}
+
+static struct odb_search_hooks ahead_silent(struct odb_ahead *ahead)
+{
+    return (struct odb_search_hooks){.cancelled = ahead_cancelled, .payload = ahead};
 }
 
 static void *ahead_thread(void *arg)
 {
     struct odb_ahead *ahead = arg;
     ahead->status = odb_pool_open(&ahead->pool, ahead->spec, ahead_cancelled, ahead, &ahead->err);
-    if (ahead->status == ODB_OK && ahead->whole.model && odb_pool_workers(ahead->pool) == 1)
-        ahead_run(ahead);
+    if (ahead->status == ODB_OK && ahead->whole.model && odb_pool_workers(ahead->pool) == 1) {
+        odb_prober_init(&ahead->prober, ahead->whole.model, ahead->feeds, NULL, ahead->pool,
+                        ahead_silent(ahead));
+        if (ahead_ask(ahead, AHEAD_PLAIN, odb_probe__whole(&ahead->prober, true), 0))
+            ahead_ask_again(ahead, 0);
+    }
     pthread_mutex_lock(&ahead->lock);
     ahead->opened = true;
     pthread_cond_signal(&ahead->turn);
@@ -118,7 +201,8 @@ struct odb_ahead *odb_ahead_begin(const char *spec, const struct odb_ahead_whole
 {
     struct odb_ahead *ahead = odb_new(struct odb_ahead);
     bool limited = hooks->budget && hooks->budget->memory;
-    *ahead = (struct odb_ahead){.spec = odb_xstrdup(spec), .hooks = *hooks, .err = ODB_ERROR_INIT};
+    *ahead = (struct odb_ahead){
+        .spec = odb_xstrdup(spec), .hooks = *hooks, .begun = odb_clock(), .err = ODB_ERROR_INIT};
     pthread_mutex_init(&ahead->lock, NULL);
     pthread_cond_init(&ahead->turn, NULL);
     if (whole && !limited && ahead_feeds(ahead, whole))
@@ -160,31 +244,104 @@ enum odb_status odb_ahead_pool(struct odb_ahead *ahead, struct odb_pool **out,
     return ahead->status;
 }
 
-struct odb_probe_cut *odb_ahead_claim(struct odb_ahead *ahead, const struct odb_probe_cut *asked)
+bool odb_ahead_read(struct odb_ahead *ahead, const struct odb_trace *trace)
 {
-    struct ahead_answer *answer = &ahead->answers[ahead->claimed];
-    if (ahead->claimed < ahead->n && odb_probe__same(answer->cut, asked)) {
+    pthread_mutex_lock(&ahead->lock);
+    bool opened = ahead->opened;
+    pthread_mutex_unlock(&ahead->lock);
+    if (!opened)
+        return false;
+    if (ahead->handed || !ahead->n || !ahead->whole.reads || ahead->whole.runs > AHEAD_RUNS_MOST)
+        return true;
+    odb_prober_init(&ahead->reader, ahead->whole.model, ahead->feeds, trace, ahead->pool,
+                    ahead_silent(ahead));
+    struct odb_probe_cut *all = odb_probe__all(&ahead->reader, ahead->whole.memory);
+    if (!all)
+        return true;
+    if (!ahead->whole.runs)
+        ahead_ask_again(ahead, AHEAD_SEARCH * (odb_clock() - ahead->begun));
+    (void)ahead_ask(ahead, AHEAD_ACCOUNT, NULL, 0);
+    (void)ahead_ask(ahead, AHEAD_ALL, all, 0);
+    return true;
+}
+
+static void ahead_await(struct odb_ahead *ahead, struct ahead_answer *answer)
+{
+    if (answer->task)
         odb_pool_wait(ahead->pool, answer->task);
-        answer->task = NULL;
-        ahead->claimed++;
-        if (answer->asked)
-            return answer->cut;
+    answer->task = NULL;
+}
+
+/* The first that was not claimed and is one to the question; those without an answer are none.
+ * NULL: no. asked: NULL: the account. */
+static struct ahead_answer *ahead_find(struct odb_ahead *ahead, const struct odb_probe_cut *asked)
+{
+    for (size_t i = ahead->claimed; i < ahead->n; i++) {
+        struct ahead_answer *answer = &ahead->answers[i];
+        bool is = asked ? answer->cut && odb_probe__same(answer->cut, asked)
+                        : answer->question == AHEAD_ACCOUNT;
+        while (is && ahead->claimed <= i)
+            ahead_await(ahead, &ahead->answers[ahead->claimed++]);
+        if (is && answer->asked)
+            return answer;
     }
     odb_ahead_end(ahead);
     return NULL;
 }
 
+struct odb_probe_cut *odb_ahead_claim(struct odb_ahead *ahead, const struct odb_probe_cut *asked)
+{
+    struct ahead_answer *answer = ahead_find(ahead, asked);
+    if (answer && answer->question == AHEAD_ALL)
+        atomic_store(&ahead->moved, false);
+    return answer ? answer->cut : NULL;
+}
+
+size_t odb_ahead_again(struct odb_ahead *ahead)
+{
+    size_t n = 0;
+    if (!ahead || ahead->claimed == ahead->n || ahead->answers[ahead->n - 1].question != AHEAD_ALL)
+        return SIZE_MAX;
+    for (size_t i = ahead->claimed; ahead->answers[i].question == AHEAD_AGAIN; i++) {
+        ahead_await(ahead, &ahead->answers[i]);
+        n += ahead->answers[i].asked;
+    }
+    return n;
+}
+
+bool odb_ahead_account(struct odb_ahead *ahead, struct odb_account *account,
+                       enum odb_status *status, struct odb_error *err)
+{
+    struct ahead_answer *answer = ahead ? ahead_find(ahead, NULL) : NULL;
+    if (!answer)
+        return false;
+    odb_account_dispose(account);
+    *account = answer->account;
+    answer->account = (struct odb_account){0};
+    *status = answer->status;
+    if (answer->status != ODB_OK)
+        *err = answer->err;
+    return true;
+}
+
+bool odb_ahead_moved(struct odb_ahead *ahead)
+{
+    return ahead && atomic_exchange(&ahead->moved, false);
+}
+
 static void ahead_forgotten(void *arg)
 {
     struct ahead_answer *answer = arg;
-    odb_probe__cut_free(answer->cut);
+    if (answer->cut)
+        odb_probe__cut_free(answer->cut);
     answer->cut = NULL;
 }
 
 void odb_ahead_end(struct odb_ahead *ahead)
 {
     for (size_t i = ahead ? ahead->claimed : 0; ahead && i < ahead->n; i++)
-        odb_pool_forget(ahead->pool, ahead->answers[i].task, ahead_forgotten);
+        if (ahead->answers[i].task)
+            odb_pool_forget(ahead->pool, ahead->answers[i].task, ahead_forgotten);
     if (ahead)
         ahead->claimed = ahead->n;
 }
@@ -199,9 +356,12 @@ void odb_ahead_free(struct odb_ahead *ahead)
         odb_ahead_end(ahead);
         odb_pool_close(ahead->pool);
     }
-    for (size_t i = 0; i < AHEAD_RUNS; i++)
+    for (size_t i = 0; i < AHEAD_MOST; i++) {
+        odb_account_dispose(&ahead->answers[i].account);
         if (ahead->answers[i].cut)
             odb_probe__cut_free(ahead->answers[i].cut);
+    }
+    odb_prober_dispose(&ahead->reader);
     odb_prober_dispose(&ahead->prober);
     odb_feeds_free(ahead->feeds);
     pthread_mutex_destroy(&ahead->lock);

@@ -2,11 +2,14 @@
  *
  * A target that is started before it is needed, by a thread of its own: while the reference is
  * made, or while another target is asked. It may run the model as it is meanwhile, and run it
- * again; the search finds those answers when it puts the same questions first.
+ * again; the search finds those answers when it puts the same questions first. As soon as the
+ * reference is made, and long before golden is, what the target made of the model and the run with
+ * every value read follow.
  */
 #ifndef ODB_PROBE_AHEAD_H
 #define ODB_PROBE_AHEAD_H
 
+#include "executor/executor.h"
 #include "executor/transport/target_pool.h"
 #include "model/model.h"
 #include "run/feeds.h"
@@ -14,14 +17,24 @@
 
 struct odb_ahead;
 struct odb_probe_cut;
+struct odb_trace;
 
 /* A model that is run as it is: where its own file can be loaded and the reference is not needed
  * for that, where the target has one worker, and where memory is not limited. */
 struct odb_ahead_whole {
     const struct odb_model *model; /* borrowed, until the ahead is freed */
     const struct odb_feeds *feeds; /* likewise */
-    size_t again;                  /* repetitions, 4 at most */
+    size_t runs;                   /* as the user wants; 0: as many as fit */
+    bool reads;                    /* every value is going to be read, */
+    uint64_t memory;               /* as long as all of them take no more bytes */
 };
+
+#define ODB_AHEAD_SHARE 0.1 /* of the search's time, which is for runs of the model as it is */
+
+/* Runs of the model that fit into a share of the search's time: run: seconds of one; seconds: of
+ * the search, as far as they are known. Runs that are cheap are more than that: 0.12 s of them
+ * where they are so cheap, 0.5 s at most. */
+size_t odb_ahead_fits(double run, double seconds);
 
 /* Has a target of this spec opened; NULL: there is no thread for that. Spec and whole (NULL:
  * nothing is run) are copied. The hooks are copied too, and only asked whether to stop. */
@@ -33,9 +46,23 @@ bool odb_ahead_is(const struct odb_ahead *ahead, const char *spec);
  * it runs goes on: before the pool is closed, odb_ahead_end(). */
 enum odb_status odb_ahead_pool(struct odb_ahead *ahead, struct odb_pool **out,
                                struct odb_error *err) ODB_MUST_USE;
-/* Waits for the next answer, and gives it where it is one to this question; borrowed. NULL: it is
- * none, and the target does nothing more ahead. */
+/* The reference is made: what follows the plain runs is asked from now on, where the target runs
+ * the model and gives any number of values. trace: borrowed, until the ahead is freed; its golden
+ * need not be made. False: the target is not open yet. */
+bool odb_ahead_read(struct odb_ahead *ahead, const struct odb_trace *trace);
+/* Waits for the next answer to this question, and gives it, borrowed; those before it are not
+ * wanted. NULL: there is none, and the target does nothing more ahead. */
 struct odb_probe_cut *odb_ahead_claim(struct odb_ahead *ahead, const struct odb_probe_cut *asked);
+/* Waits for the repetitions and says how many are still there to be claimed, after which the target
+ * has gone on to another model. SIZE_MAX: it goes on to none. */
+size_t odb_ahead_again(struct odb_ahead *ahead);
+/* The same as odb_ahead_claim() of what the target made of the model, which is moved into account.
+ * False: it was not asked. */
+bool odb_ahead_account(struct odb_ahead *ahead, struct odb_account *account,
+                       enum odb_status *status, struct odb_error *err);
+/* Whether the target has loaded another model than the plain one since this was asked, so that
+ * what is to run again has to be loaded again. The target is at no question. NULL: it has not. */
+bool odb_ahead_moved(struct odb_ahead *ahead);
 /* No more questions are put ahead, and what is under way is not waited for. NULL is fine. */
 void odb_ahead_end(struct odb_ahead *ahead);
 /* Closes the pool, unless it was handed over. NULL is fine. */

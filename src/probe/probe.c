@@ -24,6 +24,8 @@
 #include "model/write/external.h"
 #include "model/write/write.h"
 
+#define PROBE_DEAR 10 /* seconds of a load */
+
 enum odb_status odb_probe_pool(struct odb_pool **out, const char *spec,
                                const struct odb_search_hooks *hooks, struct odb_error *err)
 {
@@ -178,6 +180,33 @@ bool odb_probe_wants(const struct odb_graph *graph, const struct odb_trace *trac
     return odb_probe_reads(graph, trace, value) && (v->is_output || v->n_consumers > 0);
 }
 
+/* Whether it gives all that the reference has. */
+static bool probe_taps_all(const struct odb_prober *prober)
+{
+    const struct odb_graph *graph = prober->model->graph;
+    for (size_t v = 0; v < graph->n_values; v++)
+        if (prober->trace->ref[v] && odb_probe_wants(graph, prober->trace, (int)v) &&
+            !odb_probe_taps(prober, (int)v))
+            return false;
+    return true;
+}
+
+size_t odb_probe_list(const struct odb_prober *prober, int *list)
+{
+    const struct odb_graph *graph = prober->model->graph;
+    size_t n = 0;
+    for (size_t v = 0; v < graph->n_values; v++)
+        if (odb_probe_wants(graph, prober->trace, (int)v) &&
+            (prober->trace->ref[v] || graph->values[v].is_output) && odb_probe_taps(prober, (int)v))
+            list[n++] = (int)v;
+    return n;
+}
+
+bool odb_probe_account_is_dear(const char *spec, double load)
+{
+    return load >= PROBE_DEAR && odb_executor_account_loads(spec);
+}
+
 void odb_probe_shows(enum odb_verdict *shown, enum odb_verdict verdict)
 {
     if (!odb_verdict_is_bad(*shown) && odb_verdict_is_bad(verdict))
@@ -191,7 +220,7 @@ void odb_probe_shows(enum odb_verdict *shown, enum odb_verdict verdict)
 struct odb_probe_cut {
     struct odb_prober prober;  /* a copy: one with pins may be gone before the answer is there */
     bool *nodes;               /* owned; [n_nodes] */
-    struct odb_port *in, *out; /* owned; in[].like are refs */
+    struct odb_port *in, *out; /* owned; likewise like of each */
     size_t n_in, n_out;
     struct odb_named *feeds; /* owned; [n_feeds]: n_in but weights; a recording is fed nothing; of
                                 the whole model all that it takes */
@@ -220,6 +249,8 @@ static void probe_cut_dispose(struct odb_probe_cut *cut)
 {
     for (size_t i = 0; i < cut->n_in; i++)
         odb_tensor_unref((struct odb_tensor *)cut->in[i].like);
+    for (size_t o = 0; o < cut->n_out; o++)
+        odb_tensor_unref((struct odb_tensor *)cut->out[o].like);
     for (size_t o = 0; cut->outputs && o < cut->n_names; o++)
         odb_tensor_unref(cut->outputs[o]);
     free(cut->nodes);
@@ -510,11 +541,10 @@ static enum odb_status probe_cut_make(const struct odb_prober *prober,
         cut->which[i] = at[v] = at[v] ? at[v] : cut->n_out + 1;
         if (at[v] <= cut->n_out) /* it is read twice */
             continue;
+        const struct odb_tensor *like = prober->trace ? odb_trace_like(prober->trace, v) : NULL;
         cut->names[cut->n_out] = value->name;
-        cut->out[cut->n_out++] =
-            (struct odb_port){.value = v,
-                              .like = prober->trace ? odb_trace_like(prober->trace, v) : NULL,
-                              .symbolic = open[v]};
+        cut->out[cut->n_out++] = (struct odb_port){
+            .value = v, .like = like ? odb_tensor_ref(like) : NULL, .symbolic = open[v]};
     }
     cut->n_names = cut->n_out;
     free(open);
@@ -977,29 +1007,51 @@ enum odb_status odb_probe__ask(struct odb_probe_cut *cut, struct odb_target *tar
     return cut->status;
 }
 
+struct odb_probe_cut *odb_probe__all(const struct odb_prober *prober, uint64_t most)
+{
+    int *list = odb_new_n(int, prober->model->graph->n_values);
+    struct odb_probe probe = {.what = "", .values = list, .n_values = odb_probe_list(prober, list)};
+    struct odb_probe_cut *cut = NULL;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < probe.n_values; i++)
+        bytes += odb_tensor_size(prober->trace->ref[list[i]]);
+    if (bytes <= most && odb_probe_max_outputs(prober) == SIZE_MAX && probe_taps_all(prober))
+        cut = probe_cut_new(prober, &probe, true);
+    if (cut && cut->status != ODB_OK) {
+        probe_cut_free(cut);
+        cut = NULL;
+    }
+    free(list);
+    return cut;
+}
+
 double odb_probe__seconds(const struct odb_probe_cut *cut)
 {
     return cut->seconds;
 }
 
 /* The same numbers: views of one tensor are. */
-static bool probe_feeds_same(const struct odb_named *a, const struct odb_named *b)
+static bool probe_numbers_same(const struct odb_tensor *x, const struct odb_tensor *y)
 {
-    const struct odb_tensor *x = a->tensor, *y = b->tensor;
-    return !strcmp(a->name, b->name) && x->kind == y->kind && x->dtype == y->dtype &&
-           x->data == y->data && x->data && odb_tensor_same_shape(x, y);
+    return x && y && x->kind == y->kind && x->dtype == y->dtype && x->data == y->data && x->data &&
+           odb_tensor_same_shape(x, y);
 }
 
 bool odb_probe__same(const struct odb_probe_cut *a, const struct odb_probe_cut *b)
 {
-    bool same = a->whole && b->whole && a->load == b->load && a->n_in == b->n_in &&
-                a->n_out == b->n_out && a->n_feeds == b->n_feeds;
+    const size_t nodes = a->prober.model->graph->n_nodes * sizeof *a->nodes;
+    bool same = a->whole == b->whole && a->fixed == b->fixed && a->load == b->load &&
+                a->n_in == b->n_in && a->n_out == b->n_out && a->n_feeds == b->n_feeds &&
+                a->prober.model == b->prober.model && !memcmp(a->nodes, b->nodes, nodes);
     for (size_t i = 0; same && i < a->n_feeds; i++)
-        same = probe_feeds_same(&a->feeds[i], &b->feeds[i]);
+        same = !strcmp(a->feeds[i].name, b->feeds[i].name) &&
+               probe_numbers_same(a->feeds[i].tensor, b->feeds[i].tensor);
     for (size_t i = 0; same && i < a->n_in; i++)
-        same = a->in[i].value == b->in[i].value;
+        same = a->in[i].value == b->in[i].value && a->in[i].symbolic == b->in[i].symbolic &&
+               a->in[i].constant == b->in[i].constant;
     for (size_t o = 0; same && o < a->n_out; o++)
-        same = a->out[o].value == b->out[o].value;
+        same = a->out[o].value == b->out[o].value &&
+               (a->whole || a->out[o].symbolic == b->out[o].symbolic);
     return same;
 }
 
@@ -1143,15 +1195,19 @@ static void probe_ask_own(struct odb_prober *prober, struct odb_probe *probe,
         if (prober->refeed)
             probe_name_model(cut, !prober->reshapes, name);
         cut->load = cut->load && (!name[0] || strcmp(name, prober->now->model) != 0);
-        if (!probe_claim(prober, cut))
-            probe_ask(cut, odb_pool_target(prober->pool));
+        if (!probe_claim(prober, cut)) {
+            struct odb_target *target = odb_pool_target(prober->pool);
+            cut->load |= odb_ahead_moved(prober->ahead);
+            probe_ask(cut, target);
+        }
         snprintf(prober->now->loaded, sizeof prober->now->loaded, "%s", cut->what);
         snprintf(prober->now->model, sizeof prober->now->model, "%s",
                  cut->status == ODB_OK ? name : "");
         probe_undo_layouts(prober, cut);
         probe_spill(prober, cut);
     }
-    cut->words = probe_words(odb_pool_target(prober->pool), cut->status);
+    if (cut->status < 0) /* else the target may be at the next question */
+        cut->words = probe_words(odb_pool_target(prober->pool), cut->status);
     free(stops);
 }
 
@@ -1330,9 +1386,13 @@ static enum odb_status probe_ask_account(struct odb_prober *prober, struct odb_p
                                          struct odb_error *err)
 {
     const struct odb_answers *answers = prober->answers;
-    struct odb_target *target = odb_pool_target(prober->pool);
     struct odb_tensor *said = NULL;
     enum odb_status status = ODB_OK;
+    if (odb_ahead_account(prober->ahead, account, &status, err))
+        return status;
+    struct odb_target *target = odb_pool_target(prober->pool);
+    if (!key[0] && odb_ahead_moved(prober->ahead))
+        ODB_TRY(probe_load_again(prober, run, err));
     if (!key[0])
         return odb_target_account(target, account, err);
     answers->begin(answers->payload, key, "what became of the model", ODB_NO_NODE);

@@ -164,6 +164,11 @@ void odb_probe_tell(const struct odb_prober *prober, const struct odb_probe *pro
 /* Judges what a probe gave. shown: pass on entry, and what is wrong on return, if anything is. */
 typedef enum odb_status odb_probe_judge_fn(void *payload, const struct odb_probe *probe,
                                            enum odb_verdict *shown, struct odb_error *err);
+/* Whether asking what the target made of a model that took so many seconds to load is worth it only
+ * where the model is wrong: that loads the model once more. */
+bool odb_probe_account_is_dear(const char *spec, double load);
+/* The values that a run with every value read gives: [n_values], the caller's. Returns how many. */
+size_t odb_probe_list(const struct odb_prober *prober, int *list);
 /* The plain one: every value against the reference; payload: a struct odb_judge. */
 odb_probe_judge_fn odb_probe_judge;
 /* What a probe came to. */

@@ -27,11 +27,14 @@ enum odb_status odb_probe__by_pieces(struct odb_prober *prober, struct odb_probe
 /* The question of a plain run: the model's own file, and all outputs that nodes make. NULL: other
  * bytes would have to be loaded. load: false: what is loaded is run again. */
 struct odb_probe_cut *odb_probe__whole(const struct odb_prober *prober, bool load);
+/* The question with every value read that a node makes and the trace has. NULL: the target does not
+ * give all of them at once, they are more than so many bytes, or it cannot be put. */
+struct odb_probe_cut *odb_probe__all(const struct odb_prober *prober, uint64_t most);
 /* Puts it, and keeps the answer in it. */
 enum odb_status odb_probe__ask(struct odb_probe_cut *cut, struct odb_target *target);
 /* That it took. */
 double odb_probe__seconds(const struct odb_probe_cut *cut);
-/* Whether both are plain runs of the same file, with the same inputs and outputs. */
+/* Whether both are the same nodes of the same model, with the same inputs and outputs. */
 bool odb_probe__same(const struct odb_probe_cut *a, const struct odb_probe_cut *b);
 void odb_probe__cut_free(struct odb_probe_cut *cut);
 

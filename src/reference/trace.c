@@ -257,6 +257,13 @@ static enum odb_status trace_round(struct trace_run *run, int node, struct odb_e
     return ODB_OK;
 }
 
+static void trace_referenced(struct trace_run *run)
+{
+    const struct odb_trace_options *options = run->options;
+    if (options && (!options->referenced || options->referenced(options->payload, run->trace)))
+        run->options = NULL;
+}
+
 static enum odb_status trace_after_golden(void *payload, int node, enum odb_status status,
                                           struct odb_error *err)
 {
@@ -267,6 +274,7 @@ static enum odb_status trace_after_golden(void *payload, int node, enum odb_stat
     if (status == ODB_OK)
         ODB_TRY(trace_round(run, node, err));
     odb_trace__pin(run, node, status == ODB_OK);
+    trace_referenced(run);
     return trace_keep(run, node, err);
 }
 
@@ -575,6 +583,8 @@ enum odb_status odb_trace__make_own(struct odb_trace **out, const struct odb_mod
     trace_mark_dynamic(trace);
     if (trace->only || options->no_golden)
         goto out;
+    run.options = options;
+    trace_referenced(&run);
     run.values = trace->golden;
     run.took = NULL;
     run.phase = "golden";

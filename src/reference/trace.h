@@ -128,6 +128,10 @@ struct odb_trace_options {
                                               lives; NULL: none */
     uint64_t seed;
     struct odb_search_hooks hooks;
+    /* Called once the CPU has made the reference, and after each node of golden, until it returns
+     * true; by the thread that makes the trace. NULL: it is not called. */
+    bool (*referenced)(void *payload, const struct odb_trace *trace);
+    void *payload;
 };
 
 #define ODB_TRACE_OPTIONS_INIT                                                                     \

@@ -20,6 +20,7 @@ struct trace_run {
         *stand_in;                    /* [n_values] for nodes that the CPU cannot run; NULL: none */
     const struct odb_trace_pin *pins; /* that the reference takes in place of its own; NULL: none */
     size_t n_pins;
+    const struct odb_trace_options *options; /* borrowed: with what is called; NULL: no more */
     double *took; /* [n_nodes] as in struct odb_cpu_run; NULL: it is not timed */
 };
 

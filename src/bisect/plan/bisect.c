@@ -48,6 +48,7 @@
 #include "bisect/plan/settings.h"
 #include "bisect/strategy/recorded.h"
 #include "bisect/strategy/strategies.h"
+#include "run/memory_budget.h"
 #include "bisect/evidence/reference_off.h"
 #include "bisect/evidence/third.h"
 #include "bisect/refusal/refused.h"
@@ -488,6 +489,14 @@ struct odb_report *odb_bisect_report(const struct odb_model *model, const struct
     if (odb_model_sha256(model, report->sha256, &sha_err) != ODB_OK)
         odb_report_warn(report, "the model has no checksum: %s", sha_err.what);
     return report;
+}
+
+bool odb_bisect_reads_all(const struct odb_bisect_options *options, uint64_t *memory)
+{
+    const struct odb_budget *budget = options->hooks.budget;
+    enum strategy_reads reads = strategy_row(options->strategy)->reads;
+    *memory = reads == STRATEGY_READS_ALL ? UINT64_MAX : odb_memory_budget(budget).values;
+    return reads != STRATEGY_READS_NONE && !(budget && budget->compiles);
 }
 
 enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *model,

@@ -16,6 +16,10 @@
 struct odb_report *odb_bisect_report(const struct odb_model *model, const struct odb_feeds *feeds,
                                      const struct odb_bisect_options *options);
 
+/* Whether a search with these options is going to read every value in one run, where the target
+ * gives them: as long as all of them take no more than *memory bytes. */
+bool odb_bisect_reads_all(const struct odb_bisect_options *options, uint64_t *memory);
+
 /* Runs the search. The report is complete on ODB_OK; on ODB_CANCELLED and on executor failures it
  * holds what was known by then (and is still the caller's to free). *out is never NULL unless
  * memory or usage failed. ODB_UNSUPPORTED: no output can be reached by the reference. */

@@ -10,8 +10,6 @@
 #include "bisect/reading.h"
 #include "bisect/repeat.h"
 
-#define PLAIN_DEAR 10 /* seconds of a load */
-
 static enum odb_status plain_judge(const struct search_case *c, struct findings *f,
                                    enum odb_verdict *shown, struct odb_error *err)
 {
@@ -88,13 +86,11 @@ static void plain_groups(const struct search_case *c, struct findings *f, struct
 enum odb_status plain_account(const struct search_case *c, struct findings *f,
                               struct odb_error *err)
 {
-    struct odb_target *target = odb_pool_target(c->pool);
     struct odb_account *account = findings_account(f);
     struct odb_error why = ODB_ERROR_INIT;
-    if (c->prober->now->pieces > 1 || !odb_target_accounts(target))
+    if (c->prober->now->pieces > 1 || !odb_pool_accounts(c->pool))
         return ODB_OK;
-    if (!f->diverge && f->kept->load >= PLAIN_DEAR &&
-        odb_executor_account_loads(c->options->target)) {
+    if (!f->diverge && odb_probe_account_is_dear(c->options->target, f->kept->load)) {
         findings_note(f,
                       "the target was not asked what it made of the model: a load takes %.0f s, "
                       "and its outputs agree; `groups` asks",

@@ -295,6 +295,11 @@ const struct odb_capabilities *odb_pool_capabilities(const struct odb_pool *pool
     return odb_target_capabilities(pool->workers[0].target);
 }
 
+bool odb_pool_accounts(const struct odb_pool *pool)
+{
+    return odb_target_accounts(pool->workers[0].target);
+}
+
 bool odb_pool_recorded(const struct odb_pool *pool)
 {
     return odb_target_recorded(pool->workers[0].target);

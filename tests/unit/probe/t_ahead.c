@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A target that starts, and runs the model, before the search asks: it asks no less and no more
- * than if it had not.
+ * than if it had not. What it reads ahead is found by the search, or stands in no one's way.
  */
 #include "probe/ahead.h"
 
@@ -22,10 +22,12 @@ struct asked {
     struct odb_ahead *ahead;
     struct odb_pool *pool;
     struct odb_prober prober;
-    int y;
+    struct odb_trace *trace; /* NULL: none is made */
+    int v, y;
 };
 
-static void asked_begin(struct asked *a, const char *spec, size_t again)
+/* runs: of the model, the first included; 0: as many as fit. */
+static void asked_begin(struct asked *a, const char *spec, size_t runs)
 {
     struct odb_builder *b = odb_build_new("g", 17);
     *a = (struct asked){.path = odb_file_temporary("ahead-")};
@@ -44,20 +46,37 @@ static void asked_begin(struct asked *a, const char *spec, size_t again)
         .tensor = models_f32(1, (int64_t[]){4}, (float[]){0, 1, -1, 2}),
     };
     a->feeds = (struct odb_feeds){&a->feed, 1, NULL};
+    a->v = models_value(a->model, "v");
     a->y = models_value(a->model, "y");
     help_find_serve();
-    const struct odb_ahead_whole whole = {a->model, &a->feeds, again};
+    const struct odb_ahead_whole whole = {a->model, &a->feeds, runs, true, 1 << 20};
     a->ahead = odb_ahead_begin(spec, &whole, &a->hooks);
     assert_non_null(a->ahead);
     assert_true(odb_ahead_is(a->ahead, spec));
     assert_false(odb_ahead_is(a->ahead, "cpu:f16"));
 }
 
+static bool asked_read(void *payload, const struct odb_trace *trace)
+{
+    return odb_ahead_read(payload, trace);
+}
+
+/* The reference is made, and the target goes on to read every value as soon as it is open. */
+static void asked_trace(struct asked *a)
+{
+    struct odb_trace_options how = ODB_TRACE_OPTIONS_INIT;
+    how.referenced = asked_read;
+    how.payload = a->ahead;
+    MODELS_OK(odb_trace_make(&a->trace, a->model, &a->feeds, &how, &why));
+    while (!odb_ahead_read(a->ahead, a->trace))
+        (void)usleep(1000);
+}
+
 static void asked_connect(struct asked *a)
 {
     MODELS_OK(odb_ahead_pool(a->ahead, &a->pool, &why));
     assert_false(odb_ahead_is(a->ahead, odb_pool_spec(a->pool)));
-    odb_prober_init(&a->prober, a->model, &a->feeds, NULL, a->pool, a->hooks);
+    odb_prober_init(&a->prober, a->model, &a->feeds, a->trace, a->pool, a->hooks);
     a->prober.ahead = a->ahead;
 }
 
@@ -79,6 +98,24 @@ static enum odb_status asked_run(struct asked *a, bool again, struct odb_error *
     return status;
 }
 
+/* Both values in one run. */
+static void asked_all(struct asked *a)
+{
+    struct odb_tensor *out[2] = {NULL};
+    int list[] = {a->v, a->y};
+    struct odb_probe probe = {.asked = ODB_PROBE_KIND_ALL,
+                              .what = "all values probed",
+                              .node = ODB_NO_NODE,
+                              .values = list,
+                              .n_values = 2,
+                              .outputs = out};
+    MODELS_OK(odb_probe_run(&a->prober, &probe, &why));
+    for (size_t i = 0; i < 2; i++)
+        assert_true(fabs(fabs(odb_tensor_f64(out[i], 1)) - exp(odb_tensor_f64(a->feed.tensor, 1))) <
+                    1e-6);
+    odb_probe_drop(&a->prober, &probe);
+}
+
 static void asked_end(struct asked *a)
 {
     if (a->pool) {
@@ -87,6 +124,7 @@ static void asked_end(struct asked *a)
     }
     odb_pool_close(a->pool);
     odb_ahead_free(a->ahead);
+    odb_trace_free(a->trace);
     odb_tensor_unref(a->feed.tensor);
     odb_model_free(a->model);
     unlink(a->path);
@@ -104,7 +142,7 @@ static void stats_are(struct asked *a, size_t loads, size_t runs)
 static void test_ahead__answers_are_found(void **state)
 {
     struct asked a;
-    asked_begin(&a, "cpu", 2);
+    asked_begin(&a, "cpu", 3);
     asked_connect(&a);
     stats_are(&a, 0, 0);
     MODELS_OK(asked_run(&a, false, &why));
@@ -121,7 +159,7 @@ static void test_ahead__answers_are_found(void **state)
 static void test_ahead__another_question_ends_it(void **state)
 {
     struct asked a;
-    asked_begin(&a, "cpu", 4);
+    asked_begin(&a, "cpu", 5);
     asked_connect(&a);
     struct odb_tensor *first = a.feed.tensor;
     a.feed.tensor = models_f32(1, (int64_t[]){4}, (float[]){1, 1, 1, 1});
@@ -135,12 +173,81 @@ static void test_ahead__another_question_ends_it(void **state)
     asked_end(&a);
 }
 
+/* As a search asks: the model, as often as was asked ahead, and then all values. A run costs next
+ * to nothing here, so that it is repeated. */
+static void test_ahead__all_values_follow(void **state)
+{
+    struct asked a;
+    asked_begin(&a, "cpu", 0);
+    asked_trace(&a);
+    asked_connect(&a);
+    MODELS_OK(asked_run(&a, false, &why));
+    size_t again = odb_ahead_again(a.ahead);
+    assert_in_range(again, 2, 23);
+    for (size_t i = 0; i < again; i++)
+        MODELS_OK(asked_run(&a, true, &why));
+    asked_all(&a);
+    stats_are(&a, 2, again + 2);
+    assert_false(odb_ahead_moved(a.ahead));
+    MODELS_OK(asked_run(&a, false, &why));
+    stats_are(&a, 3, again + 3);
+    asked_end(&a);
+}
+
+/* The target has gone on to the other model, so that the plain one is loaded again. */
+static void test_ahead__one_more_repetition(void **state)
+{
+    struct asked a;
+    asked_begin(&a, "cpu", 2);
+    asked_trace(&a);
+    asked_connect(&a);
+    MODELS_OK(asked_run(&a, false, &why));
+    assert_int_equal(odb_ahead_again(a.ahead), 1);
+    MODELS_OK(asked_run(&a, true, &why));
+    MODELS_OK(asked_run(&a, true, &why));
+    MODELS_OK(asked_run(&a, true, &why));
+    asked_all(&a);
+    asked_end(&a);
+}
+
+/* All values at once are no question to a target of which each answer is limited. */
+static void test_ahead__too_much_is_not_read(void **state)
+{
+    struct asked a;
+    asked_begin(&a, "fault:scale,node=first,max_outputs=1@cpu", 2);
+    asked_trace(&a);
+    asked_connect(&a);
+    assert_int_equal(odb_ahead_again(a.ahead), SIZE_MAX);
+    asked_end(&a);
+}
+
+static void test_ahead__what_it_made_of_the_model(void **state)
+{
+    struct asked a;
+    struct odb_account account = {0};
+    struct odb_error err = ODB_ERROR_INIT;
+    enum odb_status status;
+    if (!help_has_ort())
+        skip();
+    asked_begin(&a, "ort", 2);
+    asked_trace(&a);
+    asked_connect(&a);
+    MODELS_OK(asked_run(&a, false, &why));
+    assert_true(odb_ahead_account(a.ahead, &account, &status, &err));
+    assert_int_equal(status, ODB_OK);
+    assert_int_equal(account.places.n, 2);
+    odb_account_dispose(&account);
+    asked_all(&a);
+    stats_are(&a, 2, 3); /* the repetition was run, and nobody claimed it */
+    asked_end(&a);
+}
+
 /* A target that dies of it: that is the answer, and it is asked once. */
 static void test_ahead__a_death_is_an_answer(void **state)
 {
     struct asked a;
     struct odb_error err = ODB_ERROR_INIT;
-    asked_begin(&a, "fault:crash,node=second@cpu", 4);
+    asked_begin(&a, "fault:crash,node=second@cpu", 5);
     asked_connect(&a);
     assert_int_equal(asked_run(&a, false, &err), ODB_E_CRASH);
     stats_are(&a, 1, 1);
@@ -163,9 +270,9 @@ static void test_ahead__what_cannot_be_opened_is_said(void **state)
 static void test_ahead__is_given_up(void **state)
 {
     struct asked a;
-    asked_begin(&a, "fault:hang,node=first,timeout=100@cpu", 1);
+    asked_begin(&a, "fault:hang,node=first,timeout=100@cpu", 2);
     asked_end(&a);
-    asked_begin(&a, "fault:hang,node=first,timeout=100@cpu", 1);
+    asked_begin(&a, "fault:hang,node=first,timeout=100@cpu", 2);
     asked_connect(&a);
     asked_end(&a);
 }
@@ -175,6 +282,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ahead__answers_are_found),
         cmocka_unit_test(test_ahead__another_question_ends_it),
+        cmocka_unit_test(test_ahead__all_values_follow),
+        cmocka_unit_test(test_ahead__one_more_repetition),
+        cmocka_unit_test(test_ahead__too_much_is_not_read),
+        cmocka_unit_test(test_ahead__what_it_made_of_the_model),
         cmocka_unit_test(test_ahead__a_death_is_an_answer),
         cmocka_unit_test(test_ahead__what_cannot_be_opened_is_said),
         cmocka_unit_test(test_ahead__is_given_up),

@@ -28,7 +28,6 @@
 
 #define BISECT_FULL 3   /* culprits told in full */
 #define BISECT_SHORT 20 /* and those with a line at least */
-#define BISECT_AGAIN 4  /* runs of the model, at most, before they are asked for */
 
 /* --- text --------------------------------------------------------------------------------- */
 
@@ -377,10 +376,9 @@ struct bisect_ways {
 static void bisect_begin_target(const struct odb_command_call *call,
                                 struct odb_bisect_options *options)
 {
-    const struct odb_ahead_whole whole = {.model = call->model,
-                                          .feeds = call->session->feeds,
-                                          .again = options->repeat ? (size_t)options->repeat - 1
-                                                                   : BISECT_AGAIN};
+    struct odb_ahead_whole whole = {
+        .model = call->model, .feeds = call->session->feeds, .runs = (size_t)options->repeat};
+    whole.reads = odb_bisect_reads_all(options, &whole.memory);
     bool asks = !call->session->begun && !options->answers->n && !options->trace;
     options->ahead = odb_ahead_begin(options->target, asks ? &whole : NULL, &options->hooks);
 }
