@@ -27,6 +27,7 @@ static const struct odb_arg args_model_text[] = {MODEL, TAKES("TEXT", TEXT), {0}
 static const struct odb_arg args_node[] = {MODEL, NEEDS("NODE", NODE, .bodies = true), {0}};
 static const struct odb_arg args_explained[] = {
     TAKES("MODEL|FILE", SOURCE), TAKES("NODE|FILE", NODE, .repeated = true, .bodies = true), {0}};
+static const struct odb_arg args_scored[] = {MODEL, TAKES("NODE", NODE, .repeated = true), {0}};
 static const struct odb_arg args_source[] = {
     NEEDS("MODEL|FILE", SOURCE), TAKES("VALUE", VALUE), {0}};
 static const struct odb_arg args_lint[] = {NEEDS("MODEL", SOURCE), {0}};
@@ -273,6 +274,30 @@ static const struct odb_command command_table[] = {
         .example = "onnxdbg suspects model.onnx --target ort --samples 50",
         .flags = ODB_COMMAND_LONG | BOTH,
         .exec = odb_command__suspects,
+    },
+    {
+        .name = "score",
+        .group = "find the fault",
+        .args = args_scored,
+        .options = OPTIONS(OPTS_FED, ODB_OPTION_REFERENCE, ODB_OPTION_GOLDEN, ODB_OPTION_TARGET,
+                           ODB_OPTION_TYPES, ODB_OPTION_TOL, ODB_OPTION_EXPECT, ODB_OPTION_SAMPLES,
+                           ODB_OPTION_METRIC, ODB_OPTION_LABELS, ODB_OPTION_DROP, ODB_OPTION_BUDGET,
+                           ODB_OPTION_JSON_FILE),
+        .help = "what the target costs the task, and which nodes cost it",
+        .text = "Runs the model on the reference and on the target for every sample of a data "
+                "set, and scores both by --metric: top1, top5, wer, perplexity, snr, map, or a "
+                "class in Python. Then the nodes that a search accuses, or the NODEs that are "
+                "named, are mended one by one and together: what the reference operator makes of "
+                "what the target fed the node stands in for what the target's node made, and the "
+                "rest runs on the target. What that gives back is what the node costs. All "
+                "numbers come with what chance makes of so many samples. A node that is off and "
+                "changes no sample's score is harmless there. Samples are generated inputs, 20 "
+                "unless --samples says otherwise, or the sets, or the pictures, in the folder of "
+                "--inputs-from. Exit status 1 means that the target loses more than --drop "
+                "allows. See onnxdbg-score(7).",
+        .example = "onnxdbg score model.onnx --target ort --metric top1",
+        .flags = ODB_COMMAND_LONG | BOTH,
+        .exec = odb_command__score,
     },
     {
         .name = "fleet",

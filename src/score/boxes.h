@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * map, of detectors: the mean average precision as COCO defines it. Detections of a class are taken
+ * by score; one is right where it overlaps (intersection over union) a box of that class that none
+ * before has taken by at least a threshold. Precision is made to fall never with recall, and read
+ * at 101 recalls; the mean is over the thresholds 0.50, 0.55 … 0.95 and over classes that have
+ * boxes.
+ */
+#ifndef ODB_SCORE_BOXES_H
+#define ODB_SCORE_BOXES_H
+
+#include "base/mem.h"
+
+#define ODB_BOXES_IOUS 10
+#define ODB_BOXES_MOST 100 /* detections of a picture that count */
+
+struct odb_box {
+    double at[4]; /* left, top, right, bottom */
+    double score; /* of what is right: 1 */
+    long class;
+    bool crowd;                 /* of what is right: many in one, which no detection has to find */
+    bool hit[ODB_BOXES_IOUS];   /* of a detection: right at this threshold, */
+    bool aside[ODB_BOXES_IOUS]; /* or it lies in a crowd, and does not count */
+};
+/* Of one picture. */
+struct odb_boxes {
+    ODB_VEC(struct odb_box) found; /* owned; by score, the highest first */
+    ODB_VEC(struct odb_box) right; /* owned */
+};
+
+void odb_boxes_free(struct odb_boxes *boxes); /* NULL is fine */
+bool odb_boxes_same(const struct odb_boxes *a, const struct odb_boxes *b);
+/* By score, the highest first. */
+void odb_boxes_sort(struct odb_boxes *boxes);
+/* Sorts what was found, drops all but ODB_BOXES_MOST, and marks what is right of it. */
+void odb_boxes_match(struct odb_boxes *boxes);
+/* Of n pictures, matched; NAN: there is nothing to find. */
+double odb_boxes_precision(const struct odb_boxes *const *boxes, size_t n);
+
+#endif

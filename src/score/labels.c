@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "score/labels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "system/file.h"
+#include "tensor/format/npy.h"
+
+static bool labels_is_number(const char *word)
+{
+    char *end;
+    strtod(word, &end);
+    return end != word && !*end;
+}
+
+/* Where a label begins in its line, whose name is cut off there; NULL: it has none. */
+static char *labels_behind_name(char *line)
+{
+    char *at = line + strcspn(line, "\t,");
+    if (!*at) {
+        at = line + strcspn(line, " ");
+        bool two = *at && at[1] && !strchr(at + 1, ' ') && labels_is_number(at + 1);
+        char behind = *at;
+        *at = '\0';
+        two = two && !labels_is_number(line);
+        *at = behind;
+        if (!two)
+            return NULL;
+    }
+    *at = '\0';
+    return at + 1 + strspn(at + 1, " \t");
+}
+
+static enum odb_status labels_add(struct odb_labels *out, char *line, struct odb_error *err)
+{
+    char *label = labels_behind_name(line);
+    if (out->text.n && !label != !out->name) {
+        odb_fail(err, ODB_E_INPUT, "line %zu has %s name, and others have %s", out->text.n + 1,
+                 label ? "a" : "no", label ? "none" : "one");
+        return odb_error_at(err, "%s", out->path);
+    }
+    if (label && !out->name)
+        out->name = odb_map_new();
+    if (label && !odb_map_add(out->name, line, out->text.n)) {
+        odb_fail(err, ODB_E_INPUT, "%s has two labels", line);
+        return odb_error_at(err, "%s", out->path);
+    }
+    odb_push(&out->text, odb_xstrdup(label ? label : line));
+    return ODB_OK;
+}
+
+static enum odb_status labels_lines(struct odb_labels *out, struct odb_error *err)
+{
+    FILE *f;
+    char *line = NULL;
+    size_t size = 0;
+    enum odb_status status = ODB_OK;
+    ODB_TRY(odb_file_open(&f, out->path, err));
+    while (status == ODB_OK && getline(&line, &size, f) >= 0) {
+        line[strcspn(line, "\r\n")] = '\0';
+        status = labels_add(out, line, err);
+    }
+    while (status == ODB_OK && out->text.n && !out->text.items[out->text.n - 1][0])
+        free(out->text.items[--out->text.n]); /* empty lines at the end */
+    free(line);
+    fclose(f);
+    return status;
+}
+
+static enum odb_status labels_coco(struct odb_labels *out, struct odb_error *err)
+{
+    json_error_t why;
+    FILE *f;
+    ODB_TRY(odb_file_open(&f, out->path, err));
+    out->coco = json_loadf(f, 0, &why);
+    fclose(f);
+    if (out->coco && json_is_array(json_object_get(out->coco, "images")) &&
+        json_is_array(json_object_get(out->coco, "annotations")))
+        return ODB_OK;
+    odb_fail(err, ODB_E_INPUT, "it has no lists \"images\" and \"annotations\" as COCO has: %s",
+             out->coco ? "they are not there" : why.text);
+    return odb_error_at(err, "%s", out->path);
+}
+
+static bool labels_ends(const char *path, const char *ending)
+{
+    size_t n = strlen(path), m = strlen(ending);
+    return n >= m && !strcmp(path + n - m, ending);
+}
+
+enum odb_status odb_labels_read(struct odb_labels *out, const char *path, struct odb_error *err)
+{
+    *out = (struct odb_labels){.path = odb_xstrdup(path)};
+    if (labels_ends(path, ".json"))
+        return labels_coco(out, err);
+    if (labels_ends(path, ".npy"))
+        return odb_npy_read(&out->rows, path, err);
+    return labels_lines(out, err);
+}
+
+void odb_labels_dispose(struct odb_labels *labels)
+{
+    for (size_t i = 0; i < labels->text.n; i++)
+        free(labels->text.items[i]);
+    free(labels->text.items);
+    odb_map_free(labels->name);
+    odb_tensor_unref(labels->rows);
+    json_decref(labels->coco);
+    free(labels->path);
+}
+
+char *odb_labels_name(const char *source)
+{
+    const char *open = strchr(source, '(');
+    size_t n = open ? strcspn(open + 1, ",)") : strlen(source);
+    char *path = odb_xstrndup(open ? open + 1 : source, n);
+    while (n > 1 && path[n - 1] == '/')
+        path[--n] = '\0';
+    const char *slash = strrchr(path, '/');
+    char *name = odb_xstrdup(slash && slash[1] ? slash + 1 : path);
+    free(path);
+    return name;
+}
+
+static enum odb_status labels_lack(const struct odb_labels *labels, size_t sample,
+                                   const char *source, struct odb_error *err)
+{
+    size_t n = labels->rows && labels->rows->rank ? (size_t)labels->rows->dims[0] : labels->text.n;
+    odb_fail(err, ODB_E_INPUT, "there is no label for sample %zu, %s, among %zu", sample + 1,
+             source, n);
+    return odb_error_at(err, "%s", labels->path);
+}
+
+enum odb_status odb_labels_line(const struct odb_labels *labels, size_t sample, const char *source,
+                                const char **out, struct odb_error *err)
+{
+    size_t line = sample;
+    if (labels->name) {
+        char *name = odb_labels_name(source);
+        bool found = odb_map_get(labels->name, name, &line);
+        free(name);
+        if (!found)
+            return labels_lack(labels, sample, source, err);
+    }
+    if (line >= labels->text.n)
+        return labels_lack(labels, sample, source, err);
+    *out = labels->text.items[line];
+    return ODB_OK;
+}
+
+/* Numbers between blanks and commas. */
+static enum odb_status labels_parse(const struct odb_labels *labels, const char *line,
+                                    struct odb_tensor **out, struct odb_error *err)
+{
+    ODB_VEC(double) numbers = {0};
+    bool whole = true;
+    for (const char *at = line + strspn(line, " ,"); *at; at += strspn(at, " ,")) {
+        size_t n = strcspn(at, " ,");
+        char *word = odb_xstrndup(at, n);
+        bool is = labels_is_number(word);
+        whole = whole && !strpbrk(word, ".eEnN");
+        odb_push(&numbers, strtod(word, NULL));
+        if (!is)
+            odb_fail(err, ODB_E_INPUT, "'%s' of the label '%s' is no number", word, line);
+        free(word);
+        if (!is) {
+            free(numbers.items);
+            return odb_error_at(err, "%s", labels->path);
+        }
+        at += n;
+    }
+    const int64_t dims[] = {(int64_t)numbers.n};
+    enum odb_status status = odb_tensor_copy_of(out, ODB_F64, 1, dims, numbers.items, err);
+    if (status == ODB_OK && whole) {
+        struct odb_tensor *reals = *out;
+        status = odb_tensor_cast(out, reals, ODB_I64, err);
+        odb_tensor_unref(reals);
+    }
+    free(numbers.items);
+    return status;
+}
+
+enum odb_status odb_labels_numbers(const struct odb_labels *labels, size_t sample,
+                                   const char *source, struct odb_tensor **out,
+                                   struct odb_error *err)
+{
+    const char *line;
+    if (!labels->rows) {
+        ODB_TRY(odb_labels_line(labels, sample, source, &line, err));
+        return labels_parse(labels, line, out, err);
+    }
+    const struct odb_tensor *rows = labels->rows;
+    if (!rows->rank || sample >= (size_t)rows->dims[0] || rows->kind != ODB_TENSOR)
+        return labels_lack(labels, sample, source, err);
+    size_t bytes = rows->bytes / (size_t)rows->dims[0];
+    return odb_tensor_view(out, rows->dtype, rows->rank - 1, rows->dims + 1,
+                           (const char *)rows->data + sample * bytes, bytes, rows->storage, err);
+}

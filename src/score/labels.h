@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What is right for each sample, from a file: a text with a line for each sample, an array, or
+ * boxes as COCO writes them.
+ */
+#ifndef ODB_SCORE_LABELS_H
+#define ODB_SCORE_LABELS_H
+
+#include <jansson.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "tensor/tensor.h"
+
+struct odb_labels {
+    char *path;           /* owned */
+    ODB_VEC(char *) text; /* owned: in the order of the samples, or of names */
+    struct odb_map *name; /* owned: of lines that begin with a sample's name, the line; NULL: they
+                             are in the order of the samples */
+    struct odb_tensor *rows; /* owned: .npy, the first axis is that of the samples; NULL: a text */
+    json_t *coco;            /* owned; NULL: no such file */
+};
+
+/* A text: "LABEL", or the sample's name before it, with a tab, a comma, or, before a single number,
+ * a blank between: "cat.jpg 281". ODB_E_INPUT for a file that is none of the three. */
+enum odb_status odb_labels_read(struct odb_labels *out, const char *path,
+                                struct odb_error *err) ODB_MUST_USE;
+void odb_labels_dispose(struct odb_labels *labels);
+/* The line of a sample: source is where its inputs are from, a folder or a file, and is looked for
+ * by its last part where lines have names. ODB_E_INPUT: there is none. Borrowed: labels. */
+enum odb_status odb_labels_line(const struct odb_labels *labels, size_t sample, const char *source,
+                                const char **out, struct odb_error *err) ODB_MUST_USE;
+/* Its row, or the numbers of its line, as float64 or int64 of any shape; the caller's. */
+enum odb_status odb_labels_numbers(const struct odb_labels *labels, size_t sample,
+                                   const char *source, struct odb_tensor **out,
+                                   struct odb_error *err) ODB_MUST_USE;
+/* The last part of where a sample is from, without what stands around it: "cat.jpg" of
+ * "image(photos/cat.jpg,mean=0.5)". The caller's. */
+char *odb_labels_name(const char *source);
+
+#endif
