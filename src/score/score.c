@@ -243,7 +243,7 @@ static enum odb_status score_hunt(struct scorer *s, struct odb_error *err)
     return ODB_OK;
 }
 
-/* Nobody has a share. */
+/* No sample has a share. */
 static enum odb_status score_nothing(const struct scorer *s, struct odb_error *err)
 {
     const struct odb_score_sample *first = &s->out->samples.items[0];

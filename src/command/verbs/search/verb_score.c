@@ -13,6 +13,7 @@
 #include "score/score.h"
 
 #define SCORE_SAMPLES 20
+#define SCORE_SAMPLES_TEXT "20"
 
 static char *score_source(void *payload, size_t i)
 {
@@ -123,6 +124,9 @@ enum odb_status odb_command__score(struct odb_command_call *call, struct odb_err
     struct odb_score *score = NULL;
     double drop = 0;
     ODB_TRY(score_options(call, &search, &drop, err));
+    if (!odb_call_has(call, ODB_OPTION_SAMPLES) && !odb_call_has(call, ODB_OPTION_INPUT) &&
+        !odb_call_has(call, ODB_OPTION_INPUTS_FROM)) /* one set beside the model is no data set */
+        odb_call__take_option(call, ODB_OPTION_SAMPLES, SCORE_SAMPLES_TEXT);
     enum odb_status status = odb_call__samples_of(call, &samples, SCORE_SAMPLES, err);
     if (status == ODB_OK)
         status = score_make(call, &samples, &search, &score, err);
