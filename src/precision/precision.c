@@ -492,6 +492,7 @@ static void precision_init(struct precision *p)
     size_t feeds = 0;
     for (size_t c = 0; c < p->n_cases; c++)
         feeds = ODB_MAX(feeds, p->cases[c].feeds->n);
+    feeds = ODB_MAX(feeds, p->graph->n_inputs);
     p->outputs = odb_new_n(const char *, p->graph->n_outputs + 1);
     p->feeds = odb_new_n(struct odb_named, feeds + 1);
     p->order = odb_new_n(int, p->graph->n_nodes + 1);
@@ -591,7 +592,9 @@ enum odb_status odb_precision_search(struct odb_precision_result **out,
         .descriptions = odb_new_n(char *, options->n_targets + 1),
         .n_targets = options->n_targets,
         .path = odb_xstrdup(options->path),
-        .tolerance = odb_xstrdup(odb_criterion_text(&options->tolerance, text, sizeof text)),
+        .tolerance =
+            odb_xstrdup(options->set ? options->set->text
+                                     : odb_criterion_text(&options->tolerance, text, sizeof text)),
         .nodes = odb_new_n(struct odb_precision_node, model->graph->n_nodes + 1)};
     for (size_t t = 0; t < options->n_targets; t++)
         r->targets[t] = odb_xstrdup(options->targets[t]);

@@ -22,12 +22,29 @@ struct odb_precision_case {
     struct odb_trace *trace;       /* borrowed; of these feeds */
 };
 
+/* A data set of the caller's, judged as a whole in the tolerance's place. */
+struct odb_precision_set {
+    const char *text; /* borrowed: what must hold, for people */
+    size_t n;
+    enum odb_status (*feeds)(void *payload, size_t sample, struct odb_feeds **out,
+                             struct odb_error *err);
+    /* What the target made of a sample: outputs in the model's order. */
+    enum odb_status (*take)(void *payload, size_t sample, const struct odb_feeds *feeds,
+                            struct odb_tensor *const *outputs, struct odb_error *err);
+    /* All samples were taken; reason: why it passes, or does not. */
+    enum odb_status (*done)(void *payload, bool *passes, char *reason, size_t size,
+                            struct odb_error *err);
+    void *payload;
+};
+
 struct odb_precision_options {
     enum odb_dtype to;          /* ODB_F16, ODB_BF16, ODB_I8 */
     const char *const *targets; /* specs; the model passes if it does on all of them */
     size_t n_targets;
     bool spare; /* the last of several is left out where it refuses the model as it is */
     struct odb_criterion tolerance;
+    const struct odb_precision_set
+        *set;         /* borrowed; NULL: every case's outputs pass by tolerance */
     size_t probes;    /* of the target at most, the first two included */
     double seconds;   /* after which no more are begun; 0: no such limit */
     const char *path; /* of the model to write */

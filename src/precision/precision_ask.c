@@ -77,6 +77,54 @@ bool precision_is_refusal(enum odb_status status)
     return status == ODB_E_EXECUTOR || status == ODB_UNSUPPORTED;
 }
 
+/* outputs: [n_outputs], the caller's refs. */
+static enum odb_status precision_run_feeds(struct precision *p, struct odb_target *target,
+                                           const struct odb_feeds *feeds,
+                                           struct odb_tensor **outputs, struct odb_error *err)
+{
+    for (size_t f = 0; f < feeds->n; f++)
+        p->feeds[f] = (struct odb_named){p->graph->values[feeds->items[f].value].name,
+                                         feeds->items[f].tensor};
+    return odb_target_run(target, p->feeds, feeds->n, p->outputs, p->graph->n_outputs, outputs,
+                          err);
+}
+
+static void precision_forget(const struct precision *p, struct odb_tensor **outputs)
+{
+    for (size_t o = 0; o < p->graph->n_outputs; o++) {
+        odb_tensor_unref(outputs[o]);
+        outputs[o] = NULL;
+    }
+}
+
+/* What is loaded, on the caller's data set. */
+static enum odb_status precision_run_set(struct precision *p, struct odb_target *target,
+                                         size_t which, struct odb_precision_probe *probe,
+                                         struct odb_error *err)
+{
+    const struct odb_precision_set *set = p->options->set;
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, p->graph->n_outputs + 1);
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < set->n && status == ODB_OK; i++) {
+        struct odb_feeds *feeds;
+        status = odb_hooks_cancelled(&p->options->hooks, err);
+        if (status == ODB_OK)
+            status = set->feeds(set->payload, i, &feeds, err);
+        if (status != ODB_OK)
+            break;
+        status = precision_run_feeds(p, target, feeds, outputs, err);
+        if (status == ODB_OK)
+            status = set->take(set->payload, i, feeds, outputs, err);
+        precision_forget(p, outputs);
+        odb_feeds_free(feeds);
+    }
+    free(outputs);
+    probe->target = which;
+    return status == ODB_OK
+               ? set->done(set->payload, &probe->passes, probe->reason, sizeof probe->reason, err)
+               : status;
+}
+
 /* What is loaded, on all cases. */
 static enum odb_status precision_run(struct precision *p, struct odb_target *target, size_t which,
                                      struct odb_precision_probe *probe, struct odb_error *err)
@@ -84,18 +132,10 @@ static enum odb_status precision_run(struct precision *p, struct odb_target *tar
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, p->graph->n_outputs + 1);
     enum odb_status status = ODB_OK;
     for (size_t c = 0; c < p->n_cases && status == ODB_OK && probe->passes; c++) {
-        const struct odb_feeds *feeds = p->cases[c].feeds;
-        for (size_t f = 0; f < feeds->n; f++)
-            p->feeds[f] = (struct odb_named){p->graph->values[feeds->items[f].value].name,
-                                             feeds->items[f].tensor};
-        status = odb_target_run(target, p->feeds, feeds->n, p->outputs, p->graph->n_outputs,
-                                outputs, err);
+        status = precision_run_feeds(p, target, p->cases[c].feeds, outputs, err);
         if (status == ODB_OK)
             status = precision_judge(p, &p->cases[c], which, outputs, probe, err);
-        for (size_t o = 0; o < p->graph->n_outputs; o++) {
-            odb_tensor_unref(outputs[o]);
-            outputs[o] = NULL;
-        }
+        precision_forget(p, outputs);
     }
     free(outputs);
     return status;
@@ -129,7 +169,8 @@ enum odb_status precision_try(struct precision *p, struct odb_target *const *tar
     for (size_t t = 0; t < p->result->n_targets && probe->passes; t++) {
         enum odb_status status = odb_target_load(targets[t], load, err);
         if (status == ODB_OK)
-            status = precision_run(p, targets[t], t, probe, err);
+            status =
+                (p->options->set ? precision_run_set : precision_run)(p, targets[t], t, probe, err);
         if (status != ODB_OK)
             probe->target = t;
         ODB_TRY(precision_answer(probe, status, err));

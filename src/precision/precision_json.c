@@ -35,8 +35,9 @@ static json_t *precision_probe_json(const struct odb_precision_result *r,
     const char *name =
         probe->value == ODB_NO_VALUE ? NULL : r->model->graph->values[probe->value].name;
     return json_pack("{s:I,s:b,s:o,s:o,s:o,s:o,s:f}", "kept", (json_int_t)probe->kept, "passes",
-                     probe->passes, "error", probe->ran ? odb_json_real(probe->error) : json_null(),
-                     "output", probe->ran ? odb_json_text(name) : json_null(), "target",
+                     probe->passes, "error",
+                     probe->ran && name ? odb_json_real(probe->error) : json_null(), "output",
+                     probe->ran ? odb_json_text(name) : json_null(), "target",
                      odb_json_text(r->targets[probe->target]), "reason",
                      odb_json_text(probe->reason), "seconds", probe->seconds);
 }

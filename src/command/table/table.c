@@ -742,8 +742,9 @@ static const struct odb_command command_table[] = {
         .group = "write",
         .args = args_model,
         .options = OPTIONS(OPTS_FED, ODB_OPTION_REFERENCE, ODB_OPTION_TARGET, ODB_OPTION_TOL,
-                           ODB_OPTION_TO, ODB_OPTION_BUDGET, ODB_OPTION_PROBES, ODB_OPTION_OUTPUT,
-                           ODB_OPTION_JSON_FILE),
+                           ODB_OPTION_METRIC, ODB_OPTION_LABELS, ODB_OPTION_DROP,
+                           ODB_OPTION_SAMPLES, ODB_OPTION_TO, ODB_OPTION_BUDGET, ODB_OPTION_PROBES,
+                           ODB_OPTION_OUTPUT, ODB_OPTION_JSON_FILE),
         .help = "find the nodes that must stay in float32, and write the mixed model",
         .text = "Writes the model in float16, bfloat16 or int8 with so many nodes left in float32 "
                 "that its outputs pass on the target. Nodes are ranked by what the type alone "
@@ -752,7 +753,9 @@ static const struct odb_command command_table[] = {
                 "set in that sense, and not always the smallest there is. What is "
                 "written is read from its file again and judged on a fresh target before it is "
                 "said to pass. The default tolerance is diff2:0.01 for float16 and diff2:0.05 for "
-                "the others: the length of the error over the length of the output.",
+                "the others: the length of the error over the length of the output. With "
+                "--metric a model passes whose score over the samples is no more than --drop "
+                "below the reference's (onnxdbg-score(7)); nodes are ranked on the first sample.",
         .example = "onnxdbg precision model.onnx --to f16 -o mixed.onnx",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH,
         .exec = odb_command__precision,

@@ -12,8 +12,10 @@
 #include "command/value/call_feeds.h"
 #include "command/value/search_options.h"
 #include "command/value/spare_model.h"
+#include "command/verbs/search/metric_option.h"
 #include "executor/executor.h"
 #include "precision/precision.h"
+#include "score/allowed.h"
 #include "session/session.h"
 
 #define PRECISION_PROBES 200
@@ -28,7 +30,8 @@ static void precision_put_probe(const struct odb_precision_result *r, const char
     odb_buf_printf(out, "  %-14s", title);
     odb_buf_puts(out, probe->passes ? "passes: " : "fails: ");
     if (r->n_targets > 1)
-        odb_buf_printf(out, "%s%s, ", probe->passes ? "most off on " : "on ",
+        odb_buf_printf(out, "%s%s, ",
+                       probe->passes && probe->value != ODB_NO_VALUE ? "most off on " : "on ",
                        r->targets[probe->target]);
     if (probe->ran && probe->value != ODB_NO_VALUE) {
         odb_buf_put_shown(out, r->model->graph->values[probe->value].name);
@@ -213,6 +216,49 @@ static enum odb_status precision_options(struct odb_command_call *call,
     return ODB_OK;
 }
 
+/* What a data set loses stands in for the tolerance. */
+struct precision_metric {
+    struct odb_call_metric metric;
+    struct odb_allowed *allowed; /* owned */
+    struct odb_precision_set set;
+    char *text; /* owned */
+};
+
+static enum odb_status precision_metric(struct odb_command_call *call, struct precision_metric *m,
+                                        const struct odb_bisect_options *search,
+                                        struct odb_precision_options *options,
+                                        struct odb_error *err)
+{
+    if (!odb_call_option(call, ODB_OPTION_METRIC))
+        return ODB_OK;
+    if (odb_call_option(call, ODB_OPTION_TOL))
+        return odb_fail(err, ODB_E_USAGE, "--metric and --tol are two criteria: leave one out");
+    ODB_TRY(odb_call__metric(call, &m->metric, &search->hooks, err));
+    const struct odb_allowed_options allowed = {.metric = m->metric.metric,
+                                                .drop = m->metric.drop,
+                                                .n = m->metric.samples.found.items.n,
+                                                .source = odb_call__metric_source,
+                                                .feeds = odb_call__metric_feeds,
+                                                .payload = &m->metric};
+    ODB_TRY(odb_allowed_new(&m->allowed, call->model, search, &allowed, err));
+    m->text = odb_allowed_text(m->allowed);
+    m->set = (struct odb_precision_set){.text = m->text,
+                                        .n = allowed.n,
+                                        .feeds = odb_allowed_feeds,
+                                        .take = odb_allowed_take,
+                                        .done = odb_allowed_done,
+                                        .payload = m->allowed};
+    options->set = &m->set;
+    return ODB_OK;
+}
+
+static void precision_metric_dispose(struct precision_metric *m)
+{
+    odb_allowed_free(m->allowed);
+    free(m->text);
+    odb_call__metric_dispose(&m->metric);
+}
+
 enum odb_status odb_command__precision(struct odb_command_call *call, struct odb_error *err)
 {
     struct odb_precision_options options;
@@ -222,12 +268,15 @@ enum odb_status odb_command__precision(struct odb_command_call *call, struct odb
     struct odb_trace *trace;
     const char *targets[2];
     struct odb_watch watch;
+    struct precision_metric metric = {0};
     ODB_TRY(precision_options(call, &options, &search, targets, err));
     ODB_TRY(odb_call__feeds(call, &feeds, err));
     search.hooks = options.hooks = odb_watch_begin(&watch, call);
     struct odb_budget own = {.memory = call->budget.memory}; /* for the rest it counts itself */
     search.hooks.budget = options.hooks.budget = &own;
-    enum odb_status status = odb_session_trace(call->session, &trace, &search, err);
+    enum odb_status status = precision_metric(call, &metric, &search, &options, err);
+    if (status == ODB_OK)
+        status = odb_session_trace(call->session, &trace, &search, err);
     if (status == ODB_OK) {
         const struct odb_precision_case one = {feeds, trace};
         trace->hooks = options.hooks;
@@ -240,5 +289,6 @@ enum odb_status odb_command__precision(struct odb_command_call *call, struct odb
         status = precision_publish(call, result, err);
     }
     odb_precision_result_free(result);
+    precision_metric_dispose(&metric);
     return status;
 }

@@ -9,24 +9,8 @@
 #include "command/table/verbs.h"
 #include "command/value/call_feeds.h"
 #include "command/value/search_options.h"
-#include "command/verbs/search/samples_option.h"
+#include "command/verbs/search/metric_option.h"
 #include "score/score.h"
-
-#define SCORE_SAMPLES 20
-#define SCORE_SAMPLES_TEXT "20"
-
-static char *score_source(void *payload, size_t i)
-{
-    const struct odb_call_samples *samples = payload;
-    return odb_xstrdup(samples->found.items.items[i].source);
-}
-
-static enum odb_status score_feeds(void *payload, size_t i, struct odb_feeds **out,
-                                   struct odb_error *err)
-{
-    const struct odb_call_samples *samples = payload;
-    return samples->found.feeds(samples->found.payload, i, out, err);
-}
 
 static enum odb_status score_nodes(struct odb_command_call *call, int *nodes, size_t *n,
                                    struct odb_error *err)
@@ -41,16 +25,9 @@ static enum odb_status score_nodes(struct odb_command_call *call, int *nodes, si
 }
 
 static enum odb_status score_options(struct odb_command_call *call,
-                                     struct odb_bisect_options *search, double *drop,
-                                     struct odb_error *err)
+                                     struct odb_bisect_options *search, struct odb_error *err)
 {
     ODB_TRY(odb_call__search_options(call, search, err));
-    ODB_TRY(odb_call__real(call, ODB_OPTION_DROP, drop, err));
-    if (!odb_call_option(call, ODB_OPTION_METRIC)) {
-        odb_fail(err, ODB_E_USAGE, "there is no metric");
-        return odb_error_remedy(err, "add --metric top1, top5, wer, perplexity, snr, map or "
-                                     "python:FILE.py:CLASS");
-    }
     if (!odb_executor_recorded(search->target))
         return ODB_OK;
     odb_fail(err, ODB_E_USAGE, "--target %s is a recording of one sample", search->target);
@@ -92,49 +69,39 @@ static enum odb_status score_publish(struct odb_command_call *call, const struct
     return status;
 }
 
-static enum odb_status score_make(struct odb_command_call *call, struct odb_call_samples *samples,
+static enum odb_status score_make(struct odb_command_call *call, struct odb_call_metric *metric,
                                   struct odb_bisect_options *search, struct odb_score **out,
                                   struct odb_error *err)
 {
     int nodes[ODB_SCORE_NODES];
     struct odb_watch watch;
-    struct odb_metric *metric = NULL;
     struct odb_score_options options = {.nodes = nodes,
-                                        .n = samples->found.items.n,
-                                        .source = score_source,
-                                        .feeds = score_feeds,
-                                        .payload = samples};
+                                        .source = odb_call__metric_source,
+                                        .feeds = odb_call__metric_feeds,
+                                        .payload = metric};
     ODB_TRY(score_nodes(call, nodes, &options.n_nodes, err));
     search->hooks = odb_watch_begin(&watch, call);
-    enum odb_status status = odb_metric_open(&metric, odb_call_option(call, ODB_OPTION_METRIC),
-                                             odb_call_option(call, ODB_OPTION_LABELS),
-                                             call->model->graph, &search->hooks, err);
-    options.metric = metric;
+    enum odb_status status = odb_call__metric(call, metric, &search->hooks, err);
+    options.metric = metric->metric;
+    options.n = metric->samples.found.items.n;
     if (status == ODB_OK)
         status = odb_score_make(out, call->model, search, &options, err);
-    odb_metric_close(metric);
     odb_watch_end(&watch);
     return status;
 }
 
 enum odb_status odb_command__score(struct odb_command_call *call, struct odb_error *err)
 {
-    struct odb_call_samples samples = {0};
+    struct odb_call_metric metric = {0};
     struct odb_bisect_options search;
     struct odb_score *score = NULL;
-    double drop = 0;
-    ODB_TRY(score_options(call, &search, &drop, err));
-    if (!odb_call_has(call, ODB_OPTION_SAMPLES) && !odb_call_has(call, ODB_OPTION_INPUT) &&
-        !odb_call_has(call, ODB_OPTION_INPUTS_FROM)) /* one set beside the model is no data set */
-        odb_call__take_option(call, ODB_OPTION_SAMPLES, SCORE_SAMPLES_TEXT);
-    enum odb_status status = odb_call__samples_of(call, &samples, SCORE_SAMPLES, err);
-    if (status == ODB_OK)
-        status = score_make(call, &samples, &search, &score, err);
+    ODB_TRY(score_options(call, &search, err));
+    enum odb_status status = score_make(call, &metric, &search, &score, err);
     if (status == ODB_OK)
         status = score_publish(call, score, err);
     if (status == ODB_OK)
-        status = score_end(call, score, drop, err);
+        status = score_end(call, score, metric.drop, err);
     odb_score_free(score);
-    odb_call__samples_dispose(&samples);
+    odb_call__metric_dispose(&metric);
     return status;
 }
