@@ -65,7 +65,9 @@ class Score:
         try:
             metric = self.made(**self.options)
             for i in inputs[PICKED]:
-                metric.add(*self.samples[i])
+                outputs, label = self.samples[i]
+                metric.add({name: np.array(value) if isinstance(value, np.ndarray) else value
+                            for name, value in outputs.items()}, label)
             lower = bool(getattr(metric, "lower", False))
             return {SCORE: np.array([float(metric.score()), lower], np.float64)}
         except Exception as error:

@@ -58,7 +58,9 @@ struct odb_ahead {
     /* The pool's thread's. */
     size_t runs;        /* of the plain model */
     double run, loaded; /* seconds of the last of them, and of the first with its load */
-    bool failed;        /* a question did: nothing more is asked */
+    struct odb_tensor **plain; /* owned refs; [n_plain] what the first of them gave */
+    size_t n_plain;
+    bool failed;        /* a question did, or runs differ: nothing more is asked */
 };
 
 size_t odb_ahead_fits(double run, double seconds)
@@ -87,6 +89,23 @@ static bool ahead_wants(const struct odb_ahead *ahead, const struct ahead_answer
                                              : odb_ahead_fits(ahead->run, answer->search));
 }
 
+/* Keeps what the first run gave, and holds each repetition against it. Of a target that gives other
+ * bits what it runs, and how often, is the search's to say: nothing more is asked. */
+static void ahead_compare(struct odb_ahead *ahead, const struct ahead_answer *answer)
+{
+    size_t n;
+    struct odb_tensor *const *had = odb_probe__answer(answer->cut, &n);
+    if (answer->question == AHEAD_PLAIN) {
+        ahead->plain = odb_new_n(struct odb_tensor *, n + 1);
+        for (; ahead->n_plain < n; ahead->n_plain++)
+            ahead->plain[ahead->n_plain] = odb_tensor_ref(had[ahead->n_plain]);
+    }
+    for (size_t i = 0; answer->question == AHEAD_AGAIN && i < n; i++)
+        if (!had[i] != !ahead->plain[i] ||
+            (had[i] && !odb_tensor_identical(had[i], ahead->plain[i])))
+            ahead->failed = true;
+}
+
 static void ahead_run(struct ahead_answer *answer, struct odb_target *target)
 {
     struct odb_ahead *ahead = answer->ahead;
@@ -95,6 +114,8 @@ static void ahead_run(struct ahead_answer *answer, struct odb_target *target)
     if (answer->question == AHEAD_ALL)
         atomic_store(&ahead->moved, true);
     ahead->failed = odb_probe__ask(answer->cut, target) != ODB_OK;
+    if (!ahead->failed)
+        ahead_compare(ahead, answer);
     ahead->run = odb_probe__seconds(answer->cut);
     ahead->loaded = answer->question == AHEAD_PLAIN ? ahead->run : ahead->loaded;
     ahead->runs += answer->question != AHEAD_ALL;
@@ -306,7 +327,7 @@ size_t odb_ahead_again(struct odb_ahead *ahead)
         ahead_await(ahead, &ahead->answers[i]);
         n += ahead->answers[i].asked;
     }
-    return n;
+    return ahead->failed ? SIZE_MAX : n;
 }
 
 bool odb_ahead_account(struct odb_ahead *ahead, struct odb_account *account,
@@ -361,6 +382,9 @@ void odb_ahead_free(struct odb_ahead *ahead)
         if (ahead->answers[i].cut)
             odb_probe__cut_free(ahead->answers[i].cut);
     }
+    for (size_t i = 0; i < ahead->n_plain; i++)
+        odb_tensor_unref(ahead->plain[i]);
+    free(ahead->plain);
     odb_prober_dispose(&ahead->reader);
     odb_prober_dispose(&ahead->prober);
     odb_feeds_free(ahead->feeds);

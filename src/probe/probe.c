@@ -1025,6 +1025,12 @@ struct odb_probe_cut *odb_probe__all(const struct odb_prober *prober, uint64_t m
     return cut;
 }
 
+struct odb_tensor *const *odb_probe__answer(const struct odb_probe_cut *cut, size_t *n)
+{
+    *n = cut->status == ODB_OK ? cut->n_names : 0;
+    return *n ? cut->outputs : NULL;
+}
+
 double odb_probe__seconds(const struct odb_probe_cut *cut)
 {
     return cut->seconds;

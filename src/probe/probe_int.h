@@ -32,6 +32,8 @@ struct odb_probe_cut *odb_probe__whole(const struct odb_prober *prober, bool loa
 struct odb_probe_cut *odb_probe__all(const struct odb_prober *prober, uint64_t most);
 /* Puts it, and keeps the answer in it. */
 enum odb_status odb_probe__ask(struct odb_probe_cut *cut, struct odb_target *target);
+/* Its answer; borrowed, *n of them; NULL: there is none. */
+struct odb_tensor *const *odb_probe__answer(const struct odb_probe_cut *cut, size_t *n);
 /* That it took. */
 double odb_probe__seconds(const struct odb_probe_cut *cut);
 /* Whether both are the same nodes of the same model, with the same inputs and outputs. */

@@ -47,13 +47,42 @@ static double boxes_overlap(const struct odb_box *found, const struct odb_box *r
 static int boxes_by_score(const void *a, const void *b)
 {
     const struct odb_box *x = a, *y = b;
-    return (x->score < y->score) - (x->score > y->score);
+    if (x->score != y->score)
+        return (x->score < y->score) - (x->score > y->score);
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+static bool boxes_has_place(const struct odb_box *box)
+{
+    return isfinite(box->at[0]) && isfinite(box->at[1]) && isfinite(box->at[2]) &&
+           isfinite(box->at[3]);
 }
 
 void odb_boxes_sort(struct odb_boxes *boxes)
 {
-    if (boxes->found.n)
-        qsort(boxes->found.items, boxes->found.n, sizeof *boxes->found.items, boxes_by_score);
+    size_t kept = 0;
+    for (size_t i = 0; i < boxes->found.n; i++)
+        if (boxes_has_place(&boxes->found.items[i])) {
+            boxes->found.items[kept] = boxes->found.items[i];
+            boxes->found.items[kept].order = kept;
+            kept++;
+        }
+    boxes->found.n = kept;
+    if (kept)
+        qsort(boxes->found.items, kept, sizeof *boxes->found.items, boxes_by_score);
+}
+
+void odb_boxes_cap(struct odb_boxes *boxes)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < boxes->found.n; i++) {
+        size_t before = 0;
+        for (size_t k = 0; k < kept && before < ODB_BOXES_MOST; k++)
+            before += boxes->found.items[k].class == boxes->found.items[i].class;
+        if (before < ODB_BOXES_MOST)
+            boxes->found.items[kept++] = boxes->found.items[i];
+    }
+    boxes->found.n = kept;
 }
 
 /* At one threshold: each detection takes the box that it overlaps most of those that are left. */
@@ -89,7 +118,7 @@ void odb_boxes_match(struct odb_boxes *boxes)
 {
     bool *taken = odb_new_n(bool, boxes->right.n + 1);
     odb_boxes_sort(boxes);
-    boxes->found.n = ODB_MIN(boxes->found.n, (size_t)ODB_BOXES_MOST);
+    odb_boxes_cap(boxes);
     for (size_t t = 0; t < ODB_BOXES_IOUS; t++)
         boxes_match_at(boxes, t, taken);
     free(taken);

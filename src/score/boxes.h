@@ -12,12 +12,13 @@
 #include "base/mem.h"
 
 #define ODB_BOXES_IOUS 10
-#define ODB_BOXES_MOST 100 /* detections of a picture that count */
+#define ODB_BOXES_MOST 100 /* detections of a class that count in a picture */
 
 struct odb_box {
     double at[4]; /* left, top, right, bottom */
     double score; /* of what is right: 1 */
     long class;
+    size_t order;               /* in which it was given: of equal scores the first goes first */
     bool crowd;                 /* of what is right: many in one, which no detection has to find */
     bool hit[ODB_BOXES_IOUS];   /* of a detection: right at this threshold, */
     bool aside[ODB_BOXES_IOUS]; /* or it lies in a crowd, and does not count */
@@ -30,9 +31,12 @@ struct odb_boxes {
 
 void odb_boxes_free(struct odb_boxes *boxes); /* NULL is fine */
 bool odb_boxes_same(const struct odb_boxes *a, const struct odb_boxes *b);
-/* By score, the highest first. */
+/* Sorts what was found by score, the highest first; what has no place, a corner that is NaN or
+ * infinite, goes. */
 void odb_boxes_sort(struct odb_boxes *boxes);
-/* Sorts what was found, drops all but ODB_BOXES_MOST, and marks what is right of it. */
+/* Of what is sorted all but ODB_BOXES_MOST of each class go. */
+void odb_boxes_cap(struct odb_boxes *boxes);
+/* Both, and marks what is right of the rest. */
 void odb_boxes_match(struct odb_boxes *boxes);
 /* Of n pictures, matched; NAN: there is nothing to find. */
 double odb_boxes_precision(const struct odb_boxes *const *boxes, size_t n);

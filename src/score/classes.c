@@ -95,7 +95,7 @@ static enum odb_status classes_take(struct odb_metric *m, const struct odb_metri
     struct odb_tensor *label;
     ODB_TRY(classes_of(m, sample->outputs[m->output], &is, err));
     ODB_TRY(classes_of(m, sample->reference[m->output], &right, err));
-    ODB_TRY(odb_metric_label(m, sample, &label, err));
+    ODB_TRY(odb_metric_label(m, sample, true, &label, err));
     if (is.places != right.places || (label && label->count != is.places)) {
         odb_fail(err, ODB_E_INPUT, "%zu labels for %zu places", label ? label->count : right.places,
                  is.places);
@@ -132,6 +132,7 @@ const struct odb_metric_kind odb_metric_top = {
     .unit = " %",
     .diff = "points",
     .factor = 100,
+    .one = true,
     .open = classes_open,
     .take = classes_take,
     .score = odb_metric__ratio,

@@ -26,31 +26,6 @@ static const struct odb_executor_option detections_options[] = {
     {NULL, NULL, NULL, NULL, false},
 };
 
-static enum odb_status detections_open(struct odb_metric *m, struct odb_error *err)
-{
-    const char *keys[] = {"boxes", "scores", "classes"};
-    double nms = 0, sure = 0, background = -1;
-    ODB_TRY(odb_spec_number(m->spec, "sure", &sure, err));
-    ODB_TRY(odb_spec_number(m->spec, "nms", &nms, err));
-    ODB_TRY(odb_spec_whole(m->spec, "background", 0, 1e9, &background, err));
-    m->k = (long)background;
-    m->ends[BOXES] = 0;
-    for (size_t k = 0; k < ODB_COUNT(keys); k++) {
-        const char *name = odb_spec_option(m->spec, keys[k]);
-        bool found = !name;
-        for (size_t o = 0; name && o < m->graph->n_outputs; o++)
-            if (!strcmp(m->graph->values[m->graph->outputs[o]].name, name)) {
-                m->ends[k] = (int)o;
-                found = true;
-            }
-        if (!found) {
-            odb_fail(err, ODB_E_USAGE, "the model has no output '%s'", name);
-            return odb_error_remedy(err, "`onnxdbg info MODEL` lists them");
-        }
-    }
-    return ODB_OK;
-}
-
 /* The four numbers as corners; width and height are those of the picture, or 1. */
 static void detections_corners(const struct odb_metric *m, const double four[4], double width,
                                double height, double at[4])
@@ -165,7 +140,13 @@ static enum odb_status detections_read(const struct odb_metric *m,
 
 /* --- what is right ---------------------------------------------------------------------------- */
 
-/* COCO's picture of a sample: by name, else by place. */
+static const char *detections_last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* COCO's picture of a sample: by name where it is from a picture, else by place. NULL: none. */
 static const json_t *detections_picture(const struct odb_metric *m,
                                         const struct odb_metric_sample *sample)
 {
@@ -173,11 +154,13 @@ static const json_t *detections_picture(const struct odb_metric *m,
     char *name = odb_labels_name(sample->source);
     for (size_t i = 0; i < json_array_size(images) && !found; i++) {
         const json_t *file = json_object_get(json_array_get(images, i), "file_name");
-        if (file && json_is_string(file) && !strcmp(json_string_value(file), name))
+        if (file && json_is_string(file) &&
+            !strcmp(detections_last_part(json_string_value(file)), name))
             found = json_array_get(images, i);
     }
+    bool picture = strchr(name, '.') != NULL;
     free(name);
-    return found ? found : json_array_get(images, sample->index);
+    return found || picture ? found : json_array_get(images, sample->index);
 }
 
 /* Where a category stands among all, by id. */
@@ -192,8 +175,57 @@ static long detections_class(const struct odb_metric *m, json_int_t id)
     return before;
 }
 
-static enum odb_status detections_right(const struct odb_metric *m, const json_t *picture,
-                                        struct odb_boxes *into, struct odb_error *err)
+/* What is read of an object; false: it is of another kind there. */
+static bool detections_has(const json_t *object, const char *key)
+{
+    return json_is_integer(json_object_get(object, key));
+}
+
+static bool detections_knows(const struct odb_metric *m, json_int_t category)
+{
+    const json_t *categories = json_object_get(m->labels->coco, "categories");
+    for (size_t i = 0; i < json_array_size(categories); i++)
+        if (json_integer_value(json_object_get(json_array_get(categories, i), "id")) == category)
+            return true;
+    return !categories;
+}
+
+static bool detections_annotates(const struct odb_metric *m, const json_t *one)
+{
+    const json_t *bbox = json_object_get(one, "bbox");
+    bool numbers = json_array_size(bbox) == 4;
+    for (size_t k = 0; k < 4 && numbers; k++)
+        numbers = json_is_number(json_array_get(bbox, k));
+    return numbers && detections_has(one, "image_id") && detections_has(one, "category_id") &&
+           detections_knows(m, json_integer_value(json_object_get(one, "category_id")));
+}
+
+/* Ids are whole numbers, and every annotation has a box, an image and a category that is there. */
+static enum odb_status detections_check(const struct odb_metric *m, struct odb_error *err)
+{
+    const char *lists[] = {"images", "categories"};
+    const json_t *all = json_object_get(m->labels->coco, "annotations");
+    for (size_t l = 0; l < ODB_COUNT(lists); l++) {
+        const json_t *list = json_object_get(m->labels->coco, lists[l]);
+        for (size_t i = 0; i < json_array_size(list); i++)
+            if (!detections_has(json_array_get(list, i), "id")) {
+                odb_fail(err, ODB_E_INPUT, "%s %zu has no id that is a whole number", lists[l], i);
+                return odb_error_at(err, "%s", m->labels->path);
+            }
+    }
+    for (size_t i = 0; i < json_array_size(all); i++)
+        if (!detections_annotates(m, json_array_get(all, i))) {
+            odb_fail(err, ODB_E_INPUT,
+                     "annotation %zu lacks a bbox of 4 numbers, an image_id, or a category_id that "
+                     "is among the categories",
+                     i);
+            return odb_error_at(err, "%s", m->labels->path);
+        }
+    return ODB_OK;
+}
+
+static void detections_right(const struct odb_metric *m, const json_t *picture,
+                             struct odb_boxes *into)
 {
     const json_t *all = json_object_get(m->labels->coco, "annotations");
     json_int_t id = json_integer_value(json_object_get(picture, "id"));
@@ -202,17 +234,37 @@ static enum odb_status detections_right(const struct odb_metric *m, const json_t
         struct odb_box box = {.score = 1};
         if (json_integer_value(json_object_get(one, "image_id")) != id)
             continue;
-        if (json_array_size(bbox) != 4) {
-            odb_fail(err, ODB_E_INPUT, "annotation %zu has no bbox of 4 numbers", i + 1);
-            return odb_error_at(err, "%s", m->labels->path);
-        }
         for (size_t k = 0; k < 4; k++)
             box.at[k] = json_number_value(json_array_get(bbox, k)) + (k > 1 ? box.at[k - 2] : 0);
         box.class = detections_class(m, json_integer_value(json_object_get(one, "category_id")));
         box.crowd = json_integer_value(json_object_get(one, "iscrowd")) != 0;
         odb_push(&into->right, box);
     }
-    return ODB_OK;
+}
+
+static enum odb_status detections_open(struct odb_metric *m, struct odb_error *err)
+{
+    const char *keys[] = {"boxes", "scores", "classes"};
+    double nms = 0, sure = 0, background = -1;
+    ODB_TRY(odb_spec_number(m->spec, "sure", &sure, err));
+    ODB_TRY(odb_spec_number(m->spec, "nms", &nms, err));
+    ODB_TRY(odb_spec_whole(m->spec, "background", 0, 1e9, &background, err));
+    m->k = (long)background;
+    m->ends[BOXES] = 0;
+    for (size_t k = 0; k < ODB_COUNT(keys); k++) {
+        const char *name = odb_spec_option(m->spec, keys[k]);
+        bool found = !name;
+        for (size_t o = 0; name && o < m->graph->n_outputs; o++)
+            if (!strcmp(m->graph->values[m->graph->outputs[o]].name, name)) {
+                m->ends[k] = (int)o;
+                found = true;
+            }
+        if (!found) {
+            odb_fail(err, ODB_E_USAGE, "the model has no output '%s'", name);
+            return odb_error_remedy(err, "`onnxdbg info MODEL` lists them");
+        }
+    }
+    return m->labels ? detections_check(m, err) : ODB_OK;
 }
 
 static enum odb_status detections_take(struct odb_metric *m, const struct odb_metric_sample *sample,
@@ -231,14 +283,14 @@ static enum odb_status detections_take(struct odb_metric *m, const struct odb_me
             width = json_number_value(json_object_get(picture, "width"));
             height = json_number_value(json_object_get(picture, "height"));
         }
-        ODB_TRY(detections_right(m, picture, boxes, err));
+        detections_right(m, picture, boxes);
     } else {
         struct odb_boxes reference = {0};
         double sure = 0.5;
         ODB_TRY(odb_spec_number(m->spec, "sure", &sure, err));
         enum odb_status status = detections_read(m, sample->reference, 1, 1, &reference, err);
         odb_boxes_sort(&reference);
-        reference.found.n = ODB_MIN(reference.found.n, (size_t)ODB_BOXES_MOST);
+        odb_boxes_cap(&reference);
         for (size_t i = 0; i < reference.found.n && status == ODB_OK; i++)
             if (reference.found.items[i].score >= sure)
                 odb_push(&boxes->right, reference.found.items[i]);

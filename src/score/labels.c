@@ -14,27 +14,30 @@ static bool labels_is_number(const char *word)
     return end != word && !*end;
 }
 
-/* Where a label begins in its line, whose name is cut off there; NULL: it has none. */
-static char *labels_behind_name(char *line)
+/* Where a label begins in its line, whose name is cut off there; NULL: it has no name. What stands
+ * before a tab is one; before a comma or a blank only where a single number follows, and no number
+ * stands there. */
+static char *labels_behind_name(char *line, bool text)
 {
-    char *at = line + strcspn(line, "\t,");
-    if (!*at) {
-        at = line + strcspn(line, " ");
-        bool two = *at && at[1] && !strchr(at + 1, ' ') && labels_is_number(at + 1);
-        char behind = *at;
-        *at = '\0';
-        two = two && !labels_is_number(line);
-        *at = behind;
-        if (!two)
-            return NULL;
+    char *at = strchr(line, '\t');
+    for (const char *between = ", "; !at && !text && *between; between++) {
+        char *end = strrchr(line, *between);
+        if (!end || !labels_is_number(end + 1))
+            continue;
+        *end = '\0';
+        at = labels_is_number(line) || strchr(line, *between) ? NULL : end;
+        *end = *between;
     }
+    if (!at)
+        return NULL;
     *at = '\0';
-    return at + 1 + strspn(at + 1, " \t");
+    return at + 1 + strspn(at + 1, " ");
 }
 
-static enum odb_status labels_add(struct odb_labels *out, char *line, struct odb_error *err)
+static enum odb_status labels_add(struct odb_labels *out, char *line, bool text,
+                                  struct odb_error *err)
 {
-    char *label = labels_behind_name(line);
+    char *label = labels_behind_name(line, text);
     if (out->text.n && !label != !out->name) {
         odb_fail(err, ODB_E_INPUT, "line %zu has %s name, and others have %s", out->text.n + 1,
                  label ? "a" : "no", label ? "none" : "one");
@@ -50,21 +53,40 @@ static enum odb_status labels_add(struct odb_labels *out, char *line, struct odb
     return ODB_OK;
 }
 
-static enum odb_status labels_lines(struct odb_labels *out, struct odb_error *err)
+/* All lines, without their ends; empty ones at the end of the file are none. */
+enum odb_status odb_labels_lines(const char *path, struct odb_lines *out, struct odb_error *err)
 {
     FILE *f;
     char *line = NULL;
     size_t size = 0;
-    enum odb_status status = ODB_OK;
-    ODB_TRY(odb_file_open(&f, out->path, err));
-    while (status == ODB_OK && getline(&line, &size, f) >= 0) {
+    *out = (struct odb_lines){0};
+    ODB_TRY(odb_file_open(&f, path, err));
+    while (getline(&line, &size, f) >= 0) {
         line[strcspn(line, "\r\n")] = '\0';
-        status = labels_add(out, line, err);
+        odb_push(out, odb_xstrdup(line));
     }
-    while (status == ODB_OK && out->text.n && !out->text.items[out->text.n - 1][0])
-        free(out->text.items[--out->text.n]); /* empty lines at the end */
+    while (out->n && !out->items[out->n - 1][0])
+        free(out->items[--out->n]);
     free(line);
     fclose(f);
+    return ODB_OK;
+}
+
+void odb_lines_dispose(struct odb_lines *lines)
+{
+    for (size_t i = 0; i < lines->n; i++)
+        free(lines->items[i]);
+    free(lines->items);
+    *lines = (struct odb_lines){0};
+}
+
+static enum odb_status labels_text(struct odb_labels *out, bool text, struct odb_error *err)
+{
+    struct odb_lines lines;
+    enum odb_status status = odb_labels_lines(out->path, &lines, err);
+    for (size_t i = 0; i < lines.n && status == ODB_OK; i++)
+        status = labels_add(out, lines.items[i], text, err);
+    odb_lines_dispose(&lines);
     return status;
 }
 
@@ -89,21 +111,20 @@ static bool labels_ends(const char *path, const char *ending)
     return n >= m && !strcmp(path + n - m, ending);
 }
 
-enum odb_status odb_labels_read(struct odb_labels *out, const char *path, struct odb_error *err)
+enum odb_status odb_labels_read(struct odb_labels *out, const char *path, bool text,
+                                struct odb_error *err)
 {
     *out = (struct odb_labels){.path = odb_xstrdup(path)};
     if (labels_ends(path, ".json"))
         return labels_coco(out, err);
     if (labels_ends(path, ".npy"))
         return odb_npy_read(&out->rows, path, err);
-    return labels_lines(out, err);
+    return labels_text(out, text, err);
 }
 
 void odb_labels_dispose(struct odb_labels *labels)
 {
-    for (size_t i = 0; i < labels->text.n; i++)
-        free(labels->text.items[i]);
-    free(labels->text.items);
+    odb_lines_dispose(&labels->text);
     odb_map_free(labels->name);
     odb_tensor_unref(labels->rows);
     json_decref(labels->coco);
@@ -193,6 +214,11 @@ enum odb_status odb_labels_numbers(const struct odb_labels *labels, size_t sampl
     const struct odb_tensor *rows = labels->rows;
     if (!rows->rank || sample >= (size_t)rows->dims[0] || rows->kind != ODB_TENSOR)
         return labels_lack(labels, sample, source, err);
+    if (rows->dtype == ODB_STRING || rows->dtype == ODB_C64 || rows->dtype == ODB_C128) {
+        odb_fail(err, ODB_E_INPUT, "labels are numbers, and these are %s",
+                 odb_dtype_info(rows->dtype)->name);
+        return odb_error_at(err, "%s", labels->path);
+    }
     size_t bytes = rows->bytes / (size_t)rows->dims[0];
     return odb_tensor_view(out, rows->dtype, rows->rank - 1, rows->dims + 1,
                            (const char *)rows->data + sample * bytes, bytes, rows->storage, err);

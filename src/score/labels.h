@@ -12,25 +12,37 @@
 #include "base/mem.h"
 #include "tensor/tensor.h"
 
+/* Lines of a text. */
+struct odb_lines {
+    char **items; /* owned, and each of them */
+    size_t n, cap;
+};
+/* Without their ends; empty ones at the end of the file are none. *out is to be disposed of. */
+enum odb_status odb_labels_lines(const char *path, struct odb_lines *out,
+                                 struct odb_error *err) ODB_MUST_USE;
+void odb_lines_dispose(struct odb_lines *lines);
+
 struct odb_labels {
-    char *path;           /* owned */
-    ODB_VEC(char *) text; /* owned: in the order of the samples, or of names */
-    struct odb_map *name; /* owned: of lines that begin with a sample's name, the line; NULL: they
-                             are in the order of the samples */
+    char *path;            /* owned */
+    struct odb_lines text; /* owned: in the order of the samples, or of names */
+    struct odb_map *name;  /* owned: of lines that begin with a sample's name, the line; NULL: they
+                              are in the order of the samples */
     struct odb_tensor *rows; /* owned: .npy, the first axis is that of the samples; NULL: a text */
     json_t *coco;            /* owned; NULL: no such file */
 };
 
-/* A text: "LABEL", or the sample's name before it, with a tab, a comma, or, before a single number,
- * a blank between: "cat.jpg 281". ODB_E_INPUT for a file that is none of the three. */
-enum odb_status odb_labels_read(struct odb_labels *out, const char *path,
+/* A text: "LABEL", or the sample's name before it, with a tab between, or, before a single number,
+ * a comma or a blank: "cat.jpg 281". text: labels are texts, so that only a tab parts a name from
+ * one. ODB_E_INPUT for a file that is none of the three. */
+enum odb_status odb_labels_read(struct odb_labels *out, const char *path, bool text,
                                 struct odb_error *err) ODB_MUST_USE;
 void odb_labels_dispose(struct odb_labels *labels);
 /* The line of a sample: source is where its inputs are from, a folder or a file, and is looked for
  * by its last part where lines have names. ODB_E_INPUT: there is none. Borrowed: labels. */
 enum odb_status odb_labels_line(const struct odb_labels *labels, size_t sample, const char *source,
                                 const char **out, struct odb_error *err) ODB_MUST_USE;
-/* Its row, or the numbers of its line, as float64 or int64 of any shape; the caller's. */
+/* Its row, or the numbers of its line, as float64 or int64 of any shape; the caller's. ODB_E_INPUT
+ * also where they are no real numbers. */
 enum odb_status odb_labels_numbers(const struct odb_labels *labels, size_t sample,
                                    const char *source, struct odb_tensor **out,
                                    struct odb_error *err) ODB_MUST_USE;

@@ -47,6 +47,18 @@ static void mended_free(const struct scorer *s, struct mended *m)
     *m = (struct mended){0};
 }
 
+/* What the target does not make of it: mended, fed, or a weight. Borrowed; NULL: it makes it. */
+static struct odb_tensor *mend_given(const struct scorer *s, const struct odb_feeds *feeds,
+                                     const struct mended *m, int value)
+{
+    if (m && m->made[value])
+        return m->made[value];
+    for (size_t f = 0; f < feeds->n; f++)
+        if (feeds->items[f].value == value)
+            return feeds->items[f].tensor;
+    return (struct odb_tensor *)s->model->graph->values[value].init;
+}
+
 /* Values of the target, those that are mended as they are. out: [n], the caller's refs. */
 static enum odb_status mend_ask(struct scorer *s, size_t sample, const struct odb_feeds *feeds,
                                 const struct mended *m, const int *list, size_t n,
@@ -66,15 +78,13 @@ static enum odb_status mend_ask(struct scorer *s, size_t sample, const struct od
                               .given = m ? m->made : NULL};
     prober.pinned = m ? m->pinned : NULL;
     for (size_t i = 0; i < n; i++)
-        if (graph->values[list[i]].producer != ODB_NO_NODE && !(m && m->pinned[list[i]]))
+        if (!mend_given(s, feeds, m, list[i]))
             asked[probe.n_values++] = list[i];
     enum odb_status status = probe.n_values ? odb_probe_run(&prober, &probe, err) : ODB_OK;
     for (size_t i = 0, k = 0; i < n && status == ODB_OK; i++) {
-        bool read = k < probe.n_values && asked[k] == list[i];
-        out[i] = read               ? odb_tensor_ref(had[k++])
-                 : m->made[list[i]] ? odb_tensor_ref(m->made[list[i]])
-                                    : NULL;
-        if (read && !out[i])
+        struct odb_tensor *given = mend_given(s, feeds, m, list[i]);
+        out[i] = odb_tensor_ref(given ? given : had[k++]);
+        if (!out[i])
             status = odb_fail(err, ODB_UNSUPPORTED, "%s cannot be read there",
                               graph->values[list[i]].name);
     }
@@ -137,7 +147,7 @@ static enum odb_status mend_reference(struct scorer *s, size_t i, const struct o
         const struct odb_tensor *t = odb_trace_value(trace, s->outputs[o]);
         s->samples[i].right[o] = t ? odb_tensor_ref(t) : NULL;
         int maker = s->model->graph->values[s->outputs[o]].producer;
-        if (!t)
+        if (!t && !(s->options->metric->kind->one && o != s->options->metric->output))
             status = odb_fail(err, ODB_UNSUPPORTED, "the reference has no output %s: %s",
                               s->model->graph->values[s->outputs[o]].name,
                               maker >= 0 && trace->why[maker] ? trace->why[maker] : "no value");
@@ -261,16 +271,11 @@ static struct odb_tensor *mend_fed(const struct scorer *s, const struct score_ke
                                    const struct odb_feeds *feeds, const struct mended *m, int value,
                                    struct odb_tensor *const *now, const int *list, size_t n)
 {
-    if (value < 0)
-        return NULL;
-    if (m->made[value])
-        return m->made[value];
+    if (value < 0 || mend_given(s, feeds, m, value))
+        return value < 0 ? NULL : mend_given(s, feeds, m, value);
     for (size_t i = 0; i < n; i++)
         if (list[i] == value && now[i])
             return now[i];
-    for (size_t f = 0; f < feeds->n; f++)
-        if (feeds->items[f].value == value)
-            return feeds->items[f].tensor;
     for (size_t k = 0; k < s->n_list; k++)
         if (s->list[k] == value)
             return kept->fed[k];
@@ -295,7 +300,7 @@ static enum odb_status mend_replay(struct scorer *s, const struct score_kept *ke
     enum odb_status status = odb_trace_replay(s->like, node, ODB_PREC_NATIVE, s->search->seed, in,
                                               captured, ODB_SIMULATE_ALL, out, err);
     for (int o = 0; o < of->n_out; o++) {
-        if (status == ODB_OK && of->out[o] >= 0) {
+        if (status == ODB_OK && of->out[o] >= 0 && out[o]) {
             m->made[of->out[o]] = out[o];
             m->pinned[of->out[o]] = true;
         } else {

@@ -27,7 +27,7 @@ bool odb_share_same(const struct odb_share *a, const struct odb_share *b)
 {
     if (a->boxes && b->boxes)
         return odb_boxes_same(a->boxes, b->boxes);
-    return a->sum == b->sum && a->of == b->of;
+    return (a->sum == b->sum || (isnan(a->sum) && isnan(b->sum))) && a->of == b->of;
 }
 
 static enum odb_status metric_unknown(const char *text, struct odb_error *err)
@@ -89,7 +89,7 @@ static enum odb_status metric_begin(struct odb_metric *m, const char *labels, st
         ODB_TRY(metric_find_output(m, err));
     if (labels) {
         m->labels = odb_new(struct odb_labels);
-        ODB_TRY(odb_labels_read(m->labels, labels, err));
+        ODB_TRY(odb_labels_read(m->labels, labels, m->kind->text, err));
     }
     bool boxes = m->kind == &odb_metric_map;
     if (m->labels && !m->labels->coco == boxes && m->kind != &odb_metric_python) {
@@ -121,10 +121,8 @@ void odb_metric_close(struct odb_metric *m)
     odb_target_close(m->own);
     if (m->labels)
         odb_labels_dispose(m->labels);
-    if (m->words)
-        odb_labels_dispose(m->words);
+    odb_lines_dispose(&m->words);
     free(m->labels);
-    free(m->words);
     odb_spec_free(m->spec);
     free(m->text);
     free(m);
@@ -155,11 +153,22 @@ double odb_metric_better(const struct odb_metric *metric, double a, double b)
 }
 
 enum odb_status odb_metric_label(const struct odb_metric *metric,
-                                 const struct odb_metric_sample *sample, struct odb_tensor **out,
-                                 struct odb_error *err)
+                                 const struct odb_metric_sample *sample, bool whole,
+                                 struct odb_tensor **out, struct odb_error *err)
 {
     *out = NULL;
     if (!metric->labels)
         return ODB_OK;
-    return odb_labels_numbers(metric->labels, sample->index, sample->source, out, err);
+    ODB_TRY(odb_labels_numbers(metric->labels, sample->index, sample->source, out, err));
+    for (size_t i = 0; i < (*out)->count && whole; i++) {
+        double v = odb_tensor_f64(*out, i);
+        if (v == rint(v) && isfinite(v))
+            continue;
+        odb_fail(err, ODB_E_INPUT, "the label of sample %zu, %s, is %g, and no whole number",
+                 sample->index + 1, sample->source, v);
+        odb_tensor_unref(*out);
+        *out = NULL;
+        return odb_error_at(err, "%s", metric->labels->path);
+    }
+    return ODB_OK;
 }

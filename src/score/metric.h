@@ -47,11 +47,15 @@ struct odb_metric_kind {
     const char *name;
     const struct odb_executor_option *options;
     const char *help;
-    const char *unit; /* behind a score: "%" */
-    const char *diff; /* behind a difference: "points" */
-    double factor;    /* of what is shown: 100 */
-    bool lower;       /* less is better */
-    bool dear;        /* a score takes long: fewer resamples */
+    const char *unit;  /* behind a score: "%" */
+    const char *diff;  /* behind a difference: "points" */
+    const char *right; /* without labels: "the tokens that it is fed"; NULL: the reference's own
+                          outputs */
+    double factor;     /* of what is shown: 100 */
+    bool lower;        /* less is better */
+    bool text;         /* labels are texts */
+    bool one;          /* it is about one output */
+    bool dear;         /* a score takes long: fewer resamples */
     enum odb_status (*open)(struct odb_metric *metric, struct odb_error *err); /* may be NULL */
     enum odb_status (*take)(struct odb_metric *metric, const struct odb_metric_sample *sample,
                             struct odb_share *out, struct odb_error *err);
@@ -68,7 +72,7 @@ struct odb_metric {
     size_t output;             /* which of the model's; of those that take one */
     long k, axis;              /* of the kind's own */
     struct odb_labels *labels; /* owned; NULL: the reference is right */
-    struct odb_labels *words;  /* owned: vocab; NULL: none */
+    struct odb_lines words;    /* owned: vocab; none: ids are words */
     struct odb_target *own;    /* owned: python */
     int ends[3];               /* map: outputs of boxes, scores, classes; -1: none */
 };
@@ -92,10 +96,10 @@ bool odb_metric_lower(const struct odb_metric *metric);
 /* How much better b is than a, as it is shown; NAN where one is. Equal infinities differ by 0. */
 double odb_metric_better(const struct odb_metric *metric, double a, double b);
 /* Of the output that a metric is about: the label's numbers, or NULL where the reference is right;
- * the caller's. */
+ * the caller's. whole: ODB_E_INPUT where one of them is no whole number. */
 enum odb_status odb_metric_label(const struct odb_metric *metric,
-                                 const struct odb_metric_sample *sample, struct odb_tensor **out,
-                                 struct odb_error *err) ODB_MUST_USE;
+                                 const struct odb_metric_sample *sample, bool whole,
+                                 struct odb_tensor **out, struct odb_error *err) ODB_MUST_USE;
 
 /* Of kinds whose score is the sum of their shares over what they are shares of. */
 enum odb_status odb_metric__ratio(struct odb_metric *m, const struct odb_share *shares,

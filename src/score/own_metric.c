@@ -95,6 +95,17 @@ static enum odb_status own_label(struct odb_metric *m, const struct odb_metric_s
     return odb_tensor_set_string(*out, 0, line, strlen(line), err);
 }
 
+/* The child is gone, or said no: all that it was given is gone with it, so that this is no word of
+ * the target that is scored. */
+static enum odb_status own_end(enum odb_status status, struct odb_error *err)
+{
+    if (status == ODB_OK || status == ODB_CANCELLED)
+        return status;
+    if (err)
+        err->code = ODB_E_INPUT;
+    return ODB_E_INPUT;
+}
+
 static enum odb_status own_take(struct odb_metric *m, const struct odb_metric_sample *sample,
                                 struct odb_share *out, struct odb_error *err)
 {
@@ -115,7 +126,7 @@ static enum odb_status own_take(struct odb_metric *m, const struct odb_metric_sa
     odb_tensor_unref(taken);
     odb_tensor_unref(label);
     free(in);
-    return status;
+    return own_end(status, err);
 }
 
 static enum odb_status own_score(struct odb_metric *m, const struct odb_share *shares,
@@ -124,7 +135,7 @@ static enum odb_status own_score(struct odb_metric *m, const struct odb_share *s
     const int64_t dims[] = {(int64_t)n};
     const char *name = OWN_SCORE;
     struct odb_tensor *numbers, *score = NULL;
-    ODB_TRY(own_turn(m, true, err));
+    ODB_TRY(own_end(own_turn(m, true, err), err));
     ODB_TRY(odb_tensor_new(&numbers, ODB_I64, 1, dims, err));
     for (size_t i = 0; i < n; i++)
         ((int64_t *)numbers->data)[i] = (int64_t)shares[picked[i]].own;
@@ -136,7 +147,7 @@ static enum odb_status own_score(struct odb_metric *m, const struct odb_share *s
     }
     odb_tensor_unref(score);
     odb_tensor_unref(numbers);
-    return status;
+    return own_end(status, err);
 }
 
 const struct odb_metric_kind odb_metric_python = {
@@ -146,6 +157,8 @@ const struct odb_metric_kind odb_metric_python = {
     .unit = "",
     .diff = "",
     .factor = 1,
+    .text = true,
+    .right = "no labels",
     .dear = true,
     .open = own_open,
     .take = own_take,

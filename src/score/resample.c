@@ -8,6 +8,7 @@
 #define RESAMPLES 1000
 #define RESAMPLES_DEAR 200
 #define RESAMPLE_SEED 1
+#define RESAMPLE_FEWEST 5 /* samples: of fewer, chance is not known either */
 #define RESAMPLE_LOW 0.025
 #define RESAMPLE_HIGH 0.975
 
@@ -71,7 +72,7 @@ enum odb_status score_gain(struct scorer *s, const struct odb_share *a, const st
     odb_pcg64_seed(&random, RESAMPLE_SEED);
     *out = (struct odb_score_gain){NAN, NAN, NAN};
     enum odb_status status = resample_better(s, a, b, used, n, &out->is, err);
-    for (size_t r = 0; r < wanted && status == ODB_OK; r++) {
+    for (size_t r = 0; r < wanted && status == ODB_OK && n >= RESAMPLE_FEWEST; r++) {
         for (size_t i = 0; i < n; i++)
             picked[i] = used[odb_pcg64_integers(&random, 0, (int64_t)n - 1)];
         status = odb_hooks_cancelled(&s->search->hooks, err);

@@ -9,6 +9,7 @@
 #include "run/memory_budget.h"
 #include "score/score_int.h"
 
+#define SCORE_ROUNDING 1e-6
 #define SCORE_SEARCHES 3 /* of samples, each the worst that what was found does not account for */
 
 /* --- who is to be mended ---------------------------------------------------------------------- */
@@ -25,7 +26,8 @@ static void score_add(struct odb_score *score, int node, double error)
 {
     if (!score_knows(score, node) && score->nodes.n < ODB_SCORE_NODES)
         odb_push(&score->nodes,
-                 (struct odb_score_node){.node = node, .error = error, .changed = SIZE_MAX});
+                 (struct odb_score_node){
+                     .node = node, .error = error, .alone = {NAN, NAN, NAN}, .changed = SIZE_MAX});
 }
 
 static void score_note(struct odb_score *score, char *line)
@@ -134,7 +136,8 @@ static enum odb_status score_cannot(struct odb_score_node *node, enum odb_status
                                     struct odb_error *why, struct odb_error *err)
 {
     char text[1000];
-    if (status == ODB_CANCELLED || status == ODB_E_NOMEM || status == ODB_E_IO) {
+    if (status == ODB_CANCELLED || status == ODB_E_NOMEM || status == ODB_E_IO ||
+        status == ODB_E_INPUT) {
         *err = *why;
         return status;
     }
@@ -154,7 +157,7 @@ static enum odb_status score_alone(struct scorer *s, struct odb_score_node *node
     if (status == ODB_OK)
         status = score_gain(s, s->run, shares, &node->alone, &why);
     node->with = node->alone;
-    bool tells = s->options->metric->kind != &odb_metric_python;
+    bool tells = s->out->tells;
     node->changed = tells ? 0 : SIZE_MAX;
     for (size_t i = 0; i < s->options->n && status == ODB_OK && tells; i++)
         node->changed += s->samples[i].has && !odb_share_same(&shares[i], &s->run[i]);
@@ -333,7 +336,11 @@ enum odb_status odb_score_make(struct odb_score **out, const struct odb_model *m
                                 .labels = metric->labels ? odb_xstrdup(metric->labels->path) : NULL,
                                 .unit = metric->kind->unit,
                                 .diff = metric->kind->diff,
-                                .factor = metric->kind->factor};
+                                .right = metric->kind->right,
+                                .tells = metric->kind != &odb_metric_python,
+                                .factor = metric->kind->factor,
+                                .run = NAN,
+                                .loss = {NAN, NAN, NAN}};
     struct scorer s = {.model = model,
                        .search = search,
                        .options = options,
@@ -353,11 +360,21 @@ enum odb_status odb_score_make(struct odb_score **out, const struct odb_model *m
         status = score_whole(&s, err);
     score_dispose(&s);
     score->seconds = odb_clock() - start;
-    if (status != ODB_OK) {
+    score->stopped = status == ODB_CANCELLED && !isnan(score->run) && score->description;
+    for (size_t i = 0; i < score->nodes.n && score->stopped; i++)
+        if (isnan(score->nodes.items[i].alone.is) && !score->nodes.items[i].why)
+            score->nodes.items[i].why = odb_xstrdup("it was stopped before");
+    if (status != ODB_OK && !score->stopped) {
         odb_score_free(score);
         *out = NULL;
     }
     return status;
+}
+
+bool odb_score_loses(const struct odb_score *score, double drop)
+{
+    double rounding = SCORE_ROUNDING * fabs(score->factor * score->reference);
+    return score->loss.is > drop + (isfinite(rounding) ? rounding : 0);
 }
 
 void odb_score_free(struct odb_score *score)

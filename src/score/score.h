@@ -51,17 +51,19 @@ struct odb_score_sample {
 struct odb_score {
     const struct odb_model *model;                /* borrowed */
     char *metric, *target, *description, *labels; /* owned; labels NULL: the reference is right */
-    const char *unit, *diff;                      /* static */
+    const char *unit, *diff, *right;              /* static; right as in struct odb_metric_kind */
     double factor;                                /* of what is shown of a score */
     bool lower;                                   /* less is better */
+    bool tells;                                   /* which samples score otherwise is known */
     ODB_VEC(struct odb_score_sample) samples;
     size_t used, differ; /* samples with a share, and those in which reference and target differ */
     double reference, run;      /* scores: of the reference, and of the target as it is */
     struct odb_score_gain loss; /* what the target loses: more than 0 is worse */
     ODB_VEC(struct odb_score_node)
-    nodes;                 /* what costs most first; those that could not be mended
-                              last */
-    bool accused;          /* the nodes are what searches found; else the caller named them */
+    nodes;        /* what costs most first; those that could not be mended
+                     last */
+    bool stopped; /* by the user or the budget, once both scores were known: nodes may be missing */
+    bool accused; /* the nodes are what searches found; else the caller named them */
     ODB_VEC(char *) notes; /* owned lines */
     struct odb_target_stats cost;
     size_t searches;
@@ -81,14 +83,19 @@ struct odb_score_options {
     size_t resamples; /* 0: 1,000, or 200 where a score is dear */
 };
 
-/* ODB_E_INPUT where an output or a label does not fit the metric. A sample that the target, or the
- * reference, does not run has no share, and ends nothing; ODB_E_EXECUTOR, and others, where none
- * has one. *out is NULL on failure. */
+/* ODB_CANCELLED with *out: it was stopped once both scores were known. ODB_E_INPUT where an output
+ * or a label does not fit the metric. A sample that the target, or the reference, does not run has
+ * no share, and ends nothing; ODB_E_EXECUTOR, and others, where none has one. *out is NULL on
+ * failure. */
 enum odb_status odb_score_make(struct odb_score **out, const struct odb_model *model,
                                const struct odb_bisect_options *search,
                                const struct odb_score_options *options,
                                struct odb_error *err) ODB_MUST_USE;
 void odb_score_free(struct odb_score *score); /* NULL is fine */
+
+/* Whether the target loses more than so much (as the metric is shown). A millionth of the
+ * reference's score is rounding, and counts for nothing. */
+bool odb_score_loses(const struct odb_score *score, double drop);
 
 /* For people, and the JSON of onnxdbg-report(7). */
 void odb_score_put(const struct odb_score *score, struct odb_buf *out);

@@ -36,10 +36,11 @@ static json_t *json_samples(const struct odb_score *r)
     for (size_t i = 0; i < r->samples.n; i++) {
         const struct odb_score_sample *one = &r->samples.items[i];
         json_array_append_new(
-            list, json_pack("{s:o,s:o,s:o,s:b,s:b}", "source", odb_json_text(one->source),
+            list, json_pack("{s:o,s:o,s:o,s:o,s:b}", "source", odb_json_text(one->source),
                             "failure", odb_json_text(one->why), "error",
                             isnan(one->error) ? json_null() : odb_json_real(one->error),
-                            "scores_otherwise", one->changed, "searched", one->searched));
+                            "scores_otherwise", r->tells ? json_boolean(one->changed) : json_null(),
+                            "searched", one->searched));
     }
     return list;
 }
@@ -56,6 +57,7 @@ void odb_score_json(const struct odb_score *r, struct odb_buf *out)
                         json_pack("{s:o,s:o,s:I}", "path", odb_json_text(r->model->path), "sha256",
                                   odb_json_text(hashed ? sha256 : NULL), "nodes",
                                   (json_int_t)r->model->graph->n_nodes));
+    json_object_set_new(root, "complete", json_boolean(!r->stopped));
     json_object_set_new(root, "metric", odb_json_text(r->metric));
     json_object_set_new(root, "labels", odb_json_text(r->labels));
     json_object_set_new(root, "lower_is_better", json_boolean(r->lower));

@@ -46,7 +46,9 @@ static void words_loss(const struct odb_score *r, struct odb_buf *out)
         if (loss.is < 0)
             loss = (struct odb_score_gain){-loss.is, -loss.high, -loss.low};
         words_range(&loss, out);
-        if (words_chance(&r->loss))
+        if (r->loss.is > 0 && !odb_score_loses(r, 0))
+            odb_buf_puts(out, ", which is rounding");
+        else if (words_chance(&r->loss))
             odb_buf_puts(out, ", which so few samples do not tell from none");
     }
 }
@@ -55,9 +57,10 @@ static void words_head(const struct odb_score *r, struct odb_buf *out)
 {
     odb_buf_put_shown(out, r->metric);
     odb_buf_printf(out, " over %zu sample%s, ", r->used, odb_plural(r->used));
-    odb_buf_puts(out, r->labels ? "against " : "against the reference's own outputs");
-    if (r->labels)
-        odb_buf_put_shown(out, r->labels);
+    odb_buf_puts(out, "against ");
+    odb_buf_put_shown(out, r->labels  ? r->labels
+                           : r->right ? r->right
+                                      : "the reference's own outputs");
     odb_buf_puts(out, r->lower ? " (less is better)\n" : "\n");
     odb_buf_puts(out, "  reference  ");
     words_score(r, r->reference, out);
@@ -110,7 +113,8 @@ static void words_node(const struct odb_score *r, size_t at, struct odb_buf *out
         odb_buf_puts(out, "not mended: ");
         odb_buf_put_shown(out, node->why);
     } else if (!node->changed || (node->alone.is == 0 && node->changed == SIZE_MAX)) {
-        odb_buf_puts(out, "nothing: mended alone, no sample scores otherwise");
+        odb_buf_puts(out, r->tells ? "nothing: mended alone, no sample scores otherwise"
+                                   : "nothing: mended alone, the score is the same");
         if (words_harmless(r, at))
             odb_buf_printf(out, "; harmless here, though its output is off by %.3g", node->error);
     } else {
@@ -163,6 +167,8 @@ void odb_score_put(const struct odb_score *r, struct odb_buf *out)
         odb_buf_puts(out, "no node is accused, so that nothing was mended\n");
     else if (r->accused)
         odb_buf_puts(out, "the outputs of all samples are the reference's: nothing was searched\n");
+    if (r->stopped)
+        odb_buf_puts(out, "stopped: more nodes may cost something\n");
     for (size_t i = 0; i < r->notes.n; i++)
         odb_buf_printf(out, "note: %s\n", r->notes.items[i]);
     odb_buf_printf(out, "\n%zu load%s and %zu run%s of the target, %.1f s\n", r->cost.loads,

@@ -37,10 +37,11 @@ static enum odb_status wer_open(struct odb_metric *m, struct odb_error *err)
     double blank = -1;
     ODB_TRY(odb_spec_whole(m->spec, "blank", 0, 1e9, &blank, err));
     m->k = (long)blank;
-    if (!vocab)
-        return ODB_OK;
-    m->words = odb_new(struct odb_labels);
-    return odb_labels_read(m->words, vocab, err);
+    if (vocab)
+        ODB_TRY(odb_labels_lines(vocab, &m->words, err));
+    for (size_t i = 0; i < m->words.n; i++) /* a score may follow, as SentencePiece writes it */
+        m->words.items[i][strcspn(m->words.items[i], "\t")] = '\0';
+    return ODB_OK;
 }
 
 static int64_t wer_id(const struct odb_tensor *t, size_t place)
@@ -67,8 +68,7 @@ static void wer_split(const char *line, struct words *out)
 /* The text that ids stand for; U+2581 is a blank, as SentencePiece has it. */
 static void wer_text(const struct odb_metric *m, int64_t id, struct odb_buf *text)
 {
-    const char *piece =
-        id >= 0 && (size_t)id < m->words->text.n ? m->words->text.items[id] : "\xef\xbf\xbd";
+    const char *piece = id >= 0 && (size_t)id < m->words.n ? m->words.items[id] : "\xef\xbf\xbd";
     for (; *piece; piece++)
         if (!strncmp(piece, "\xe2\x96\x81", 3)) {
             odb_buf_putc(text, ' ');
@@ -95,12 +95,12 @@ static enum odb_status wer_words(const struct odb_metric *m, const struct odb_te
         before = id;
         if (repeats || id == m->k)
             continue;
-        if (m->words)
+        if (m->words.n)
             wer_text(m, id, &text);
         else
             odb_push(out, odb_xasprintf("%lld", (long long)id));
     }
-    if (m->words)
+    if (m->words.n)
         wer_split(odb_buf_text(&text), out);
     odb_buf_dispose(&text);
     return ODB_OK;
@@ -154,6 +154,8 @@ const struct odb_metric_kind odb_metric_wer = {
     .diff = "points",
     .factor = 100,
     .lower = true,
+    .text = true,
+    .one = true,
     .open = wer_open,
     .take = wer_take,
     .score = odb_metric__ratio,
@@ -163,6 +165,8 @@ const struct odb_metric_kind odb_metric_wer = {
 
 static const struct odb_executor_option perplexity_options[] = {
     {":", "OUTPUT", NULL, "the output of logits; else the first", false},
+    {"ids", "INPUT", NULL, "the tokens that are fed; else input_ids, or the only input that fits",
+     false},
     {NULL, NULL, NULL, NULL, false},
 };
 
@@ -177,15 +181,25 @@ static double perplexity_of(const struct odb_tensor *t, size_t place, size_t n, 
     return log(sum) + most - odb_tensor_f64(t, place * n + token);
 }
 
-/* The tokens that the model is fed: whole numbers, as many as there are places. */
-static const struct odb_tensor *perplexity_fed(const struct odb_metric_sample *sample, size_t n)
+/* The tokens that the model is fed: whole numbers, as many as there are places. Of several inputs
+ * that fit none is taken, unless it is named, or called input_ids. */
+static const struct odb_tensor *perplexity_fed(const struct odb_metric *m,
+                                               const struct odb_metric_sample *sample, size_t n)
 {
+    const char *wanted = odb_spec_option(m->spec, "ids");
+    const struct odb_tensor *only = NULL;
+    size_t fit = 0;
     for (size_t i = 0; i < sample->feeds->n; i++) {
         const struct odb_tensor *t = sample->feeds->items[i].tensor;
-        if (t->kind == ODB_TENSOR && (t->dtype == ODB_I64 || t->dtype == ODB_I32) && t->count == n)
+        const char *name = m->graph->values[sample->feeds->items[i].value].name;
+        bool fits =
+            t->kind == ODB_TENSOR && (t->dtype == ODB_I64 || t->dtype == ODB_I32) && t->count == n;
+        if (fits && !strcmp(name, wanted ? wanted : "input_ids"))
             return t;
+        only = fits && !wanted ? t : only;
+        fit += fits && !wanted;
     }
-    return NULL;
+    return fit == 1 ? only : NULL;
 }
 
 static enum odb_status perplexity_take(struct odb_metric *m, const struct odb_metric_sample *sample,
@@ -198,12 +212,16 @@ static enum odb_status perplexity_take(struct odb_metric *m, const struct odb_me
         return odb_fail(err, ODB_E_INPUT, "output %s holds no logits: (..., places, tokens)", name);
     size_t n = (size_t)t->dims[t->rank - 1], row = (size_t)t->dims[t->rank - 2],
            places = n ? t->count / n : 0;
-    ODB_TRY(odb_metric_label(m, sample, &label, err));
-    const struct odb_tensor *tokens = label ? label : perplexity_fed(sample, places);
+    ODB_TRY(odb_metric_label(m, sample, true, &label, err));
+    const struct odb_tensor *tokens = label ? label : perplexity_fed(m, sample, places);
     if (!tokens || tokens->count != places) {
         odb_tensor_unref(label);
-        odb_fail(err, ODB_E_INPUT, "%s tokens for %zu places of output %s",
-                 label ? "the label has not as many" : "the model is fed no", places, name);
+        odb_fail(err, ODB_E_INPUT,
+                 label ? "the label has not as many tokens as output %s has places, %zu"
+                       : "which input has the tokens of output %s, of %zu places, is open",
+                 name, places);
+        if (!label)
+            odb_error_remedy(err, "name it: perplexity,ids=INPUT");
         return odb_error_at(err, "%s", sample->source);
     }
     for (size_t p = 0; p < places; p++) {
@@ -237,16 +255,30 @@ const struct odb_metric_kind odb_metric_perplexity = {
     .diff = "of perplexity",
     .factor = 1,
     .lower = true,
+    .one = true,
+    .right = "the tokens that it is fed",
     .take = perplexity_take,
     .score = perplexity_score,
 };
 
 /* --- signal over noise ------------------------------------------------------------------------ */
 
+#define SNR_CAP 60 /* dB: a thousandth of the signal is off */
+
 static const struct odb_executor_option snr_options[] = {
     {":", "OUTPUT", NULL, "the output; else the first", false},
+    {"cap", "DB", "60", "more than that counts as that, as none is heard", false},
     {NULL, NULL, NULL, NULL, false},
 };
+
+/* The cap, in thousandths. */
+static enum odb_status snr_open(struct odb_metric *m, struct odb_error *err)
+{
+    double cap = SNR_CAP;
+    ODB_TRY(odb_spec_number(m->spec, "cap", &cap, err));
+    m->k = lrint(1000 * fmin(cap, 1e6));
+    return ODB_OK;
+}
 
 /* sum: the energy of the difference; of: that of what is right. */
 static enum odb_status snr_take(struct odb_metric *m, const struct odb_metric_sample *sample,
@@ -255,7 +287,7 @@ static enum odb_status snr_take(struct odb_metric *m, const struct odb_metric_sa
     const struct odb_tensor *t = sample->outputs[m->output];
     const char *name = m->graph->values[m->graph->outputs[m->output]].name;
     struct odb_tensor *label;
-    ODB_TRY(odb_metric_label(m, sample, &label, err));
+    ODB_TRY(odb_metric_label(m, sample, false, &label, err));
     const struct odb_tensor *right = label ? label : sample->reference[m->output];
     enum odb_status status = ODB_OK;
     if (!t || !right || t->kind != ODB_TENSOR || right->kind != ODB_TENSOR ||
@@ -278,7 +310,7 @@ static enum odb_status snr_score(struct odb_metric *m, const struct odb_share *s
                                  const size_t *picked, size_t n, double *out, struct odb_error *err)
 {
     ODB_TRY(odb_metric__ratio(m, shares, picked, n, out, err));
-    *out = -10 * log10(*out);
+    *out = fmin(-10 * log10(*out), (double)m->k / 1000);
     return ODB_OK;
 }
 
@@ -289,6 +321,8 @@ const struct odb_metric_kind odb_metric_snr = {
     .unit = " dB",
     .diff = "dB",
     .factor = 1,
+    .one = true,
+    .open = snr_open,
     .take = snr_take,
     .score = snr_score,
 };

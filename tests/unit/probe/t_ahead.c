@@ -210,6 +210,22 @@ static void test_ahead__one_more_repetition(void **state)
     asked_end(&a);
 }
 
+/* How often such a target runs, and whether anything is kept between runs, the search finds out: it
+ * goes on with what is loaded. */
+static void test_ahead__runs_that_differ(void **state)
+{
+    struct asked a;
+    asked_begin(&a, "fault:scale,node=first,amount=1,after=1@cpu", 0);
+    asked_trace(&a);
+    asked_connect(&a);
+    MODELS_OK(asked_run(&a, false, &why));
+    assert_int_equal(odb_ahead_again(a.ahead), SIZE_MAX);
+    odb_ahead_end(a.ahead);
+    (void)odb_pool_target(a.pool);
+    assert_false(odb_ahead_moved(a.ahead));
+    asked_end(&a);
+}
+
 /* All values at once are no question to a target of which each answer is limited. */
 static void test_ahead__too_much_is_not_read(void **state)
 {
@@ -284,6 +300,7 @@ int main(void)
         cmocka_unit_test(test_ahead__another_question_ends_it),
         cmocka_unit_test(test_ahead__all_values_follow),
         cmocka_unit_test(test_ahead__one_more_repetition),
+        cmocka_unit_test(test_ahead__runs_that_differ),
         cmocka_unit_test(test_ahead__too_much_is_not_read),
         cmocka_unit_test(test_ahead__what_it_made_of_the_model),
         cmocka_unit_test(test_ahead__a_death_is_an_answer),

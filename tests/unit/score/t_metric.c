@@ -297,6 +297,23 @@ static void test_metric__overlap_has_ten_thresholds(void **state)
     free(boxes.right.items);
 }
 
+/* A corner that is NaN is nowhere, and overlaps nothing; of each class 100 count. */
+static void test_metric__what_has_no_place(void **state)
+{
+    struct odb_boxes boxes = {0};
+    odb_push(&boxes.right, (struct odb_box){.at = {0, 0, 10, 10}, .score = 1});
+    odb_push(&boxes.found, (struct odb_box){.at = {NAN, 0, 10, 10}, .score = 0.9});
+    for (size_t i = 0; i < 150; i++)
+        odb_push(&boxes.found, (struct odb_box){.at = {0, 0, 1, 1}, .score = 0.8, .class = 5});
+    odb_push(&boxes.found, (struct odb_box){.at = {0, 0, 10, 10}, .score = 0.1});
+    odb_boxes_match(&boxes);
+    const struct odb_boxes *one = &boxes;
+    assert_int_equal(boxes.found.n, 101);
+    assert_true(near(odb_boxes_precision(&one, 1), 1));
+    free(boxes.found.items);
+    free(boxes.right.items);
+}
+
 /* The four ways to say one box, of the reference's own that are sure. */
 static void test_metric__formats_of_boxes(void **state)
 {
@@ -334,6 +351,7 @@ int main(void)
         cmocka_unit_test(test_metric__signal_over_noise),
         cmocka_unit_test(test_metric__precision_of_boxes),
         cmocka_unit_test(test_metric__overlap_has_ten_thresholds),
+        cmocka_unit_test(test_metric__what_has_no_place),
         cmocka_unit_test(test_metric__formats_of_boxes),
     };
     return cmocka_run_group_tests_name("metric", tests, NULL, NULL);

@@ -229,6 +229,10 @@ static enum odb_status precision_metric(struct odb_command_call *call, struct pr
                                         struct odb_precision_options *options,
                                         struct odb_error *err)
 {
+    if (!odb_call_option(call, ODB_OPTION_METRIC) &&
+        (odb_call_has(call, ODB_OPTION_DROP) || odb_call_has(call, ODB_OPTION_LABELS) ||
+         odb_call_has(call, ODB_OPTION_SAMPLES)))
+        return odb_fail(err, ODB_E_USAGE, "--drop, --labels and --samples need a --metric");
     if (!odb_call_option(call, ODB_OPTION_METRIC))
         return ODB_OK;
     if (odb_call_option(call, ODB_OPTION_TOL))

@@ -38,7 +38,7 @@ static enum odb_status score_options(struct odb_command_call *call,
 static enum odb_status score_end(struct odb_command_call *call, const struct odb_score *score,
                                  double drop, struct odb_error *err)
 {
-    call->found = score->loss.is > drop;
+    call->found = odb_score_loses(score, drop);
     for (size_t i = 0; i < score->samples.n && !call->found; i++) {
         const struct odb_score_sample *one = &score->samples.items[i];
         if (!one->why)
@@ -97,8 +97,12 @@ enum odb_status odb_command__score(struct odb_command_call *call, struct odb_err
     struct odb_score *score = NULL;
     ODB_TRY(score_options(call, &search, err));
     enum odb_status status = score_make(call, &metric, &search, &score, err);
-    if (status == ODB_OK)
-        status = score_publish(call, score, err);
+    struct odb_error late = ODB_ERROR_INIT;
+    enum odb_status told = score ? score_publish(call, score, &late) : ODB_OK;
+    if (status == ODB_OK && told != ODB_OK) {
+        *err = late;
+        status = told;
+    }
     if (status == ODB_OK)
         status = score_end(call, score, metric.drop, err);
     odb_score_free(score);
