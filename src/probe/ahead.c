@@ -56,11 +56,11 @@ struct odb_ahead {
     struct ahead_answer answers[AHEAD_MOST];
     size_t n, claimed;
     /* The pool's thread's. */
-    size_t runs;        /* of the plain model */
-    double run, loaded; /* seconds of the last of them, and of the first with its load */
+    size_t runs;               /* of the plain model */
+    double run, loaded;        /* seconds of the last of them, and of the first with its load */
     struct odb_tensor **plain; /* owned refs; [n_plain] what the first of them gave */
     size_t n_plain;
-    bool failed;        /* a question did, or runs differ: nothing more is asked */
+    bool failed; /* a question did, or runs differ: nothing more is asked */
 };
 
 size_t odb_ahead_fits(double run, double seconds)

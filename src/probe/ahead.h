@@ -54,7 +54,7 @@ bool odb_ahead_read(struct odb_ahead *ahead, const struct odb_trace *trace);
  * wanted. NULL: there is none, and the target does nothing more ahead. */
 struct odb_probe_cut *odb_ahead_claim(struct odb_ahead *ahead, const struct odb_probe_cut *asked);
 /* Waits for the repetitions and says how many are still there to be claimed, after which the target
- * has gone on to another model. SIZE_MAX: it goes on to none, which it does not where runs differ. */
+ * has gone on to another model. SIZE_MAX: it goes on to none, as where runs differ. */
 size_t odb_ahead_again(struct odb_ahead *ahead);
 /* The same as odb_ahead_claim() of what the target made of the model, which is moved into account.
  * False: it was not asked. */
