@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A contribution without a run to the outputs. Where all ways from a node to the outputs lead
- * through one node (its next), the error is carried there and no farther. What an error there comes
- * to at the outputs is known, as that node's own contribution over its own local error: times that.
- * From the last node to the first, so that a node's next has its number. It holds as far as errors
- * grow in proportion, and alike whatever their direction is; so it is called an estimate.
+ * through one node, the error is carried there and no farther. What an error there comes to at the
+ * outputs is known, as that node's own contribution over its own local error: times that. Such
+ * nodes (anchors) are measured themselves, so many that the way to the next is short: estimates by
+ * estimates would be off by more from one to the next. It holds as far as errors grow in
+ * proportion, and alike whatever their direction is; so it is called an estimate.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "run/hooks.h"
 #include "sensitivity/sensitivity_int.h"
+
+#define ESTIMATE_ANCHORS 32 /* parts of the reference's time: anchors are no farther apart */
 
 /* --- the next node ---------------------------------------------------------------------------- */
 
@@ -58,32 +61,33 @@ static bool estimate_is_number(struct odb_sensitivity_error e)
 static double estimate_gain(const struct sensitivity *s, int index)
 {
     const struct odb_sensitive *about = &s->result->nodes[index];
-    bool known =
-        about->known == ODB_SENSITIVITY_MEASURED || about->known == ODB_SENSITIVITY_ESTIMATED;
-    if (!known || s->graph->nodes[index].n_out != 1 || !estimate_is_number(about->local) ||
-        !estimate_is_number(about->contribution))
+    if (about->known != ODB_SENSITIVITY_MEASURED || s->graph->nodes[index].n_out != 1 ||
+        !estimate_is_number(about->local) || !estimate_is_number(about->contribution))
         return 0;
     return about->contribution.error / about->local.error;
 }
 
-/* The nearest node that all goes through and of which that is known; n_nodes: there is none. */
-static int estimate_stop(const struct sensitivity *s, int index)
+/* Whether a node may become an anchor. */
+static bool estimate_may(const struct sensitivity *s, int index)
 {
-    int end = (int)s->graph->n_nodes, at = s->next[index];
-    while (at != end && !(estimate_gain(s, at) > 0))
-        at = s->next[at];
-    return at;
+    const struct odb_sensitive *about = &s->result->nodes[index];
+    return about->known != ODB_SENSITIVITY_NOTHING && about->known != ODB_SENSITIVITY_UNRUN &&
+           about->known != ODB_SENSITIVITY_MEASURED && s->graph->nodes[index].n_out == 1 &&
+           estimate_is_number(about->local);
 }
 
-static enum odb_status estimate_one(struct sensitivity *s, int index, struct odb_error *err)
+/* A run from a node up to stop; up to the outputs, it is measured. */
+static enum odb_status estimate_one(struct sensitivity *s, int index, int stop,
+                                    struct odb_error *err)
 {
     struct odb_sensitive *about = &s->result->nodes[index];
-    int stop = estimate_stop(s, index), end = (int)s->graph->n_nodes;
+    int end = (int)s->graph->n_nodes;
     struct carried carried;
     ODB_TRY(sensitivity_measure(s, index, stop, &carried, err));
     about->reruns = carried.reruns;
     if (carried.failed) {
         about->known = ODB_SENSITIVITY_UNRUN;
+        about->contribution.error = NAN;
     } else if (stop == end || carried.end.value == ODB_NO_VALUE) {
         about->contribution = carried.end;
         about->known = ODB_SENSITIVITY_MEASURED;
@@ -97,23 +101,48 @@ static enum odb_status estimate_one(struct sensitivity *s, int index, struct odb
     return ODB_OK;
 }
 
+/* The nearest anchor on all ways from a node; n_nodes: there is none. Where that is far, the first
+ * node on all ways that can be one becomes one. behind: [n_nodes + 1] seconds of the reference from
+ * a node on. */
+static enum odb_status estimate_anchor(struct sensitivity *s, int index, const double *behind,
+                                       int *out, struct odb_error *err)
+{
+    int end = (int)s->graph->n_nodes, at = s->next[index], may = end;
+    double far = behind[0] / ESTIMATE_ANCHORS;
+    while (at != end && !(estimate_gain(s, at) > 0)) {
+        may = may == end && estimate_may(s, at) ? at : may;
+        at = s->next[at];
+    }
+    *out = at;
+    if (may == end || behind[may] - behind[at] <= far)
+        return ODB_OK;
+    ODB_TRY(estimate_one(s, may, end, err));
+    *out = estimate_gain(s, may) > 0 ? may : at;
+    return ODB_OK;
+}
+
 enum odb_status sensitivity_estimate(struct sensitivity *s, struct odb_error *err)
 {
     const char *phase = "estimated contributions";
     size_t total = s->graph->n_nodes;
+    double *behind = odb_new_n(double, total + 1);
+    enum odb_status status = ODB_OK;
+    for (size_t n = total; n-- > 0;)
+        behind[n] = behind[n + 1] + s->trace->took[n];
     odb_hooks_phase(&s->options->hooks, phase, total);
-    for (size_t i = 0; i < total; i++) {
-        int n = (int)(total - 1 - i);
+    for (size_t i = 0; i < total && status == ODB_OK && !sensitivity_ends(s); i++) {
+        int n = (int)(total - 1 - i), stop;
         const struct odb_sensitive *about = &s->result->nodes[n];
         if (about->known != ODB_SENSITIVITY_LEFT || !estimate_is_number(about->local) ||
             s->next[n] == ODB_NO_NODE)
             continue;
-        if (sensitivity_ends(s))
-            return ODB_OK;
-        ODB_TRY(estimate_one(s, n, err));
+        status = estimate_anchor(s, n, behind, &stop, err);
+        if (status == ODB_OK && s->result->nodes[n].known == ODB_SENSITIVITY_LEFT)
+            status = estimate_one(s, n, stop, err);
         odb_hooks_progress(&s->options->hooks, phase, n, i + 1, total);
     }
-    return ODB_OK;
+    free(behind);
+    return status;
 }
 
 void sensitivity_check_estimates(struct sensitivity *s)
@@ -123,7 +152,8 @@ void sensitivity_check_estimates(struct sensitivity *s)
     for (size_t n = 0; n < s->graph->n_nodes; n++) {
         const struct odb_sensitive *about = &r->nodes[n];
         if (about->known == ODB_SENSITIVITY_MEASURED && about->estimate > 0 &&
-            estimate_is_number(about->contribution))
+            estimate_is_number(about->contribution) &&
+            about->contribution.error > ODB_SENSITIVITY_ROUNDING)
             off[r->n_checked++] = (struct sensitivity_rank){
                 .node = (int)n, .a = fabs(log(about->estimate / about->contribution.error))};
     }

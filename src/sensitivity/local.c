@@ -126,6 +126,10 @@ static enum odb_status local_measure(struct sensitivity *s, int index, struct od
     free(out);
     if (status != ODB_OK)
         about->local.error = NAN;
+    else if (about->local.error == 0 || s->next[index] == ODB_NO_NODE) {
+        about->known = ODB_SENSITIVITY_MEASURED; /* nothing changes, or nothing that is read */
+        about->contribution = sensitivity_no_error();
+    }
     if (status != ODB_CANCELLED && status != ODB_E_NOMEM)
         return ODB_OK;
     *err = why;
@@ -140,7 +144,7 @@ enum odb_status sensitivity_local(struct sensitivity *s, struct odb_error *err)
     for (size_t n = 0; n < s->graph->n_nodes; n++) {
         struct odb_sensitive *about = &r->nodes[n];
         about->local.error = about->contribution.error = about->estimate = NAN;
-        about->expected = about->shown = about->carried = NAN;
+        about->expected = about->foretold = about->shown = about->carried = NAN;
         about->local.value = about->contribution.value = ODB_NO_VALUE;
         if (!sensitivity_computes(s, (int)n))
             continue;

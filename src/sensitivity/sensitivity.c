@@ -132,18 +132,14 @@ static size_t sensitivity_list(const struct sensitivity *s, struct sensitivity_r
     return count;
 }
 
-/* What stays as it is, or leads to no output, costs nothing. */
 static enum odb_status sensitivity_one(struct sensitivity *s, int node, struct odb_error *err)
 {
     struct odb_sensitive *about = &s->result->nodes[node];
-    struct carried carried = {.end = sensitivity_no_error()};
-    if (s->next[node] != ODB_NO_NODE && about->local.error > 0) {
-        enum odb_status status =
-            sensitivity_measure(s, node, (int)s->graph->n_nodes, &carried, err);
-        if (status == ODB_CANCELLED && sensitivity_ends(s))
-            return ODB_OK;
-        ODB_TRY(status);
-    }
+    struct carried carried;
+    enum odb_status status = sensitivity_measure(s, node, (int)s->graph->n_nodes, &carried, err);
+    if (status == ODB_CANCELLED && sensitivity_ends(s))
+        return ODB_OK;
+    ODB_TRY(status);
     about->reruns = carried.reruns;
     about->known = carried.failed ? ODB_SENSITIVITY_UNRUN : ODB_SENSITIVITY_MEASURED;
     about->contribution = carried.end;

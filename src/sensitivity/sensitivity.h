@@ -17,6 +17,9 @@
 #include "run/feeds.h"
 #include "run/hooks.h"
 
+/* Contributions below are of the size of what the reference itself rounds when it runs again. */
+#define ODB_SENSITIVITY_ROUNDING 1e-6
+
 enum odb_sensitivity_known {
     ODB_SENSITIVITY_NOTHING, /* the type changes nothing in it: no floats, a Constant, a draw, what
                                 only steers shapes; int8: no product */
@@ -51,6 +54,7 @@ struct odb_sensitive {
     /* Where a target was asked; NaN: not known. */
     double expected; /* local error by the type where the inputs have the type already: what a
                         target that computes all in the type has here */
+    double foretold; /* contribution * expected / local: of such a target, at the outputs */
     double shown;    /* local error of the target, on its own inputs */
     double carried;  /* what that comes to at the outputs, as the contribution */
     bool stands_out; /* far worse than the type explains */
@@ -85,7 +89,7 @@ struct odb_sensitivity_result {
     double squares;    /* sum of the squares of all finite contributions */
     struct odb_sensitivity_error whole; /* all nodes in the type; error NaN: it could not be run */
     char *whole_why;                    /* owned: why not; NULL: it could */
-    size_t n_checked;          /* measured after they were estimated, both above 0 and finite */
+    size_t n_checked;                   /* measured after they were estimated, and above ROUNDING */
     double off_half, off_most; /* by which factor half of those estimates were off at most, and nine
                                   of ten; NaN: none was checked */
     /* The target. */
@@ -93,7 +97,7 @@ struct odb_sensitivity_result {
     char *target_why;           /* owned: why nothing can be said of it; NULL: something can */
     struct odb_sensitivity_error target_error; /* at its outputs; error NaN: not known */
     struct odb_sensitivity_match local;        /* expected and shown */
-    struct odb_sensitivity_match outputs;      /* contribution and carried */
+    struct odb_sensitivity_match outputs;      /* foretold and carried */
     size_t n_stand_out;
     bool stopped, late; /* by the user; the time was up before all was measured */
     size_t n_reruns;    /* of nodes, in all */

@@ -44,6 +44,7 @@ static json_t *sensitivity_node_json(const struct odb_sensitivity_result *r, int
     if (!r->target)
         return json;
     sensitivity_set(json, "expected", about->expected);
+    sensitivity_set(json, "foretold", about->foretold);
     sensitivity_set(json, "shown", about->shown);
     sensitivity_set(json, "carried", about->carried);
     json_object_set_new(json, "stands_out", json_boolean(about->stands_out));

@@ -73,9 +73,9 @@ static void words_row(const struct odb_sensitivity_result *r, int node, struct o
     const struct odb_sensitive *about = &r->nodes[node];
     const struct odb_sensitivity_error *e = &about->contribution;
     if (e->how == ODB_SENSITIVITY_FINITE && r->squares > 0)
-        odb_buf_printf(out, "  %5.1f %%", 100 * e->error * e->error / r->squares);
+        odb_buf_printf(out, "  %4.1f %%", 100 * e->error * e->error / r->squares);
     else
-        odb_buf_printf(out, "  %7s", "-");
+        odb_buf_printf(out, "  %6s", "-");
     words_error(*e, about->known == ODB_SENSITIVITY_ESTIMATED, out);
     words_error(about->local, false, out);
     odb_buf_puts(out, "  ");
@@ -180,7 +180,7 @@ static void words_counts(const struct odb_sensitivity_result *r, struct odb_buf 
 static void words_match(const char *what, const struct odb_sensitivity_match *m,
                         struct odb_buf *out)
 {
-    odb_buf_printf(out, "  %-14s", what);
+    odb_buf_printf(out, "  %-16s", what);
     if (isnan(m->rank))
         odb_buf_printf(out, "no correlation can be said of %zu node%s", m->n, odb_plural(m->n));
     else

@@ -225,7 +225,7 @@ static enum odb_status shown_carry(const struct shown *h, struct odb_error *err)
         double gain = about->local.error > 0 && isfinite(about->local.error)
                           ? about->contribution.error / about->local.error
                           : 1;
-        if (!isnan(about->shown) && isfinite(about->shown))
+        if (isfinite(about->shown))
             list[count++] = (struct sensitivity_rank){n, about->shown * gain, about->shown};
     }
     sensitivity_sort(list, count);
@@ -238,12 +238,26 @@ static enum odb_status shown_carry(const struct shown *h, struct odb_error *err)
     return status == ODB_CANCELLED && sensitivity_ends(s) ? ODB_OK : status;
 }
 
+/* What the node of a target that computes all in the type comes to: it grows as the node alone
+ * does, whose inputs are rounded as well. */
+static double shown_foretold(const struct odb_sensitive *about)
+{
+    bool known = about->known >= ODB_SENSITIVITY_ESTIMATED && !isnan(about->expected);
+    if (!known || about->expected == 0)
+        return known ? 0 : NAN;
+    if (isinf(about->local.error) || isinf(about->expected) || isinf(about->contribution.error))
+        return about->contribution.error;
+    return about->local.error > 0 ? about->contribution.error * about->expected / about->local.error
+                                  : NAN;
+}
+
 /* Worse by far than the type explains, and than half a unit in its last place. */
 static void shown_judge(struct sensitivity *s)
 {
     double least = s->options->to == ODB_I8 ? 1.0 / 256 : odb_dtype_info(s->options->to)->eps / 2;
     for (size_t n = 0; n < s->graph->n_nodes; n++) {
         struct odb_sensitive *about = &s->result->nodes[n];
+        about->foretold = shown_foretold(about);
         double expected = isnan(about->expected) ? about->local.error : about->expected;
         about->stands_out = !isnan(expected) && !isnan(about->shown) &&
                             about->shown > SHOWN_FACTOR * fmax(expected, least);
@@ -259,7 +273,7 @@ static void shown_match(struct sensitivity *s)
         const struct odb_sensitive *about = &s->result->nodes[i];
         x[i] = about->expected;
         y[i] = about->shown;
-        z[i] = about->known < ODB_SENSITIVITY_ESTIMATED ? NAN : about->contribution.error;
+        z[i] = about->foretold;
         w[i] = about->carried;
     }
     s->result->local = sensitivity_match(x, y, n);
