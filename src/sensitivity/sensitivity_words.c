@@ -46,8 +46,10 @@ static void words_end(const struct odb_sensitivity_result *r, struct odb_sensiti
 static void words_whole(const struct odb_sensitivity_result *r, struct odb_buf *out)
 {
     const char *type = odb_dtype_info(r->to)->name;
-    odb_buf_printf(out, "%zu of %zu nodes compute something that %s changes\n", r->n_computes,
-                   r->model->graph->n_nodes, type);
+    odb_buf_printf(out, "%zu of %zu nodes compute in floats%s\n", r->n_computes,
+                   r->model->graph->n_nodes, r->to == ODB_I8 ? ", and int8 is for them" : "");
+    if (!r->n_computes)
+        return;
     odb_buf_printf(out, "all of them in %s: ", type);
     if (r->whole_why) {
         odb_buf_puts(out, "not known, ");
@@ -80,6 +82,8 @@ static void words_row(const struct odb_sensitivity_result *r, int node, struct o
     words_error(about->local, false, out);
     odb_buf_puts(out, "  ");
     odb_node_put(r->model->graph, node, out);
+    if (isinf(e->error) && e->finite > 0)
+        odb_buf_printf(out, ", %.3g elsewhere", e->finite);
     if (r->model->graph->n_outputs > 1 && e->value != ODB_NO_VALUE) {
         odb_buf_puts(out, ", at ");
         odb_buf_put_shown(out, r->model->graph->values[e->value].name);
@@ -166,10 +170,12 @@ static void words_counts(const struct odb_sensitivity_result *r, struct odb_buf 
                        "within a factor\nof %.3g, and nine of ten of %.3g\n",
                        r->n_checked, r->off_half, r->off_most);
     if (r->n_harmless)
-        odb_buf_printf(out,
-                       "harmless: %zu nodes together bring less than 1 %% of the squares; of all "
-                       "nodes, %zu leave\nthe outputs as they are, bit for bit\n",
-                       r->n_harmless, r->n_exact);
+        odb_buf_printf(
+            out,
+            "harmless: %zu node%s together bring%s less than 1 %% of the squares; of all "
+            "nodes, %zu\nleave%s the outputs as they are, bit for bit\n",
+            r->n_harmless, odb_plural(r->n_harmless), r->n_harmless == 1 ? "s" : "", r->n_exact,
+            r->n_exact == 1 ? "s" : "");
     if (r->n_left || r->n_unrun)
         odb_buf_printf(out, "nothing is said of the %zu that %s not measured\n",
                        r->n_left + r->n_unrun, r->n_left + r->n_unrun == 1 ? "was" : "were");
@@ -244,11 +250,15 @@ static void words_target(const struct odb_sensitivity_result *r, struct odb_buf 
     else
         words_end(r, r->target_error, out);
     odb_buf_puts(out, "\n");
+    if (!r->local.n) {
+        odb_buf_puts(out, "  no value inside was read, so nothing is said of its nodes\n");
+        return;
+    }
     words_match("local errors:", &r->local, out);
     words_match("at the outputs:", &r->outputs, out);
     if (r->n_stand_out)
         words_stand_out(r, out);
-    else if (r->local.n)
+    else
         odb_buf_printf(out, "  none of %zu nodes is far worse there than the type explains\n",
                        r->local.n);
 }

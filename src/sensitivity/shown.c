@@ -98,22 +98,35 @@ static enum odb_status shown_exact(const struct shown *h, int index, struct odb_
     return odb_cpu_node(trace->cpu, index, ODB_PREC_F64, trace->seed, in, captured, out, err);
 }
 
-/* Puts the target's own error where the reference has none; false: it cannot be told. */
+/* The reference's value with the target's own error in it; *out is NULL on failure. */
+static enum odb_status shown_move(const struct odb_tensor *ref, const struct odb_tensor *had,
+                                  const struct odb_tensor *exact, struct odb_tensor **out,
+                                  struct odb_error *err)
+{
+    struct odb_tensor *wide;
+    ODB_TRY(odb_tensor_cast_floats(&wide, ref, ODB_F64, err));
+    odb_f64 *x = wide->data;
+    for (size_t i = 0; i < ref->count; i++)
+        x[i] += odb_tensor_f64(had, i) - odb_tensor_f64(exact, i);
+    enum odb_status status = odb_tensor_cast_floats(out, wide, ref->dtype, err);
+    odb_tensor_unref(wide);
+    return status;
+}
+
+/* The same of all outputs of a node that are floats; false: it cannot be told. */
 static bool shown_moved(const struct shown *h, const struct odb_node *node,
                         struct odb_tensor *const *had, struct odb_tensor *const *exact,
-                        struct odb_tensor **moved, struct odb_error *err)
+                        struct odb_tensor **moved)
 {
+    struct odb_error why = ODB_ERROR_INIT;
     for (int o = 0; o < node->n_out; o++) {
         const struct odb_tensor *ref = node->out[o] < 0 ? NULL : h->s->trace->ref[node->out[o]];
         if (!ref || !sensitivity_floats(ref))
             continue;
-        if (!had[o] || !exact[o] || ref->kind != ODB_TENSOR || ref->dtype != ODB_F32 ||
+        if (!had[o] || !exact[o] || ref->kind != ODB_TENSOR ||
             !odb_tensor_same_shape(ref, had[o]) || !odb_tensor_same_shape(ref, exact[o]) ||
-            odb_tensor_clone(&moved[o], ref, err) != ODB_OK)
+            shown_move(ref, had[o], exact[o], &moved[o], &why) != ODB_OK)
             return false;
-        odb_f32 *x = moved[o]->data;
-        for (size_t i = 0; i < ref->count; i++)
-            x[i] += (odb_f32)(odb_tensor_f64(had[o], i) - odb_tensor_f64(exact[o], i));
     }
     return true;
 }
@@ -137,7 +150,7 @@ static enum odb_status shown_node(const struct shown *h, int index, bool carry,
         shown_inputs(h, node, in) && shown_exact(h, index, in, h->given, exact, &why) == ODB_OK;
     if (ran)
         about->shown = shown_distance(node, out, exact);
-    if (ran && carry && shown_moved(h, node, out, exact, moved, err)) {
+    if (ran && carry && shown_moved(h, node, out, exact, moved)) {
         status = sensitivity_carry(h->s, index, moved, (int)h->s->graph->n_nodes, &carried, err);
         if (status == ODB_OK && !carried.failed)
             about->carried = carried.end.error;
