@@ -104,7 +104,10 @@ static enum odb_status shown_move(const struct odb_tensor *ref, const struct odb
                                   struct odb_error *err)
 {
     struct odb_tensor *wide;
-    ODB_TRY(odb_tensor_cast_floats(&wide, ref, ODB_F64, err));
+    if (ref->dtype == ODB_F64) /* which a cast would not copy */
+        ODB_TRY(odb_tensor_clone(&wide, ref, err));
+    else
+        ODB_TRY(odb_tensor_cast_floats(&wide, ref, ODB_F64, err));
     odb_f64 *x = wide->data;
     for (size_t i = 0; i < ref->count; i++)
         x[i] += odb_tensor_f64(had, i) - odb_tensor_f64(exact, i);
