@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * One measurement, as sensitivity.c (the plan), local.c (one node in the type), carry.c (what
+ * One measurement, as sensitivity_plan.c (the plan), local.c (one node in the type), carry.c (what
  * follows from it), estimate.c (what stands for it), shown.c (what a target did) and match.c (how
  * well the one told the other) share it.
  */
