@@ -13,8 +13,6 @@
 #include "run/hooks.h"
 #include "sensitivity/sensitivity_int.h"
 
-#define ESTIMATE_ANCHORS 32 /* parts of the reference's time: anchors are no farther apart */
-
 /* --- the next node ---------------------------------------------------------------------------- */
 
 /* The first node that both lead through. */
@@ -103,12 +101,13 @@ static enum odb_status estimate_one(struct sensitivity *s, int index, int stop,
 
 /* The nearest anchor on all ways from a node; n_nodes: there is none. Where that is far, the first
  * node on all ways that can be one becomes one. behind: [n_nodes + 1] seconds of the reference from
- * a node on. */
+ * a node on. With so many anchors as the root of the
+ * nodes, they take as long as the ways to them do, and both together least. */
 static enum odb_status estimate_anchor(struct sensitivity *s, int index, const double *behind,
                                        int *out, struct odb_error *err)
 {
     int end = (int)s->graph->n_nodes, at = s->next[index], may = end;
-    double far = behind[0] / ESTIMATE_ANCHORS;
+    double far = behind[0] / sqrt((double)ODB_MAX(s->result->n_computes, (size_t)1));
     while (at != end && !(estimate_gain(s, at) > 0)) {
         may = may == end && estimate_may(s, at) ? at : may;
         at = s->next[at];

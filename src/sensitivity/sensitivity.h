@@ -85,8 +85,9 @@ struct odb_sensitivity_result {
     size_t n_computes, n_measured, n_estimated, n_left, n_unrun;
     size_t n_exact;    /* measured, and every output stays the same bit for bit */
     size_t n_harmless; /* of the ranked, that together bring less than a hundredth of the squares */
-    size_t n_without;  /* outputs of the model that the reference does not compute */
-    double squares;    /* sum of the squares of all finite contributions */
+    size_t n_harmless_estimated; /* those of them that were not measured */
+    size_t n_without;            /* outputs of the model that the reference does not compute */
+    double squares;              /* sum of the squares of all finite contributions */
     struct odb_sensitivity_error whole; /* all nodes in the type; error NaN: it could not be run */
     char *whole_why;                    /* owned: why not; NULL: it could */
     size_t n_checked;                   /* measured after they were estimated, and above ROUNDING */
@@ -99,6 +100,7 @@ struct odb_sensitivity_result {
     struct odb_sensitivity_match local;        /* expected and shown */
     struct odb_sensitivity_match outputs;      /* foretold and carried */
     size_t n_stand_out;
+    bool target_late;   /* the time was up before all nodes were looked at there */
     bool stopped, late; /* by the user; the time was up before all was measured */
     size_t n_reruns;    /* of nodes, in all */
     double seconds;

@@ -79,6 +79,7 @@ static json_t *sensitivity_target_json(const struct odb_sensitivity_result *r)
                              "outputs", sensitivity_error_json(r, r->target_error));
     json_object_set_new(json, "local_match", sensitivity_match_json(&r->local));
     json_object_set_new(json, "output_match", sensitivity_match_json(&r->outputs));
+    json_object_set_new(json, "complete", json_boolean(!r->target_late && !r->stopped));
     json_object_set_new(json, "stand_out", json_integer((json_int_t)r->n_stand_out));
     return json;
 }
@@ -103,6 +104,8 @@ void odb_sensitivity_json(const struct odb_sensitivity_result *r, const char *ch
     json_object_set_new(json, "cannot_run", json_integer((json_int_t)r->n_unrun));
     json_object_set_new(json, "without_effect", json_integer((json_int_t)r->n_exact));
     json_object_set_new(json, "harmless", json_integer((json_int_t)r->n_harmless));
+    json_object_set_new(json, "harmless_estimated",
+                        json_integer((json_int_t)r->n_harmless_estimated));
     json_object_set_new(json, "outputs_not_judged", json_integer((json_int_t)r->n_without));
     json_object_set_new(json, "nodes", sensitivity_nodes_json(r));
     json_object_set_new(json, "estimates_checked", json_integer((json_int_t)r->n_checked));

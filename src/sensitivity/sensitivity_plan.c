@@ -112,9 +112,27 @@ static bool sensitivity_fits(const struct sensitivity *s)
     return all < s->start + sensitivity_measured_by(s) * (s->deadline - s->start) - odb_clock();
 }
 
-/* What is measured first: what overflows, then by estimate, then by local error. */
+/* What local errors are multiplied by, at the nodes where that is known: their geometric mean. */
+static double sensitivity_gain(const struct sensitivity *s)
+{
+    double sum = 0;
+    size_t count = 0;
+    for (size_t n = 0; n < s->graph->n_nodes; n++) {
+        const struct odb_sensitive *about = &s->result->nodes[n];
+        double gain = about->contribution.error / about->local.error;
+        if (!isfinite(gain) || !(gain > 0))
+            continue;
+        sum += log(gain);
+        count++;
+    }
+    return count ? exp(sum / (double)count) : 1;
+}
+
+/* What is measured first: what overflows, then by estimate, or what an error of this size is
+ * elsewhere. */
 static size_t sensitivity_list(const struct sensitivity *s, struct sensitivity_rank *list)
 {
+    double gain = sensitivity_gain(s);
     size_t count = 0;
     for (size_t n = 0; n < s->graph->n_nodes; n++) {
         const struct odb_sensitive *about = &s->result->nodes[n];
@@ -124,7 +142,7 @@ static size_t sensitivity_list(const struct sensitivity *s, struct sensitivity_r
             list[count++] =
                 (struct sensitivity_rank){.node = (int)n,
                                           .a = isinf(about->local.error) ? INFINITY
-                                               : isnan(about->estimate)  ? 0
+                                               : isnan(about->estimate)  ? about->local.error * gain
                                                                          : about->estimate,
                                           .b = about->local.error};
     }
@@ -215,6 +233,7 @@ static void sensitivity_order(struct sensitivity *s)
         rest += list[i].a * list[i].a;
         if (rest >= SENSITIVITY_HARMLESS * r->squares && rest > 0)
             break;
+        r->n_harmless_estimated += r->nodes[list[i].node].known == ODB_SENSITIVITY_ESTIMATED;
     }
     free(list);
 }
@@ -289,10 +308,11 @@ enum odb_status odb_sensitivity(struct odb_sensitivity_result **out, const struc
 {
     struct odb_sensitivity_result *r = odb_new(struct odb_sensitivity_result);
     double start = odb_clock();
+    trace = trace->own ? trace->own : trace;
     struct sensitivity s = {.model = model,
                             .graph = model->graph,
                             .feeds = feeds,
-                            .trace = trace->own ? trace->own : trace,
+                            .trace = trace,
                             .options = options,
                             .result = r,
                             .as = options->to == ODB_F16    ? ODB_PREC_F16

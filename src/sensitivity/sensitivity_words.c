@@ -170,12 +170,13 @@ static void words_counts(const struct odb_sensitivity_result *r, struct odb_buf 
                        "within a factor\nof %.3g, and nine of ten of %.3g\n",
                        r->n_checked, r->off_half, r->off_most);
     if (r->n_harmless)
-        odb_buf_printf(
-            out,
-            "harmless: %zu node%s together bring%s less than 1 %% of the squares; of all "
-            "nodes, %zu\nleave%s the outputs as they are, bit for bit\n",
-            r->n_harmless, odb_plural(r->n_harmless), r->n_harmless == 1 ? "s" : "", r->n_exact,
-            r->n_exact == 1 ? "s" : "");
+        odb_buf_printf(out, "harmless: %zu node%s together bring%s less than 1 %% of the squares",
+                       r->n_harmless, odb_plural(r->n_harmless), r->n_harmless == 1 ? "s" : "");
+    if (r->n_harmless_estimated)
+        odb_buf_printf(out, ", %zu of them by an estimate", r->n_harmless_estimated);
+    if (r->n_harmless)
+        odb_buf_printf(out, ";\n%zu of all nodes %s the outputs as they are, bit for bit\n",
+                       r->n_exact, r->n_exact == 1 ? "leaves" : "leave");
     if (r->n_left || r->n_unrun)
         odb_buf_printf(out, "nothing is said of the %zu that %s not measured\n",
                        r->n_left + r->n_unrun, r->n_left + r->n_unrun == 1 ? "was" : "were");
@@ -187,7 +188,9 @@ static void words_match(const char *what, const struct odb_sensitivity_match *m,
                         struct odb_buf *out)
 {
     odb_buf_printf(out, "  %-16s", what);
-    if (isnan(m->rank))
+    if (!m->n)
+        odb_buf_puts(out, "no node was looked at");
+    else if (isnan(m->rank))
         odb_buf_printf(out, "no correlation can be said of %zu node%s", m->n, odb_plural(m->n));
     else
         odb_buf_printf(out, "rank correlation %.2f over %zu nodes", m->rank, m->n);
@@ -261,6 +264,9 @@ static void words_target(const struct odb_sensitivity_result *r, struct odb_buf 
     else
         odb_buf_printf(out, "  none of %zu nodes is far worse there than the type explains\n",
                        r->local.n);
+    if (r->local.n < r->n_computes)
+        odb_buf_printf(out, "  of %zu other nodes nothing is known there%s\n",
+                       r->n_computes - r->local.n, r->target_late ? ": the time was up" : "");
 }
 
 void odb_sensitivity_put(const struct odb_sensitivity_result *r, int width, struct odb_buf *out)

@@ -324,6 +324,7 @@ enum odb_status sensitivity_shown(struct sensitivity *s, struct odb_error *err)
         status = shown_local(&h, err);
         if (status == ODB_OK)
             status = shown_carry(&h, err);
+        s->result->target_late = sensitivity_ends(s) && !s->result->stopped;
         shown_judge(s);
         shown_match(s);
     } else if (status != ODB_E_NOMEM && status != ODB_CANCELLED) {

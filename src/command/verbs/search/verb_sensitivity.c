@@ -30,6 +30,8 @@ static enum odb_status sensitivity_options(struct odb_command_call *call,
         return odb_error_remedy(err, "add --to f16, bf16 or int8");
     }
     ODB_TRY(odb_call__search_options(call, search, err));
+    search->expect = NULL; /* the reference is as the model is */
+    search->encodings = NULL;
     *out = (struct odb_sensitivity_options){.to = odb_precision_type(to)};
     if (odb_call_option(call, ODB_OPTION_TARGET))
         out->target = search->target;
