@@ -267,16 +267,39 @@ static double shown_foretold(const struct odb_sensitive *about)
                                   : NAN;
 }
 
-/* Worse by far than the type explains, and than half a unit in its last place. */
-static void shown_judge(struct sensitivity *s)
+/* What the type makes of what the target fed the node; NaN: that is not known. Where an overflow
+ * before it has fed it other numbers, that explains more than the reference's inputs do. */
+static double shown_explained(const struct shown *h, int index)
 {
+    const struct odb_node *node = &h->s->graph->nodes[index];
+    size_t n_out = (size_t)node->n_out;
+    struct odb_tensor **in = odb_new_n(struct odb_tensor *, (size_t)node->n_in + 1);
+    struct odb_tensor **out = odb_new_n(struct odb_tensor *, 2 * n_out + 1);
+    struct odb_error why = ODB_ERROR_INIT;
+    double error = NAN;
+    if (shown_inputs(h, node, in) && sensitivity_in_type(h->s, index, in, out, &why) == ODB_OK &&
+        shown_exact(h, index, in, h->given, out + n_out, &why) == ODB_OK)
+        error = shown_distance(node, out, out + n_out);
+    sensitivity_drop(in, node->n_in);
+    sensitivity_drop(out, 2 * node->n_out);
+    free(in);
+    free(out);
+    return error;
+}
+
+/* Worse by far than the type explains, and than half a unit in its last place. */
+static void shown_judge(const struct shown *h)
+{
+    struct sensitivity *s = h->s;
     double least = s->options->to == ODB_I8 ? 1.0 / 256 : odb_dtype_info(s->options->to)->eps / 2;
     for (size_t n = 0; n < s->graph->n_nodes; n++) {
         struct odb_sensitive *about = &s->result->nodes[n];
-        about->foretold = shown_foretold(about);
         double expected = isnan(about->expected) ? about->local.error : about->expected;
-        about->stands_out = !isnan(expected) && !isnan(about->shown) &&
-                            about->shown > SHOWN_FACTOR * fmax(expected, least);
+        about->foretold = shown_foretold(about);
+        if (isnan(expected) || !(about->shown > SHOWN_FACTOR * fmax(expected, least)))
+            continue;
+        about->stands_out =
+            !(about->shown <= SHOWN_FACTOR * fmax(shown_explained(h, (int)n), least));
         s->result->n_stand_out += about->stands_out;
     }
 }
@@ -325,7 +348,7 @@ enum odb_status sensitivity_shown(struct sensitivity *s, struct odb_error *err)
         if (status == ODB_OK)
             status = shown_carry(&h, err);
         s->result->target_late = sensitivity_ends(s) && !s->result->stopped;
-        shown_judge(s);
+        shown_judge(&h);
         shown_match(s);
     } else if (status != ODB_E_NOMEM && status != ODB_CANCELLED) {
         s->result->target_why = odb_xstrdup(odb_error_text(&why, text, sizeof text));
