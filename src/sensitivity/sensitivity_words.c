@@ -101,7 +101,9 @@ static void words_table(const struct odb_sensitivity_result *r, struct odb_buf *
             break;
         words_row(r, r->order[shown], out);
     }
-    if (!shown)
+    if (!r->n_ranked)
+        odb_buf_puts(out, "  no node was measured\n");
+    else if (!shown)
         odb_buf_puts(out, "  no node that was measured changes an output\n");
     else if (shown < r->n_ranked)
         odb_buf_printf(out, "  and %zu more, which --json holds\n", r->n_ranked - shown);

@@ -91,6 +91,10 @@ enum odb_status odb_command__sensitivity(struct odb_command_call *call, struct o
     if (status == ODB_OK && found->stopped)
         status = odb_fail(err, ODB_CANCELLED, "stopped after %zu of %zu nodes",
                           found->n_measured + found->n_estimated, found->n_computes);
+    else if (status == ODB_OK && found->n_computes && !found->n_ranked)
+        status = odb_fail(err, ODB_E_EXECUTOR, "no node was measured: %s",
+                          found->late ? "the budget was spent before"
+                                      : "the reference can run none in the type");
     odb_sensitivity_result_free(found);
     return status;
 }
