@@ -16,6 +16,7 @@
 
 #define SENSITIVITY_ESTIMATES 0.5 /* part of the time that estimates may take at most */
 #define SENSITIVITY_TARGET 0.35   /* part of the time that is left for what the target shows */
+#define SENSITIVITY_SPARE 2       /* times the time that all is thought to take */
 #define SENSITIVITY_HARMLESS 0.01 /* of the squares */
 
 const char *odb_sensitivity_known_word(enum odb_sensitivity_known known)
@@ -97,8 +98,8 @@ static double sensitivity_measured_by(const struct sensitivity *s)
 
 /* --- contributions ---------------------------------------------------------------------------- */
 
-/* Whether all can be measured in the time, by how long the reference took: an upper bound, as if
- * everything behind a node followed from it. */
+/* Whether all can be measured in the time, by how long the reference took, as if everything behind
+ * a node followed from it. */
 static bool sensitivity_fits(const struct sensitivity *s)
 {
     double behind = 0, all = 0;
@@ -109,7 +110,8 @@ static bool sensitivity_fits(const struct sensitivity *s)
             all += behind;
         behind += s->trace->took[n];
     }
-    return all < s->start + sensitivity_measured_by(s) * (s->deadline - s->start) - odb_clock();
+    return SENSITIVITY_SPARE * all <
+           s->start + sensitivity_measured_by(s) * (s->deadline - s->start) - odb_clock();
 }
 
 /* What local errors are multiplied by, at the nodes where that is known: their geometric mean. */
