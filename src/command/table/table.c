@@ -300,6 +300,30 @@ static const struct odb_command command_table[] = {
         .exec = odb_command__score,
     },
     {
+        .name = "sensitivity",
+        .group = "find the fault",
+        .args = args_model,
+        .options = OPTIONS(OPTS_FED, ODB_OPTION_TO, ODB_OPTION_TARGET, ODB_OPTION_BUDGET,
+                           ODB_OPTION_JSON_FILE),
+        .help = "rank nodes by what a narrower type would cost at the outputs",
+        .text =
+            "Before any target is asked: each node that computes in floats is computed in the "
+            "type of --to alone (its inputs, weights and results rounded), and the reference "
+            "runs what follows from it again. How far the outputs come out is the node's "
+            "contribution: the length of the error over the length of the output, infinite "
+            "where NaN or Inf appear (overflow) or an integer is another. That takes a run "
+            "of all that follows for each node. Where there is not the time, by --budget or "
+            "else a minute or ten runs of the reference, contributions are estimated first, and "
+            "the largest measured; what is estimated or not measured is called that. "
+            "With --target, the target runs once with every value read, and it is said how "
+            "well its errors were foretold, and which nodes are far worse there than the type "
+            "explains. A ranking, and no verdict: exit status 0 says that it was made. See "
+            "onnxdbg-sensitivity(7).",
+        .example = "onnxdbg sensitivity model.onnx --to f16",
+        .flags = ODB_COMMAND_LONG | BOTH,
+        .exec = odb_command__sensitivity,
+    },
+    {
         .name = "fleet",
         .group = "find the fault",
         .args = args_fleet,
