@@ -102,8 +102,7 @@ static bool loop_closes(const struct ui_app *app, const char *command)
     const char *view = ui_app_view(app)->name;
     if (!strcmp(command, "view"))
         return app->focus == UI_VIEW_CHOOSE;
-    return app->focus != UI_VIEW_NODES && !strncmp(command, "view ", 5) &&
-           !strcmp(command + 5, view);
+    return app->focus != app->root && !strncmp(command, "view ", 5) && !strcmp(command + 5, view);
 }
 
 /* Whether a key's command would write a folder that shows nothing: nothing is known of the node.
@@ -367,9 +366,10 @@ static bool loop_wait(struct ui_app *app)
                               {.fd = fds[1], .events = POLLIN},
                               {.fd = app->wake[0], .events = POLLIN}};
     double due = app->last_frame + LOOP_FRAME - odb_clock();
-    int timeout = app->dirty ? (int)ODB_MAX(due * 1000, 0) + 1 : ui_app_busy(app) ? LOOP_TICK : -1;
+    bool ticks = ui_app_busy(app) || app->root == UI_VIEW_FLEET;
+    int timeout = app->dirty ? (int)ODB_MAX(due * 1000, 0) + 1 : ticks ? LOOP_TICK : -1;
     int n = poll(polled, ODB_COUNT(polled), timeout);
-    if (n == 0 && ui_app_busy(app))
+    if (n == 0 && ticks)
         app->dirty = true;
     if (n > 0 && polled[2].revents) {
         char drain[64];

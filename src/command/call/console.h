@@ -10,6 +10,7 @@
 #include "session/annotations.h"
 
 struct odb_command_call;
+struct odb_fleet_shown;
 struct odb_session;
 
 /* How settings, breakpoints, pins and the like were. */
@@ -42,6 +43,8 @@ struct odb_console {
     })
     settings;
     const char *target; /* where none is set: looked for once */
+    struct odb_fleet_shown *fleet; /* borrowed: shown in place of a model, which is empty then;
+                                      NULL: none */
     bool linear;        /* plain lines are wanted, and no screen */
     bool unended;       /* the session's file has a search that did not end, and no other */
     bool saves;         /* a session without a file saves itself, unless it is said otherwise */

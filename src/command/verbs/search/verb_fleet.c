@@ -13,12 +13,11 @@
 #include "command/table/table.h"
 #include "command/table/verbs.h"
 #include "command/value/spare_model.h"
+#include "command/verbs/search/fleet_screen.h"
 #include "fleet/fleet_run.h"
 #include "fleet/fleet_words.h"
 #include "run/hooks.h"
 #include "system/file.h"
-
-#define FLEET_ENDING ".fleet"
 
 /* A fleet, and where its run is. */
 struct fleet {
@@ -35,9 +34,9 @@ struct fleet {
 static bool fleet_own(enum odb_option_id id)
 {
     static const enum odb_option_id own[] = {
-        ODB_OPTION_BUDGET, ODB_OPTION_COMPILES, ODB_OPTION_JOBS,      ODB_OPTION_FLEET,
-        ODB_OPTION_SINCE,  ODB_OPTION_GATE,     ODB_OPTION_NO_REPROS, ODB_OPTION_REPORT_FILE,
-        ODB_OPTION_HELP,   ODB_OPTION_JSON_FILE};
+        ODB_OPTION_BUDGET, ODB_OPTION_COMPILES,  ODB_OPTION_JOBS,      ODB_OPTION_FLEET,
+        ODB_OPTION_SINCE,  ODB_OPTION_GATE,      ODB_OPTION_NO_REPROS, ODB_OPTION_REPORT_FILE,
+        ODB_OPTION_HELP,   ODB_OPTION_JSON_FILE, ODB_OPTION_SCREEN};
     for (size_t i = 0; i < ODB_COUNT(own); i++)
         if (own[i] == id)
             return true;
@@ -70,8 +69,9 @@ static char *fleet_path(const struct odb_command_call *call)
     const char *given = odb_call_option(call, ODB_OPTION_FLEET);
     char *whole = given ? NULL : realpath(odb_call_arg(call, 0), NULL);
     const char *slash = whole ? strrchr(whole, '/') : NULL;
-    char *path = given ? odb_xstrdup(given)
-                       : odb_xasprintf("%s" FLEET_ENDING, slash && slash[1] ? slash + 1 : "models");
+    char *path =
+        given ? odb_xstrdup(given)
+              : odb_xasprintf("%s" ODB_FLEET_ENDING, slash && slash[1] ? slash + 1 : "models");
     free(whole);
     return path;
 }
@@ -126,9 +126,7 @@ static enum odb_status fleet_go(struct fleet *f, const struct odb_argv *words,
     struct odb_watch watch;
     struct odb_argv repro_words = {0};
     fleet_words(f->call, "minimise", &repro_words);
-    size_t n = strlen(f->path), ending = strlen(FLEET_ENDING);
-    bool ends = n > ending && !strcmp(f->path + n - ending, FLEET_ENDING);
-    char *folder = odb_xasprintf("%.*s.d", (int)(ends ? n - ending : n), f->path);
+    char *folder = odb_fleet_folder(f->path);
     f->hooks = odb_watch_begin(&watch, f->call);
     struct odb_fleet_run run = {.fleet = &f->fleet,
                                 .file = f->file,
@@ -312,6 +310,18 @@ static enum odb_status fleet_tell(struct fleet *f, struct odb_error *err)
     return status;
 }
 
+/* On a screen: what was run meanwhile is told behind it. */
+static enum odb_status fleet_on_screen(struct fleet *f, bool shown, struct odb_error *err)
+{
+    bool tells = !shown || odb_call_has(f->call, ODB_OPTION_REPORT_FILE) ||
+                 odb_call_has(f->call, ODB_OPTION_JSON_FILE);
+    ODB_TRY(odb_fleet_screen(f->call, f->path, !shown, err));
+    if (!tells)
+        return ODB_OK;
+    ODB_TRY(odb_fleet_file_open(&f->file, f->path, false, &f->fleet, err));
+    return fleet_tell(f, err);
+}
+
 enum odb_status odb_command__fleet(struct odb_command_call *call, struct odb_error *err)
 {
     struct fleet f = {.call = call};
@@ -321,6 +331,13 @@ enum odb_status odb_command__fleet(struct odb_command_call *call, struct odb_err
     enum odb_status told = ODB_OK;
     f.path = shown ? odb_xstrdup(given) : fleet_path(call);
     enum odb_status ran = fleet_check(&f, shown, &why);
+    if (ran == ODB_OK && odb_call_has(call, ODB_OPTION_SCREEN)) {
+        told = fleet_on_screen(&f, shown, err);
+        odb_fleet_file_close(f.file);
+        odb_fleet_dispose(&f.fleet);
+        free(f.path);
+        return told;
+    }
     if (ran == ODB_OK)
         ran = shown ? odb_fleet_file_open(&f.file, given, false, &f.fleet, &why)
                     : fleet_continue(&f, &why);
