@@ -42,6 +42,8 @@ void ui_fleet_progress_see(struct ui_fleet_progress *progress, const struct ui_f
     int part = progress_part(known, &done, &total);
     if (part != progress->part || !progress->since || done < progress->from)
         *progress = (struct ui_fleet_progress){.from = done, .since = odb_clock()};
+    if (done != progress->done)
+        progress->last = odb_clock();
     progress->part = part;
     progress->done = done;
     progress->total = total;
@@ -56,9 +58,10 @@ void ui_fleet_progress_draw(const struct ui_fleet_progress *progress, const stru
     odb_buf_printf(&text, "%s: %zu of %zu", progress_words[progress->part], progress->done,
                    progress->total);
     if (since && left) {
-        double spent = odb_clock() - progress->since;
+        double each = (progress->last - progress->since) / (double)since;
+        double rest = each * (double)left - (odb_clock() - progress->last);
         odb_buf_puts(&text, ", ");
-        odb_buf_put_duration(&text, ui_app_seconds(app, spent / (double)since * (double)left));
+        odb_buf_put_duration(&text, ui_app_seconds(app, ODB_MAX(rest, 1)));
         odb_buf_puts(&text, " left");
     }
     ui_draw_fill(row, UI_STYLE_NORMAL);

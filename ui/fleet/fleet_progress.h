@@ -13,7 +13,7 @@ struct ui_fleet_progress {
     int part;           /* of the run */
     size_t done, total; /* of the part */
     size_t from;        /* done when the part was first seen, and when that was */
-    double since;       /* on odb_clock() */
+    double since, last; /* on odb_clock(); last: when one more was done */
 };
 
 /* Takes in what is known now. */

@@ -22,6 +22,7 @@ struct ui_fleet_reader {
     double due, cost; /* on odb_clock(): the next look; of the last reading */
     bool runs, wanted;
     struct ui_fleet_known *read; /* owned: what the job makes */
+    struct ui_fleet_known *old;  /* owned: what it frees first */
 };
 
 static void reader_wake(void *app)
@@ -54,6 +55,7 @@ void ui_fleet_reader_free(struct ui_fleet_reader *reader)
         return;
     odb_job_free(reader->job);
     ui_fleet_known_free(reader->read);
+    ui_fleet_known_free(reader->old);
     free(reader->path);
     free(reader->folder);
     free(reader);
@@ -65,6 +67,8 @@ static void reader_read(void *arg)
     struct ui_fleet_known *known = odb_new(struct ui_fleet_known);
     struct odb_fleet_file *file = NULL;
     double began = odb_clock();
+    ui_fleet_known_free(reader->old);
+    reader->old = NULL;
     known->status = odb_fleet_file_open(&file, reader->path, false, &known->fleet, &known->err);
     odb_fleet_file_close(file);
     if (known->status != ODB_OK)
@@ -114,4 +118,13 @@ struct ui_fleet_known *ui_fleet_reader_take(struct ui_fleet_reader *reader)
 bool ui_fleet_reader_runs(const struct ui_fleet_reader *reader)
 {
     return reader->runs;
+}
+
+void ui_fleet_reader_drop(struct ui_fleet_reader *reader, struct ui_fleet_known *known)
+{
+    if (reader->old || odb_job_busy(reader->job)) {
+        ui_fleet_known_free(known);
+        return;
+    }
+    reader->old = known;
 }

@@ -29,6 +29,9 @@ void ui_fleet_reader_free(struct ui_fleet_reader *reader); /* NULL is fine */
 void ui_fleet_reader_look(struct ui_fleet_reader *reader, bool anyway);
 /* What was read since the last time: the caller's; NULL: nothing was. */
 struct ui_fleet_known *ui_fleet_reader_take(struct ui_fleet_reader *reader);
+/* Takes back what is not needed any more, and frees it behind the screen: that takes as long as
+ * reading. Until the next reading. NULL is fine. */
+void ui_fleet_reader_drop(struct ui_fleet_reader *reader, struct ui_fleet_known *known);
 /* Whether some process fills the file, as of the last look. */
 bool ui_fleet_reader_runs(const struct ui_fleet_reader *reader);
 

@@ -379,7 +379,7 @@ static void fleet_take(struct fleet_view *v, struct ui_fleet_known *known)
         ui_fleet_known_free(known);
         return;
     }
-    ui_fleet_known_free(v->known);
+    ui_fleet_reader_drop(v->reader, v->known);
     v->known = known;
     ui_fleet_progress_see(&v->progress, known);
     if (first && !known->causes.list.n)
@@ -416,7 +416,7 @@ static void fleet_prepare(struct ui_view *view, int cols)
     struct ui_fleet_known *known = ui_fleet_reader_take(v->reader);
     if (known)
         fleet_take(v, known);
-    ui_cells_end(&v->cells, cols);
+    ui_cells_end(&v->cells, cols - 2);
 }
 
 /* --- commands --------------------------------------------------------------------------------- */
