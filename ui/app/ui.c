@@ -169,6 +169,10 @@ static bool ui_is_linear(const struct odb_console *console)
 static enum odb_status ui_open_terminal(struct ui_app *app, struct odb_error *err)
 {
     struct ui_terminal_options options = {.mouse = true, .ascii = getenv("ONNXDBG_ASCII") != NULL};
+    if (ui_is_linear(app->console) && app->console->fleet) {
+        odb_fail(err, ODB_E_USAGE, "this terminal (TERM=dumb) cannot show a fleet");
+        return odb_error_remedy(err, "`onnxdbg fleet FILE` prints it");
+    }
     if (ui_is_linear(app->console)) {
         app->linear = stdout;
         return ui_terminal_open_blind(&app->terminal, 24, 80, err);

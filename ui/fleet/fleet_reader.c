@@ -36,7 +36,6 @@ struct ui_fleet_reader *ui_fleet_reader_new(struct ui_app *app, const char *path
     reader->path = odb_xstrdup(path);
     reader->folder = odb_fleet_folder(path);
     reader->job = odb_job_new(reader_wake, app);
-    reader->wanted = true;
     return reader;
 }
 
@@ -118,6 +117,16 @@ struct ui_fleet_known *ui_fleet_reader_take(struct ui_fleet_reader *reader)
 bool ui_fleet_reader_runs(const struct ui_fleet_reader *reader)
 {
     return reader->runs;
+}
+
+struct ui_fleet_known *ui_fleet_reader_now(struct ui_fleet_reader *reader)
+{
+    reader_changed(reader);
+    reader_read(reader);
+    struct ui_fleet_known *read = reader->read;
+    reader->read = NULL;
+    reader->runs = odb_lock_holder(reader->folder) != 0;
+    return read;
 }
 
 void ui_fleet_reader_drop(struct ui_fleet_reader *reader, struct ui_fleet_known *known)

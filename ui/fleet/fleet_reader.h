@@ -27,6 +27,8 @@ void ui_fleet_reader_free(struct ui_fleet_reader *reader); /* NULL is fine */
 /* Begins to read where the file has changed, or anyway; for each frame. What takes long is done
  * less often. */
 void ui_fleet_reader_look(struct ui_fleet_reader *reader, bool anyway);
+/* Reads in this thread, once, so that keys that were typed ahead find rows. The caller's. */
+struct ui_fleet_known *ui_fleet_reader_now(struct ui_fleet_reader *reader);
 /* What was read since the last time: the caller's; NULL: nothing was. */
 struct ui_fleet_known *ui_fleet_reader_take(struct ui_fleet_reader *reader);
 /* Takes back what is not needed any more, and frees it behind the screen: that takes as long as

@@ -24,6 +24,8 @@
 #include "ui/terminal/draw.h"
 #include "ui/view/app.h"
 
+#define FLEET_NAME 16 /* columns that a model's name has at least, if it needs them */
+
 enum fleet_by { FLEET_BY_CAUSE, FLEET_BY_MODEL, FLEET_BY_COUNT };
 static const char *const fleet_by[] = {"cause", "model"};
 
@@ -60,6 +62,8 @@ struct fleet_view {
     struct ui_fleet_known *known;   /* owned; NULL: nothing yet */
     struct ui_fleet_progress progress;
     enum fleet_by by;
+    bool looked; /* into the file, once */
+    struct ui_cells_column columns[UI_CELLS + 1];
     ODB_VEC(struct fleet_row) rows; /* of cells.all */
     ODB_VEC(char *) unfolded;       /* owned: keys of causes */
 };
@@ -360,7 +364,7 @@ static void fleet_make(struct fleet_view *v)
     char *selected = fleet_selection(v);
     ui_cells_begin(&v->cells);
     v->rows.n = 0;
-    v->cells.columns = fleet_columns[v->by];
+    memcpy(v->columns, fleet_columns[v->by], sizeof v->columns);
     v->cells.empty = empty[v->by];
     if (v->known && v->by == FLEET_BY_MODEL)
         fleet_add_models(v);
@@ -412,10 +416,14 @@ static void fleet_prepare(struct ui_view *view, int cols)
     if (!v->reader)
         return;
     fleet_wait(v);
+    struct ui_fleet_known *known =
+        v->looked ? ui_fleet_reader_take(v->reader) : ui_fleet_reader_now(v->reader);
+    v->looked = true;
     ui_fleet_reader_look(v->reader, false);
-    struct ui_fleet_known *known = ui_fleet_reader_take(v->reader);
     if (known)
         fleet_take(v, known);
+    if (v->by == FLEET_BY_MODEL) /* names are paths: they have more room where there is more */
+        v->columns[0].most = ODB_MAX(cols * 7 / 20, FLEET_NAME);
     ui_cells_end(&v->cells, cols - 2);
 }
 
@@ -525,7 +533,8 @@ static void fleet_open(struct ui_view *view)
 {
     struct fleet_view *v = (struct fleet_view *)view;
     const struct odb_fleet_shown *shown = view->app->console->fleet;
-    v->cells.columns = fleet_columns[v->by];
+    memcpy(v->columns, fleet_columns[v->by], sizeof v->columns);
+    v->cells.columns = v->columns;
     v->cells.empty = "none is open";
     v->cells.arrange = fleet_arrange;
     if (shown)
@@ -548,7 +557,7 @@ static void fleet_title(const struct ui_view *view, struct odb_buf *out)
 {
     const struct fleet_view *v = (const struct fleet_view *)view;
     if (v->reader && !v->known) {
-        odb_buf_puts(out, "reading …");
+        odb_buf_puts(out, "nothing was read");
         return;
     }
     size_t n = v->by == FLEET_BY_MODEL ? v->cells.all.n : v->known ? v->known->causes.list.n : 0;
@@ -582,8 +591,9 @@ void ui_fleet_put_head(const struct ui_view *view, struct odb_buf *out)
 {
     const struct fleet_view *v = (const struct fleet_view *)view;
     if (v->known)
-        odb_buf_printf(out, "%s  %zu model%s", v->known->fleet.target, v->known->fleet.models.n,
-                       odb_plural(v->known->fleet.models.n));
+        odb_buf_printf(out, "%s  %zu model%s",
+                       v->known->fleet.target ? v->known->fleet.target : "no run",
+                       v->known->fleet.models.n, odb_plural(v->known->fleet.models.n));
 }
 
 void ui_fleet_put_counts(const struct ui_view *view, struct odb_buf *out)

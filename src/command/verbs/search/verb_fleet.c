@@ -310,6 +310,15 @@ static enum odb_status fleet_tell(struct fleet *f, struct odb_error *err)
     return status;
 }
 
+/* Such a name is that of no list. */
+static bool fleet_is_named_so(const char *path)
+{
+    struct stat info;
+    size_t n = strlen(path), ending = strlen(ODB_FLEET_ENDING);
+    return n > ending && !strcmp(path + n - ending, ODB_FLEET_ENDING) && stat(path, &info) == 0 &&
+           S_ISREG(info.st_mode);
+}
+
 /* On a screen: what was run meanwhile is told behind it. */
 static enum odb_status fleet_on_screen(struct fleet *f, bool shown, struct odb_error *err)
 {
@@ -329,6 +338,10 @@ enum odb_status odb_command__fleet(struct odb_command_call *call, struct odb_err
     const char *given = odb_call_arg(call, 0);
     bool shown = odb_fleet_file_is(given);
     enum odb_status told = ODB_OK;
+    if (!shown && fleet_is_named_so(given)) {
+        odb_fail(err, ODB_E_FORMAT, "it is no file of a fleet");
+        return odb_error_at(err, "%s", given);
+    }
     f.path = shown ? odb_xstrdup(given) : fleet_path(call);
     enum odb_status ran = fleet_check(&f, shown, &why);
     if (ran == ODB_OK && odb_call_has(call, ODB_OPTION_SCREEN)) {
