@@ -601,7 +601,7 @@ void ui_fleet_put_counts(const struct ui_view *view, struct odb_buf *out)
     const struct fleet_view *v = (const struct fleet_view *)view;
     if (!v->known)
         return;
-    const struct odb_fleet_told told = {&v->known->fleet, &v->known->causes, NULL};
+    const struct odb_fleet_told told = {.fleet = &v->known->fleet, .causes = &v->known->causes};
     odb_fleet_put_line(&told, out);
 }
 

@@ -184,6 +184,7 @@ static const struct {
     const char *ending;
     void (*put)(const struct odb_fleet_told *told, struct odb_buf *out);
 } fleet_forms[] = {{".md", odb_fleet_put_markdown},
+                   {".html", odb_fleet_put_html},
                    {".json", odb_fleet_put_json},
                    {".xml", odb_fleet_put_junit},
                    {".txt", odb_fleet_put_text}};
@@ -238,7 +239,7 @@ static enum odb_status fleet_check(const struct fleet *f, bool shown, struct odb
         return odb_fail(err, ODB_E_USAGE, "--since is this run itself: nothing can have changed");
     if (path && !fleet_form(path)) {
         odb_fail(err, ODB_E_USAGE, "-o %s: no form of a fleet has that ending", path);
-        return odb_error_remedy(err, "let the name end in .md, .json, .xml (JUnit) or .txt");
+        return odb_error_remedy(err, "let the name end in .md, .html, .json, .xml (JUnit) or .txt");
     }
     if (shown && odb_call_has(call, ODB_OPTION_TARGET))
         return odb_fail(err, ODB_E_USAGE,
@@ -287,7 +288,8 @@ static enum odb_status fleet_tell(struct fleet *f, struct odb_error *err)
         odb_since_find(&since, &was, &f->fleet, &causes);
     if (before && was.target && strcmp(was.target, f->fleet.target) != 0)
         odb_call__warn(f->call, "--since is a run on another target");
-    const struct odb_fleet_told told = {&f->fleet, &causes, before ? &since : NULL};
+    char *folder = odb_fleet_folder(f->path);
+    const struct odb_fleet_told told = {&f->fleet, &causes, before ? &since : NULL, folder, path};
     enum odb_status status = ODB_OK;
     bool json = odb_call__json(f->call, &instead);
     if (!(json && instead)) {
@@ -302,6 +304,7 @@ static enum odb_status fleet_tell(struct fleet *f, struct odb_error *err)
         status = fleet_write(&told, path, err);
     if (status == ODB_OK)
         status = fleet_outcome(f->call, &told, err);
+    free(folder);
     odb_buf_dispose(&out);
     odb_since_dispose(&since);
     odb_causes_dispose(&causes);
