@@ -126,7 +126,7 @@ static void html_put_member(const struct odb_fleet_told *told,
     html_put_node(member->culprit, out);
     odb_buf_puts(out, "</td>");
     html_put_error(member->culprit, out);
-    odb_buf_printf(out, "<td>%s</td></tr>\n", member->alone ? "alone" : "");
+    odb_buf_printf(out, "<td>%s</td></tr>\n", member->alone ? "yes" : "");
 }
 
 static void html_put_cause(const struct odb_fleet_told *told, size_t at, struct odb_buf *out)
@@ -154,8 +154,10 @@ static void html_put_cause(const struct odb_fleet_told *told, size_t at, struct 
         odb_put_xml(out, repro->said ? repro->said : "it does not fail again");
         odb_buf_puts(out, "</p>\n");
     }
-    odb_buf_puts(out, "<div class=\"scroll\"><table class=\"list\"><thead><tr><th>model</th>"
-                      "<th>node</th><th>error</th><th>unblocked</th></tr></thead><tbody>\n");
+    odb_buf_puts(
+        out,
+        "<div class=\"scroll\"><table class=\"list\"><thead><tr><th>model</th>"
+        "<th>node</th><th class=\"number\">error</th><th>by this alone</th></tr></thead><tbody>\n");
     for (size_t i = 0; i < cause->members.n; i++)
         html_put_member(told, &cause->members.items[i], out);
     odb_buf_puts(out, "</tbody></table></div></details>\n");
@@ -166,8 +168,10 @@ static void html_put_cause(const struct odb_fleet_told *told, size_t at, struct 
 /* The causes that each model is in, as links; owned, each and all. */
 static struct odb_buf *html_causes(const struct odb_fleet_told *told)
 {
-    struct odb_buf *of = odb_xcalloc(told->fleet->models.n + 1, sizeof *of);
+    struct odb_buf *of = odb_new_n(struct odb_buf, told->fleet->models.n + 1);
     size_t *last = odb_new_n(size_t, told->fleet->models.n + 1);
+    for (size_t i = 0; i < told->fleet->models.n; i++)
+        of[i] = (struct odb_buf)ODB_BUF_INIT;
     for (size_t c = 1; c <= told->causes->list.n; c++) {
         const struct odb_cause *cause = &told->causes->list.items[c - 1];
         for (size_t i = 0; i < cause->members.n; i++) {
@@ -269,7 +273,8 @@ static void html_put_body(const struct odb_fleet_told *told, struct odb_buf *out
         html_put_cause(told, i, out);
     odb_buf_puts(out, "<h2 id=\"models\">Models</h2>\n<div class=\"scroll\"><table class=\"list\" "
                       "data-filter=\"models\"><thead><tr><th>model</th><th>verdict</th>"
-                      "<th>what</th><th>error</th><th>seconds</th><th>causes</th><th></th></tr>"
+                      "<th>what</th><th class=\"number\">error</th><th "
+                      "class=\"number\">seconds</th><th>causes</th><th></th></tr>"
                       "</thead><tbody>\n");
     for (size_t i = 0; i < told->fleet->models.n; i++) {
         html_put_model(told, i, odb_buf_text(&causes[i]), out);

@@ -192,7 +192,9 @@ static char *fleet_what(const struct odb_fleet_model *model)
 /* "1, 4" of each model; owned, each and all. */
 static struct odb_buf *fleet_causes(const struct ui_fleet_known *known)
 {
-    struct odb_buf *of = odb_xcalloc(known->fleet.models.n + 1, sizeof *of);
+    struct odb_buf *of = odb_new_n(struct odb_buf, known->fleet.models.n + 1);
+    for (size_t i = 0; i < known->fleet.models.n; i++)
+        of[i] = (struct odb_buf)ODB_BUF_INIT;
     for (size_t c = 0; c < known->causes.list.n; c++) {
         const struct odb_cause *cause = &known->causes.list.items[c];
         for (size_t i = 0; i < cause->members.n; i++) {
