@@ -57,6 +57,12 @@ static void debug_put_options(const struct ui_app *app, const struct odb_fleet *
     free(words);
 }
 
+static enum odb_status debug_refuse(const struct odb_fleet *fleet, struct odb_error *err)
+{
+    odb_fail(err, ODB_E_USAGE, "%s is not followed only because the file says so", fleet->target);
+    return odb_error_remedy(err, "give it yourself: onnxdbg fleet MODELS --target SPEC --screen");
+}
+
 /* Paths are as the run was given them: from here, or from where the folder of the models is. The
  * caller's. */
 static char *debug_path(const struct odb_fleet *fleet, const char *path)
@@ -199,7 +205,7 @@ enum odb_status ui_fleet_debug(struct ui_app *app, const struct odb_fleet *fleet
         odb_buf_puts(&line, searches ? " -x bisect" : "");
     }
     if (untrusted && searches)
-        status = odb_call__refuse_untrusted(ODB_OPTION_TARGET, fleet->target, err);
+        status = debug_refuse(fleet, err);
     if (status == ODB_OK)
         status = debug_run(app, &line, err);
     char *text = debug_report(session);
