@@ -356,6 +356,7 @@ static void loop_event(struct ui_app *app, const struct ui_event *event)
 
 #define LOOP_FRAME 0.04 /* seconds between frames that no key asked for */
 #define LOOP_TICK 250   /* milliseconds between frames while something runs */
+#define LOOP_WATCH 500  /* between two looks at a file that others write */
 
 /* Waits for keys, signals and other threads. True when a key or a signal came. */
 static bool loop_wait(struct ui_app *app)
@@ -366,10 +367,9 @@ static bool loop_wait(struct ui_app *app)
                               {.fd = fds[1], .events = POLLIN},
                               {.fd = app->wake[0], .events = POLLIN}};
     double due = app->last_frame + LOOP_FRAME - odb_clock();
-    bool ticks = ui_app_busy(app) || app->root == UI_VIEW_FLEET;
-    int timeout = app->dirty ? (int)ODB_MAX(due * 1000, 0) + 1 : ticks ? LOOP_TICK : -1;
-    int n = poll(polled, ODB_COUNT(polled), timeout);
-    if (n == 0 && ticks)
+    int tick = ui_app_busy(app) ? LOOP_TICK : app->root == UI_VIEW_FLEET ? LOOP_WATCH : -1;
+    int n = poll(polled, ODB_COUNT(polled), app->dirty ? (int)ODB_MAX(due * 1000, 0) + 1 : tick);
+    if (n == 0 && tick > 0)
         app->dirty = true;
     if (n > 0 && polled[2].revents) {
         char drain[64];
