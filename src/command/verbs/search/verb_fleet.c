@@ -7,6 +7,7 @@
 #include "command/call/call.h"
 #include "command/call/call_print.h"
 #include "command/call/call_spec.h"
+#include "command/call/trust_store.h"
 #include "command/call/watch.h"
 #include "command/table/command.h"
 #include "command/table/command_find.h"
@@ -170,6 +171,8 @@ static enum odb_status fleet_continue(struct fleet *f, struct odb_error *err)
     }
     if (status == ODB_OK)
         status = odb_fleet_file_put(f->file, &f->fleet, err);
+    if (status == ODB_OK)
+        odb_trust_keep_specs(f->call); /* the screen opens models with them */
     if (status == ODB_OK)
         status = fleet_go(f, &words, err);
     odb_buf_dispose(&options);
