@@ -129,6 +129,11 @@ $(B)/report_page.h: share/report.html
 	$(Q){ echo 'static const char publish_page[] ='; \
 	    sed 's/["\\]/\\&/g; s/^/"/; s/$$/\\n"/' $<; echo ';'; } > $@
 
+$(B)/fleet_page.h: share/fleet.html
+	@mkdir -p $(B)
+	$(Q){ echo 'static const char html_page[] ='; \
+	    sed 's/["\\]/\\&/g; s/^/"/; s/$$/\\n"/' $<; echo ';'; } > $@
+
 # Generated headers stand before anything that may include them.
 # The demo model is in the program, for its tour; gen-model needs nothing that needs it.
 $(B)/demo_model.h: $(B)/demo.onnx
@@ -137,7 +142,7 @@ $(B)/demo_model.h: $(B)/demo.onnx
 	     od -An -v -tu1 $< | sed 's/ *\([0-9][0-9]*\)/\1,/g'; echo '};') >$@
 
 $(B)/src/command/shell/verb_tour.o: | $(B)/demo_model.h
-$(MIT_OBJ) $(GPL_OBJ) $(B)/src/main.o $(B)/src/serve.o: | $(PB_C) $(B)/onnxdbgrc.h $(B)/report_page.h
+$(MIT_OBJ) $(GPL_OBJ) $(B)/src/main.o $(B)/src/serve.o: | $(PB_C) $(B)/onnxdbgrc.h $(B)/report_page.h $(B)/fleet_page.h
 
 $(B)/%.pb-c.o: $(B)/%.pb-c.c
 	@echo "  CC    $<"
@@ -457,7 +462,7 @@ analyze: $(ANALYZED:%=$(B)/analyze/%.gcc) $(ANALYZED:%=$(B)/analyze/%.tidy) $(B)
 	$(Q)awk -v root='$(CURDIR)' -f tools/analyze/findings.awk tools/analyze/exceptions.tsv $^
 
 # What was found in a file is kept until the file, or what it includes, has changed.
-$(B)/analyze/%.c.gcc: %.c tools/analyze/failure.h | $(PB_C) $(B)/onnxdbgrc.h $(B)/report_page.h \
+$(B)/analyze/%.c.gcc: %.c tools/analyze/failure.h | $(PB_C) $(B)/onnxdbgrc.h $(B)/report_page.h $(B)/fleet_page.h \
                       $(B)/demo_model.h
 	@mkdir -p $(@D)
 	@echo "  GCC   $<"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 
 #define CAUSE_TITLE ((size_t)160) /* bytes of what a target said */
@@ -361,24 +362,23 @@ static const char *cause_said(const struct odb_cause *cause, const struct odb_fl
 {
     const char *best = NULL;
     size_t most = 0;
-    for (size_t i = 0; i < cause->members.n; i++) {
-        struct odb_buf shape = ODB_BUF_INIT, other = ODB_BUF_INIT;
-        const char *said = fleet->models.items[cause->members.items[i].model].said;
-        size_t n = 0;
-        cause_put_shape(said ? said : "", &shape);
-        for (size_t k = 0; k < cause->members.n; k++) {
-            const char *its = fleet->models.items[cause->members.items[k].model].said;
-            odb_buf_clear(&other);
-            cause_put_shape(its ? its : "", &other);
-            n += !strcmp(odb_buf_text(&shape), odb_buf_text(&other));
-        }
-        if (said && n > most) {
+    struct odb_map *times = odb_map_new(); /* of each shape */
+    for (int counted = 0; counted < 2; counted++)
+        for (size_t i = 0; i < cause->members.n; i++) {
+            const char *said = fleet->models.items[cause->members.items[i].model].said;
+            struct odb_buf shape = ODB_BUF_INIT;
+            size_t n = 0;
+            cause_put_shape(said ? said : "", &shape);
+            odb_map_get(times, odb_buf_text(&shape), &n);
+            if (!counted)
+                odb_map_set(times, odb_buf_text(&shape), n + 1);
+            odb_buf_dispose(&shape);
+            if (!counted || !said || n <= most)
+                continue;
             most = n;
             best = said;
         }
-        odb_buf_dispose(&shape);
-        odb_buf_dispose(&other);
-    }
+    odb_map_free(times);
     return best;
 }
 

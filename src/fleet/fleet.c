@@ -236,3 +236,19 @@ enum odb_fleet_verdict odb_fleet_judge(const json_t *report, int status)
         return ODB_FLEET_REFUSED;
     return ODB_FLEET_NONE;
 }
+
+void odb_fleet_trim(json_t *report)
+{
+    json_t *culprit;
+    size_t i;
+    json_object_del(report, "values");
+    json_array_foreach(json_object_get(report, "culprits"), i, culprit)
+        json_object_del(culprit, "histograms");
+}
+
+char *odb_fleet_folder(const char *path)
+{
+    size_t n = strlen(path), ending = strlen(ODB_FLEET_ENDING);
+    bool ends = n > ending && !strcmp(path + n - ending, ODB_FLEET_ENDING);
+    return odb_xasprintf("%.*s.d", (int)(ends ? n - ending : n), path);
+}

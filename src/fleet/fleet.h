@@ -61,6 +61,17 @@ struct odb_fleet {
     ODB_VEC(struct odb_fleet_repro) repros;
 };
 
+#define ODB_FLEET_ENDING ".fleet"
+
+/* A file that is shown on a screen, and what fills it meanwhile. */
+struct odb_fleet_shown {
+    const char *path; /* borrowed */
+    int run;          /* process of the run that was begun with the screen; 0: there is none, or it
+                         has ended and was waited for */
+    bool given;       /* target and options are from the command line, and not from the file */
+    const char *said; /* borrowed: the file that the run writes its messages into; NULL: none */
+};
+
 void odb_fleet_dispose(struct odb_fleet *fleet);
 /* Takes the models below a folder (files that end in .onnx; links to folders are not followed), or
  * those that a file names, one in a line, seen from its folder; '#' begins a remark. What is known
@@ -71,6 +82,10 @@ enum odb_status odb_fleet_add(struct odb_fleet *fleet, const char *path,
 struct odb_fleet_model *odb_fleet_find(const struct odb_fleet *fleet, const char *name);
 /* What a report of bisect --json and its exit status come to; report NULL: it left none. */
 enum odb_fleet_verdict odb_fleet_judge(const json_t *report, int status);
+/* Takes out of a report what is large and in the session. */
+void odb_fleet_trim(json_t *report);
+/* FILE.fleet has its sessions and repros in FILE.d; the caller's. */
+char *odb_fleet_folder(const char *path);
 size_t odb_fleet_count(const struct odb_fleet *fleet, enum odb_fleet_verdict verdict);
 
 #endif

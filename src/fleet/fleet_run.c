@@ -167,8 +167,7 @@ static void run_free(struct run_slot *slot)
     *slot = (struct run_slot){0};
 }
 
-/* The last line that it has written, without the program's name; NULL: none. The caller's. */
-static char *run_last_line(const char *path)
+char *odb_fleet_last_line(const char *path)
 {
     char text[RUN_LAST + 1] = "";
     FILE *file = fopen(path, "r");
@@ -190,13 +189,8 @@ static char *run_last_line(const char *path)
 /* The report without what is large: its values are in the session. */
 static json_t *run_report(const char *path)
 {
-    json_t *report = json_load_file(path, 0, NULL), *culprit;
-    size_t i;
-    if (!report)
-        return NULL;
-    json_object_del(report, "values");
-    json_array_foreach(json_object_get(report, "culprits"), i, culprit)
-        json_object_del(culprit, "histograms");
+    json_t *report = json_load_file(path, 0, NULL);
+    odb_fleet_trim(report);
     return report;
 }
 
@@ -207,7 +201,7 @@ static char *run_said(const json_t *report, const char *said, int how)
         return odb_xstrdup(failure);
     if (WIFSIGNALED(how))
         return odb_xasprintf("the debugger died: %s", strsignal(WTERMSIG(how)));
-    return report ? NULL : run_last_line(said);
+    return report ? NULL : odb_fleet_last_line(said);
 }
 
 static bool run_spent(const struct odb_fleet_run *run)
@@ -264,7 +258,7 @@ static enum odb_status run_take_repro(struct run_list *list, const struct run_sl
         return ODB_OK;
     struct odb_fleet_repro repro = {.cause = odb_xstrdup(cause->key),
                                     .folder = made ? odb_xstrdup(slot->folder) : NULL,
-                                    .said = run_last_line(slot->said)};
+                                    .said = odb_fleet_last_line(slot->said)};
     odb_push(&list->run->fleet->repros, repro);
     return odb_fleet_file_put_repro(list->run->file, &repro, err);
 }

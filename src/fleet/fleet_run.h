@@ -33,5 +33,8 @@ enum odb_status odb_fleet_run(struct odb_fleet_run *run, struct odb_error *err) 
 /* The session of a model's search; the caller's. */
 char *odb_fleet_session(const char *folder, const struct odb_fleet *fleet,
                         const struct odb_fleet_model *model);
+/* The last line that a debugger has written into a file, without the program's name; NULL: none.
+ * The caller's. */
+char *odb_fleet_last_line(const char *path);
 
 #endif

@@ -57,3 +57,12 @@ enum odb_status odb_lock_folder(int *lock, const char *folder, struct odb_error 
         odb_fail(err, ODB_E_IO, "another process is writing into this folder");
     return odb_error_at(err, "%s", folder);
 }
+
+int odb_lock_holder(const char *folder)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int holder = fd < 0 ? 0 : lock_holder(fd);
+    if (fd >= 0)
+        close(fd);
+    return holder;
+}

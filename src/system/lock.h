@@ -12,4 +12,7 @@
  * system knows no locks, which is none. */
 enum odb_status odb_lock_folder(int *lock, const char *folder, struct odb_error *err) ODB_MUST_USE;
 
+/* The process that holds the folder; 0: none does that can be seen from here. Takes nothing. */
+int odb_lock_holder(const char *folder);
+
 #endif

@@ -24,6 +24,7 @@ FAULT = "fault:scale,node=/block/conv2/Conv@cpu"
 # (words of a command, what is not here for it, the statuses it then ends with)
 ENDS = [
     ("onnxdbg tour", "a terminal", [2]),
+    ("onnxdbg today.fleet", "a terminal", [2]),
     ("ort -x bisect", "a terminal", [2]),
     ("onnxdbg model.onnx --target", "a terminal", [2]),
     ("ep=cuda", "a device of NVIDIA's", [4]),

@@ -22,6 +22,7 @@
 #include "ui/app/appearance.h"
 #include "ui/app/outside.h"
 #include "ui/app/tour.h"
+#include "ui/fleet/view_fleet.h"
 #include "ui/list/body_view.h"
 #include "ui/list/jump.h"
 #include "ui/list/list.h"
@@ -313,14 +314,19 @@ static enum odb_status action_show(struct ui_app *app, const struct odb_command_
         ui_app_open(app, UI_VIEW_CHOOSE);
         return ODB_OK;
     }
-    if (!strcmp(name, "diff"))
+    if (!strcmp(name, "diff") && app->root != UI_VIEW_FLEET)
         return action_show_diff(app, err);
     if (!strcmp(name, app->views[UI_VIEW_TENSOR]->name))
         action_choose_value(app);
     for (int id = 0; id < UI_VIEW_COUNT; id++)
-        if (!strcmp(app->views[id]->name, name))
+        if (!strcmp(app->views[id]->name, name) && ui_app_has(app, (enum ui_view_id)id)) {
             ui_app_open(app, (enum ui_view_id)id);
-    return ODB_OK;
+            return ODB_OK;
+        }
+    odb_fail(err, ODB_E_USAGE, "there is no view %s of a %s", name,
+             app->root == UI_VIEW_FLEET ? "fleet" : "model");
+    return odb_error_remedy(err, app->root == UI_VIEW_FLEET ? "Enter opens a model"
+                                                            : "`onnxdbg FILE.fleet` opens a fleet");
 }
 
 static enum odb_status action_focus(struct ui_app *app, const struct odb_command_call *call,
@@ -431,8 +437,10 @@ static enum odb_status action_quit(struct ui_app *app, const struct odb_command_
                                    struct odb_error *err)
 {
     ODB_TRY(action_spares(app, err));
-    if (ui_app_busy(app) && !app->linear && !odb_call_arg(call, 0)) {
-        char *question = odb_xasprintf("%s runs; leave? :", app->running.call.command->name);
+    bool fleet = ui_fleet_runs(app->views[UI_VIEW_FLEET]);
+    if ((ui_app_busy(app) || fleet) && !app->linear && !odb_call_arg(call, 0)) {
+        char *question = odb_xasprintf("%s runs; leave? :",
+                                       fleet ? "the fleet" : app->running.call.command->name);
         app->asking = UI_ASK_COMMAND;
         enum odb_status status = ui_app_ask(app, UI_PROMPT_COMMAND, question, "quit over", err);
         free(question);

@@ -24,6 +24,7 @@
 #include "report/report.h"
 #include "session/session.h"
 #include "ui/app/tour.h"
+#include "ui/fleet/view_fleet.h"
 #include "ui/list/checklist.h"
 #include "ui/list/jump.h"
 #include "ui/list/list.h"
@@ -140,13 +141,14 @@ static void layout_make(const struct ui_app *app, struct layout *layout)
     enum ui_view_id top = app->stack[app->depth - 1];
     if (app->zoomed)
         top = app->focus;
-    bool wide = all->cols >= LAYOUT_WIDE && !app->zoomed && !app->views[top]->ops->whole;
+    bool fleet = app->root == UI_VIEW_FLEET;
+    bool wide = all->cols >= LAYOUT_WIDE && !app->zoomed && !app->views[top]->ops->whole && !fleet;
     int strip = all->rows >= 16 ? ODB_MIN(ODB_MAX(all->rows / 6, 3), 8) : 0;
     strip = app->zoomed ? 0 : strip;
     if (app->strip_rows && strip)
         strip = ODB_MAX(ODB_MIN(app->strip_rows, all->rows / 2), 2);
     int about = !wide && !app->zoomed && all->rows >= 20 && top == UI_VIEW_NODES ? LAYOUT_ABOUT : 0;
-    if (!wide && top != UI_VIEW_NODES && all->rows < 30)
+    if (fleet || (!wide && top != UI_VIEW_NODES && all->rows < 30))
         strip = 0;
     int tour = app->tour && all->rows >= 12 ? LAYOUT_TOUR : 0;
     int more = ODB_MAX(layout_message_rows(app) - 1, 0); /* than the row that a message has */
@@ -332,10 +334,31 @@ static void layout_fit_title(const struct ui_app *app, int room, struct odb_buf 
         layout_cut_title(app, LESS_REFERENCE, room, out);
 }
 
+/* What came of the models stays whole; the target is cut in its middle. */
+static void layout_fleet_title(const struct ui_app *app, const struct ui_area *line)
+{
+    const struct ui_view *fleet = app->views[UI_VIEW_FLEET];
+    struct odb_buf head = ODB_BUF_INIT, counts = ODB_BUF_INIT;
+    ui_fleet_put_head(fleet, &head);
+    ui_fleet_put_counts(fleet, &counts);
+    int width = ODB_MIN(ui_text_width(app->terminal, odb_buf_text(&counts)), line->cols);
+    int room = ODB_MAX(line->cols - width - 4, 0);
+    ui_draw_fill(line, UI_STYLE_TITLE);
+    ui_draw_field(line, 0, 1, room, UI_CUT_MIDDLE, UI_STYLE_TITLE, odb_buf_text(&head));
+    ui_draw_field(line, 0, line->cols - width - 1, width, UI_CUT_END, UI_STYLE_TITLE,
+                  odb_buf_text(&counts));
+    odb_buf_dispose(&head);
+    odb_buf_dispose(&counts);
+}
+
 static void layout_title(const struct ui_app *app, const struct layout *layout)
 {
     struct ui_area line = ui_area_part(&layout->all, 0, 0, 1, layout->all.cols);
     struct odb_buf left = ODB_BUF_INIT, state = ODB_BUF_INIT, right = ODB_BUF_INIT;
+    if (app->root == UI_VIEW_FLEET) {
+        layout_fleet_title(app, &line);
+        return;
+    }
     ui_layout_state(app, &state);
     ui_draw_fill(&line, UI_STYLE_TITLE);
     ui_text_put_cut(app->terminal, odb_buf_text(&state), line.cols * 2 / 3, &right);

@@ -102,8 +102,7 @@ static bool loop_closes(const struct ui_app *app, const char *command)
     const char *view = ui_app_view(app)->name;
     if (!strcmp(command, "view"))
         return app->focus == UI_VIEW_CHOOSE;
-    return app->focus != UI_VIEW_NODES && !strncmp(command, "view ", 5) &&
-           !strcmp(command + 5, view);
+    return app->focus != app->root && !strncmp(command, "view ", 5) && !strcmp(command + 5, view);
 }
 
 /* Whether a key's command would write a folder that shows nothing: nothing is known of the node.
@@ -357,6 +356,7 @@ static void loop_event(struct ui_app *app, const struct ui_event *event)
 
 #define LOOP_FRAME 0.04 /* seconds between frames that no key asked for */
 #define LOOP_TICK 250   /* milliseconds between frames while something runs */
+#define LOOP_WATCH 500  /* between two looks at a file that others write */
 
 /* Waits for keys, signals and other threads. True when a key or a signal came. */
 static bool loop_wait(struct ui_app *app)
@@ -367,9 +367,9 @@ static bool loop_wait(struct ui_app *app)
                               {.fd = fds[1], .events = POLLIN},
                               {.fd = app->wake[0], .events = POLLIN}};
     double due = app->last_frame + LOOP_FRAME - odb_clock();
-    int timeout = app->dirty ? (int)ODB_MAX(due * 1000, 0) + 1 : ui_app_busy(app) ? LOOP_TICK : -1;
-    int n = poll(polled, ODB_COUNT(polled), timeout);
-    if (n == 0 && ui_app_busy(app))
+    int tick = ui_app_busy(app) ? LOOP_TICK : app->root == UI_VIEW_FLEET ? LOOP_WATCH : -1;
+    int n = poll(polled, ODB_COUNT(polled), app->dirty ? (int)ODB_MAX(due * 1000, 0) + 1 : tick);
+    if (n == 0 && tick > 0)
         app->dirty = true;
     if (n > 0 && polled[2].revents) {
         char drain[64];

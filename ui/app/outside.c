@@ -7,12 +7,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -27,6 +24,7 @@
 #include "system/scratch.h"
 #include "ui/app/paper.h"
 #include "ui/list/jump.h"
+#include "ui/terminal/lent.h"
 #include "ui/terminal/terminal.h"
 #include "ui/view/action.h"
 #include "ui/view/app.h"
@@ -82,68 +80,7 @@ UI_ACTION(write)
     return status;
 }
 
-/* A word as the shell takes it, whatever is in it. */
-static void outside_quote(struct odb_buf *out, const char *word)
-{
-    if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                    "_-+=./:,@%")]) {
-        odb_buf_puts(out, word);
-        return;
-    }
-    odb_buf_putc(out, '\'');
-    for (; *word; word++)
-        if (*word == '\'')
-            odb_buf_puts(out, "'\\''");
-        else
-            odb_buf_putc(out, *word);
-    odb_buf_putc(out, '\'');
-}
-
 /* --- programs --------------------------------------------------------------------------------- */
-
-/* Starts a line of the shell, with the keys' signals as the shell expects them; returns errno. */
-static int outside_start(pid_t *pid, const char *line, int input)
-{
-    static const int signals[] = {SIGINT, SIGQUIT, SIGTSTP, SIGPIPE, SIGXFSZ};
-    char *const argv[] = {"sh", "-c", (char *)line, NULL};
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attr;
-    sigset_t usual;
-    sigemptyset(&usual);
-    for (size_t i = 0; i < ODB_COUNT(signals); i++)
-        sigaddset(&usual, signals[i]);
-    posix_spawnattr_init(&attr);
-    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
-    posix_spawnattr_setsigdefault(&attr, &usual);
-    posix_spawn_file_actions_init(&files);
-    if (input >= 0)
-        posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
-    int failed = posix_spawn(pid, "/bin/sh", &files, &attr, argv, environ);
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&attr);
-    return failed;
-}
-
-/* Runs a line of the shell on the terminal; input: a file in place of the keys, -1: none. */
-static enum odb_status outside_run(struct ui_app *app, const char *line, int input,
-                                   struct odb_error *err)
-{
-    int status = 0;
-    pid_t pid;
-    ui_terminal_lend(app->terminal);
-    int failed = outside_start(&pid, line, input);
-    if (!failed) {
-        ui_terminal_lend_to(app->terminal, pid);
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-            ;
-    }
-    ui_terminal_take(app->terminal);
-    if (failed)
-        return odb_fail(err, ODB_E_IO, "'%.80s' cannot be started: %s", line, strerror(failed));
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-        return odb_fail(err, ODB_E_IO, "the shell has no program for '%.80s'", line);
-    return ODB_OK;
-}
 
 static bool outside_put(int fd, const char *text, size_t size)
 {
@@ -181,7 +118,11 @@ UI_ACTION(page)
     if (status == ODB_OK && (fd = outside_file(&text, err)) < 0)
         status = ODB_E_IO;
     if (status == ODB_OK)
-        status = outside_run(app, *words ? words : pager && *pager ? pager : "less", fd, err);
+        status = ui_lent_run(app->terminal,
+                             *words            ? words
+                             : pager && *pager ? pager
+                                               : "less",
+                             fd, NULL, err);
     if (fd >= 0)
         close(fd);
     odb_buf_dispose(&text);
@@ -212,8 +153,8 @@ UI_ACTION(edit)
     }
     if (status == ODB_OK) {
         odb_buf_printf(&line, "%s ", outside_editor());
-        outside_quote(&line, path);
-        status = outside_run(app, odb_buf_text(&line), -1, err);
+        ui_lent_quote(&line, path);
+        status = ui_lent_run(app->terminal, odb_buf_text(&line), -1, NULL, err);
     }
     if (folder)
         odb_scratch_remove(folder);
@@ -230,15 +171,15 @@ UI_ACTION(edit)
 static void outside_command(const struct ui_app *app, struct odb_buf *out)
 {
     odb_buf_puts(out, "onnxdbg bisect ");
-    outside_quote(out, odb_session_model(app->session)->path);
+    ui_lent_quote(out, odb_session_model(app->session)->path);
     odb_buf_puts(out, " --target ");
-    outside_quote(out, odb_console_target(app->console));
+    ui_lent_quote(out, odb_console_target(app->console));
     for (size_t i = 0; i < app->console->settings.n; i++) {
         const struct odb_setting *setting = &app->console->settings.items[i];
         if (setting->id == ODB_OPTION_TARGET)
             continue;
         odb_buf_printf(out, " --%s ", odb_option_row(setting->id)->name);
-        outside_quote(out, setting->value);
+        ui_lent_quote(out, setting->value);
     }
 }
 

@@ -350,6 +350,11 @@ static void running_give(struct ui_app *app, const char *line, char *from)
     running.line = odb_buf_take(&text);
     enum odb_status status = odb_console_parse(app->console, running.line, &running.argv,
                                                &running.call, ui_app_busy(app), &running.err);
+    if (status == ODB_OK && app->takes && !app->takes(running.call.command)) {
+        status = odb_fail(&running.err, ODB_E_USAGE, "%s is about one model",
+                          running.call.command->name);
+        odb_error_remedy(&running.err, "Enter opens the one that is selected");
+    }
     if (status == ODB_OK && running.file_name)
         status = ui_outside_text_file(running.file_name, &running.err);
     if (status != ODB_OK) {

@@ -20,6 +20,7 @@
 #include "ui/app/loop.h"
 #include "ui/app/plain_screen.h"
 #include "ui/app/running.h"
+#include "ui/fleet/fleet_commands.h"
 #include "ui/list/jump.h"
 #include "ui/terminal/draw.h"
 #include "ui/terminal/terminal.h"
@@ -58,7 +59,7 @@ static void ui_open_views(struct ui_app *app)
         if (view->ops->open)
             view->ops->open(view);
     }
-    app->stack[0] = UI_VIEW_NODES;
+    app->stack[0] = app->focus = app->root;
     app->depth = 1;
 }
 
@@ -168,6 +169,10 @@ static bool ui_is_linear(const struct odb_console *console)
 static enum odb_status ui_open_terminal(struct ui_app *app, struct odb_error *err)
 {
     struct ui_terminal_options options = {.mouse = true, .ascii = getenv("ONNXDBG_ASCII") != NULL};
+    if (ui_is_linear(app->console) && app->console->fleet) {
+        odb_fail(err, ODB_E_USAGE, "this terminal (TERM=dumb) cannot show a fleet");
+        return odb_error_remedy(err, "`onnxdbg fleet FILE` prints it");
+    }
     if (ui_is_linear(app->console)) {
         app->linear = stdout;
         return ui_terminal_open_blind(&app->terminal, 24, 80, err);
@@ -193,11 +198,19 @@ enum odb_status ui_main(struct odb_console *console, struct odb_error *err)
     struct odb_error keys = ODB_ERROR_INIT;
     enum odb_status read = ui_keymap_load(&app.keymap, &keys);
     ODB_TRY_OUT(ui_open_terminal(&app, err));
+    if (console->fleet) {
+        app.root = UI_VIEW_FLEET;
+        app.takes = ui_fleet_takes;
+        ui_fleet_trim_keys(app.keymap);
+    }
     ui_open_views(&app);
     console->screen = ui_action;
     console->payload = &app;
     odb_session_set_wake(console->session, ui_wake, &app);
-    bool usable = ui_greet(&app);
+    bool usable = !console->fleet && ui_greet(&app);
+    if (console->fleet)
+        ui_app_say(&app, UI_STYLE_MESSAGE,
+                   "Enter unfolds a cause, and opens a model with its session; ? lists the keys");
     if (!app.linear)
         ui_terminal_ask_background(app.terminal);
     for (size_t i = 0; i < app.keymap->starts.n; i++)

@@ -38,7 +38,7 @@ void ui_cells_add_take(struct ui_cells_view *v, struct ui_cells_row row)
     odb_push(&v->all, row);
 }
 
-static bool cells_row_matches(const struct ui_cells_row *row, const char *text)
+bool ui_cells_row_matches(const struct ui_cells_row *row, const char *text)
 {
     for (size_t i = 0; i < UI_CELLS; i++)
         if (row->cells[i] && odb_text_matches(row->cells[i], text))
@@ -46,7 +46,7 @@ static bool cells_row_matches(const struct ui_cells_row *row, const char *text)
     return false;
 }
 
-static int cells_compare(const void *a, const void *b, void *arg)
+int ui_cells_compare(const void *a, const void *b, void *arg)
 {
     const struct ui_cells_view *v = arg;
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
@@ -60,11 +60,13 @@ static int cells_compare(const void *a, const void *b, void *arg)
 static void cells_keep(struct ui_cells_view *v)
 {
     v->kept.n = 0;
-    for (size_t i = 0; i < v->all.n; i++)
-        if (!v->filter || cells_row_matches(&v->all.items[i], v->filter))
+    if (v->arrange)
+        v->arrange(v);
+    for (size_t i = 0; i < v->all.n && !v->arrange; i++)
+        if (!v->filter || ui_cells_row_matches(&v->all.items[i], v->filter))
             odb_push(&v->kept, i);
-    if (v->order.column && v->kept.n)
-        qsort_r(v->kept.items, v->kept.n, sizeof *v->kept.items, cells_compare, v);
+    if (v->order.column && v->kept.n && !v->arrange)
+        qsort_r(v->kept.items, v->kept.n, sizeof *v->kept.items, ui_cells_compare, v);
     if (v->view.selected >= v->kept.n)
         v->view.selected = v->kept.n ? v->kept.n - 1 : 0;
 }
@@ -236,7 +238,7 @@ void ui_cells_draw_row(const struct ui_view *view, size_t at, const struct ui_ar
 bool ui_cells_matches(const struct ui_view *view, size_t at, const char *text)
 {
     const struct ui_cells_row *row = cells_at(view, at);
-    return row && cells_row_matches(row, text);
+    return row && ui_cells_row_matches(row, text);
 }
 
 void ui_cells_subject(const struct ui_view *view, struct ui_subject *out)

@@ -48,12 +48,18 @@ struct ui_cells_view {
     ODB_VEC(size_t) kept; /* rows that the filter lets through */
     char *filter;         /* owned; NULL: none */
     struct ui_sorted order;
+    /* Fills kept in a way of its own; NULL: rows that the filter lets through, sorted. */
+    void (*arrange)(struct ui_cells_view *v);
     int widths[UI_CELLS], bars[UI_CELLS]; /* as they are drawn */
 };
 
 void ui_cells_begin(struct ui_cells_view *v);
 void ui_cells_add_take(struct ui_cells_view *v, struct ui_cells_row row);
 void ui_cells_end(struct ui_cells_view *v, int cols);
+/* Whether a cell of the row holds the text. */
+bool ui_cells_row_matches(const struct ui_cells_row *row, const char *text);
+/* By the column that the view is sorted by: for qsort_r() of indices in all; arg is the view. */
+int ui_cells_compare(const void *a, const void *b, void *arg);
 /* The row that is selected; NULL: there is none. */
 const struct ui_cells_row *ui_cells_selected(const struct ui_view *view);
 

@@ -124,14 +124,26 @@ struct ui_view *ui_app_view(const struct ui_app *app)
     return app->views[app->focus];
 }
 
+bool ui_app_has(const struct ui_app *app, enum ui_view_id id)
+{
+    static const enum ui_view_id of_fleets[] = {UI_VIEW_FLEET, UI_VIEW_HELP, UI_VIEW_OUTPUT,
+                                                UI_VIEW_CHOOSE};
+    if (app->root != UI_VIEW_FLEET)
+        return id != UI_VIEW_FLEET;
+    for (size_t i = 0; i < ODB_COUNT(of_fleets); i++)
+        if (of_fleets[i] == id)
+            return true;
+    return false;
+}
+
 void ui_app_open(struct ui_app *app, enum ui_view_id id)
 {
     int kept = 0;
     for (int i = 0; i < app->depth; i++) /* a view lies in the stack once */
         if (app->stack[i] != id || i == 0)
             app->stack[kept++] = app->stack[i];
-    app->depth = id == UI_VIEW_NODES ? 1 : kept;
-    if (id != UI_VIEW_NODES)
+    app->depth = id == app->root ? 1 : kept;
+    if (id != app->root)
         app->stack[app->depth++] = id;
     app->focus = id;
     app->dirty = true;
@@ -139,7 +151,7 @@ void ui_app_open(struct ui_app *app, enum ui_view_id id)
 
 bool ui_app_back(struct ui_app *app)
 {
-    if (app->depth == 1 && app->focus == UI_VIEW_NODES)
+    if (app->depth == 1 && app->focus == app->root)
         return false;
     if (app->depth > 1)
         app->depth--;

@@ -72,9 +72,11 @@ struct ui_app {
     struct ui_strip strip;
 
     struct ui_view *views[UI_VIEW_COUNT]; /* owned */
-    enum ui_view_id stack[UI_VIEW_COUNT]; /* what lies over what; [0] is the nodes */
+    enum ui_view_id stack[UI_VIEW_COUNT]; /* what lies over what; [0] is root */
     int depth;
-    enum ui_view_id focus; /* has the keys */
+    enum ui_view_id root;                             /* lies lowest: the nodes, or a fleet */
+    enum ui_view_id focus;                            /* has the keys */
+    bool (*takes)(const struct odb_command *command); /* those that are of use; NULL: all */
 
     ODB_VEC(int) trail;                /* nodes that were left by a jump */
     ODB_VEC(int) ahead;                /* and those that `back` left */
@@ -123,6 +125,8 @@ char *ui_app_words(const char *text);
 void ui_app_say_error(struct ui_app *app, const struct odb_error *err);
 /* Brings a view to the top and gives it the keys. */
 void ui_app_open(struct ui_app *app, enum ui_view_id id);
+/* Whether there is such a view here: most are about a model, one about a fleet. */
+bool ui_app_has(const struct ui_app *app, enum ui_view_id id);
 /* Closes the view on top; false when only the nodes are left. */
 bool ui_app_back(struct ui_app *app);
 /* The view that has the keys. */

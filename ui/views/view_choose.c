@@ -79,7 +79,7 @@ void ui_choose_views(struct ui_view *view)
     for (int id = 0; id < UI_VIEW_COUNT; id++) {
         const struct ui_view_ops *ops = app->views[id]->ops;
         char *command = odb_xasprintf("view %s", view->app->views[id]->name);
-        if (id != UI_VIEW_CHOOSE)
+        if (id != UI_VIEW_CHOOSE && ui_app_has(app, (enum ui_view_id)id))
             odb_push(&v->rows, (struct choose_row){.name = odb_xstrdup(view->app->views[id]->name),
                                                    .text = odb_xstrdup(ops->help),
                                                    .key = choose_key(app->keymap, command),

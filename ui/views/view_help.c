@@ -181,8 +181,10 @@ static void help_kind_commands(struct help_view *v, const char *title, const cha
     size_t n;
     const struct odb_command *rows = odb_command_table(&n);
     for (size_t i = 0; i < n; i++) {
-        bool bound =
-            !(rows[i].flags & ODB_COMMAND_PROMPT) || strcmp(help_group_of(&rows[i]), title);
+        const struct ui_app *app = v->text.view.app;
+        bool bound = (app->takes && !app->takes(&rows[i])) ||
+                     !(rows[i].flags & ODB_COMMAND_PROMPT) ||
+                     strcmp(help_group_of(&rows[i]), title);
         for (size_t k = 0; k < keymap->bindings.n && !bound; k++)
             bound = help_command(keymap->bindings.items[k].command) == &rows[i] &&
                     help_works(keymap, &keymap->bindings.items[k], view);
@@ -263,11 +265,12 @@ static void help_make(struct help_view *v)
     size_t n;
     const struct odb_command *rows = odb_command_table(&n);
     help_clear(v);
-    help_marks(v);
+    if (app->root == UI_VIEW_NODES)
+        help_marks(v);
     for (size_t g = 0; g < ODB_COUNT(help_groups); g++)
         help_kind(v, help_groups[g].title, here, true);
     for (int id = 0; id < UI_VIEW_COUNT; id++)
-        if (id != (int)v->asked)
+        if (id != (int)v->asked && ui_app_has(app, (enum ui_view_id)id))
             help_elsewhere(v, app->views[id]->name);
     for (size_t g = 0; g < ODB_COUNT(help_groups); g++)
         help_kind(v, help_groups[g].title, here, false);
@@ -289,7 +292,7 @@ static void help_prepare(struct ui_view *view, int cols)
 {
     struct help_view *v = (struct help_view *)view;
     const struct ui_app *app = view->app;
-    enum ui_view_id asked = app->depth > 1 ? app->stack[app->depth - 2] : UI_VIEW_NODES;
+    enum ui_view_id asked = app->depth > 1 ? app->stack[app->depth - 2] : app->root;
     if (app->stack[app->depth - 1] != UI_VIEW_HELP && v->cols) /* something lies on top of it */
         asked = v->asked;
     if (v->cols == cols - 2 && v->asked == asked)

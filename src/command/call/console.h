@@ -10,6 +10,7 @@
 #include "session/annotations.h"
 
 struct odb_command_call;
+struct odb_fleet_shown;
 struct odb_session;
 
 /* How settings, breakpoints, pins and the like were. */
@@ -41,8 +42,10 @@ struct odb_console {
         char *value; /* owned */
     })
     settings;
-    const char *target; /* where none is set: looked for once */
-    bool linear;        /* plain lines are wanted, and no screen */
+    const char *target;            /* where none is set: looked for once */
+    struct odb_fleet_shown *fleet; /* borrowed: shown in place of a model, which is empty then;
+                                      NULL: none */
+    bool linear;                   /* plain lines are wanted, and no screen */
     bool unended;       /* the session's file has a search that did not end, and no other */
     bool saves;         /* a session without a file saves itself, unless it is said otherwise */
     bool busy;          /* the line given last was given while another command worked */

@@ -24,6 +24,7 @@
 #include "command/table/command.h"
 #include "command/table/command_find.h"
 #include "command/table/help.h"
+#include "fleet/fleet_file.h"
 #include "session/files/stored.h"
 
 int odb_exit_status(enum odb_status status, bool found)
@@ -160,6 +161,7 @@ static const char *main_other_kind(const char *path)
         {".safetensors", "these are weights without a graph; export the model to ONNX"},
         {".tflite", "convert it to ONNX, for instance by tf2onnx"},
         {".db", "it is no session of onnxdbg, either"},
+        {".fleet", "it is no file of a fleet, either"},
     };
     size_t len = strlen(path);
     if (odb_stored_is(path)) /* which brings its model */
@@ -213,12 +215,29 @@ static enum odb_status main_overview(FILE *out)
     return ODB_OK;
 }
 
+/* fleet --screen, with the file that argv[1] says. */
+static enum odb_status main_fleet(int argc, char *const *argv, FILE *out, FILE *log,
+                                  odb_screen_fn screen, bool *found, struct odb_error *err)
+{
+    const struct odb_command *command;
+    ODB_TRY(odb_command_find(&command, "fleet", false, err));
+    char **words = odb_new_n(char *, (size_t)argc + 1);
+    memcpy(words, argv + 1, (size_t)argc * sizeof *argv);
+    words[argc - 1] = (char *)"--screen";
+    words[argc] = NULL;
+    enum odb_status status = main_call(command, argc, words, out, log, screen, found, err);
+    free(words);
+    return status;
+}
+
 /* debug, with the model that argv[1] says. */
 static enum odb_status main_debug(int argc, char *const *argv, FILE *out, FILE *log,
                                   odb_screen_fn screen, bool *found, struct odb_error *err)
 {
     const struct odb_command *command;
     char *path;
+    if (argv[1][0] != '-' && odb_fleet_file_is(argv[1]))
+        return main_fleet(argc, argv, out, log, screen, found, err);
     ODB_TRY(odb_command_find(&command, "debug", false, err));
     ODB_TRY(main_model_path(argv[1], &path, err));
     char **words = odb_xmemdup(argv, ((size_t)argc + 1) * sizeof *argv);

@@ -109,6 +109,7 @@ typedef enum odb_status (*odb_screen_fn)(struct odb_console *console, struct odb
     X(INPUTS, inputs)                                                                              \
     X(EXECUTORS, executors)                                                                        \
     X(SESSIONS, sessions)                                                                          \
+    X(FLEET, fleet)                                                                                \
     X(HELP, help)                                                                                  \
     X(CHOOSE, choose)
 #define ODB_VIEW_CHOICE(id, name) "|" #name

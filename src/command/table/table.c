@@ -331,7 +331,7 @@ static const struct odb_command command_table[] = {
                            ODB_OPTION_NO_EXPLAIN, ODB_OPTION_STRICT, ODB_OPTION_BUDGET,
                            ODB_OPTION_COMPILES, ODB_OPTION_JOBS, ODB_OPTION_FLEET, ODB_OPTION_SINCE,
                            ODB_OPTION_GATE, ODB_OPTION_NO_REPROS, ODB_OPTION_REPORT_FILE,
-                           ODB_OPTION_JSON_FILE),
+                           ODB_OPTION_JSON_FILE, ODB_OPTION_SCREEN),
         .help = "search many models, and say what their failures have in common",
         .text = "Asks the target for all models below a folder (files that end in .onnx), or for "
                 "those that a file lists, one in a line. First every model runs as it is, the "
@@ -342,7 +342,8 @@ static const struct odb_command command_table[] = {
                 "process of its own, with a time limit if the target's spec has one. Results are "
                 "in one file, beside it in a folder of its name the sessions and what was "
                 "minimised; the same command goes on where it was stopped or killed. Given such "
-                "a file alone, it shows what is in it. With --since, what has changed since "
+                "a file alone, it shows what is in it; `onnxdbg FILE` does on a screen, as "
+                "--screen does while the models are asked. With --since, what has changed since "
                 "another run. Options are those of `bisect`, for every model. See "
                 "onnxdbg-fleet(7).",
         .example = "onnxdbg fleet models --target ort -o today.md",

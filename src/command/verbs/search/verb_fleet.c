@@ -7,18 +7,18 @@
 #include "command/call/call.h"
 #include "command/call/call_print.h"
 #include "command/call/call_spec.h"
+#include "command/call/trust_store.h"
 #include "command/call/watch.h"
 #include "command/table/command.h"
 #include "command/table/command_find.h"
 #include "command/table/table.h"
 #include "command/table/verbs.h"
 #include "command/value/spare_model.h"
+#include "command/verbs/search/fleet_screen.h"
 #include "fleet/fleet_run.h"
 #include "fleet/fleet_words.h"
 #include "run/hooks.h"
 #include "system/file.h"
-
-#define FLEET_ENDING ".fleet"
 
 /* A fleet, and where its run is. */
 struct fleet {
@@ -35,9 +35,9 @@ struct fleet {
 static bool fleet_own(enum odb_option_id id)
 {
     static const enum odb_option_id own[] = {
-        ODB_OPTION_BUDGET, ODB_OPTION_COMPILES, ODB_OPTION_JOBS,      ODB_OPTION_FLEET,
-        ODB_OPTION_SINCE,  ODB_OPTION_GATE,     ODB_OPTION_NO_REPROS, ODB_OPTION_REPORT_FILE,
-        ODB_OPTION_HELP,   ODB_OPTION_JSON_FILE};
+        ODB_OPTION_BUDGET, ODB_OPTION_COMPILES,  ODB_OPTION_JOBS,      ODB_OPTION_FLEET,
+        ODB_OPTION_SINCE,  ODB_OPTION_GATE,      ODB_OPTION_NO_REPROS, ODB_OPTION_REPORT_FILE,
+        ODB_OPTION_HELP,   ODB_OPTION_JSON_FILE, ODB_OPTION_SCREEN};
     for (size_t i = 0; i < ODB_COUNT(own); i++)
         if (own[i] == id)
             return true;
@@ -70,8 +70,9 @@ static char *fleet_path(const struct odb_command_call *call)
     const char *given = odb_call_option(call, ODB_OPTION_FLEET);
     char *whole = given ? NULL : realpath(odb_call_arg(call, 0), NULL);
     const char *slash = whole ? strrchr(whole, '/') : NULL;
-    char *path = given ? odb_xstrdup(given)
-                       : odb_xasprintf("%s" FLEET_ENDING, slash && slash[1] ? slash + 1 : "models");
+    char *path =
+        given ? odb_xstrdup(given)
+              : odb_xasprintf("%s" ODB_FLEET_ENDING, slash && slash[1] ? slash + 1 : "models");
     free(whole);
     return path;
 }
@@ -126,9 +127,7 @@ static enum odb_status fleet_go(struct fleet *f, const struct odb_argv *words,
     struct odb_watch watch;
     struct odb_argv repro_words = {0};
     fleet_words(f->call, "minimise", &repro_words);
-    size_t n = strlen(f->path), ending = strlen(FLEET_ENDING);
-    bool ends = n > ending && !strcmp(f->path + n - ending, FLEET_ENDING);
-    char *folder = odb_xasprintf("%.*s.d", (int)(ends ? n - ending : n), f->path);
+    char *folder = odb_fleet_folder(f->path);
     f->hooks = odb_watch_begin(&watch, f->call);
     struct odb_fleet_run run = {.fleet = &f->fleet,
                                 .file = f->file,
@@ -173,6 +172,8 @@ static enum odb_status fleet_continue(struct fleet *f, struct odb_error *err)
     if (status == ODB_OK)
         status = odb_fleet_file_put(f->file, &f->fleet, err);
     if (status == ODB_OK)
+        odb_trust_keep_specs(f->call); /* the screen opens models with them */
+    if (status == ODB_OK)
         status = fleet_go(f, &words, err);
     odb_buf_dispose(&options);
     odb_argv_dispose(&words);
@@ -186,6 +187,7 @@ static const struct {
     const char *ending;
     void (*put)(const struct odb_fleet_told *told, struct odb_buf *out);
 } fleet_forms[] = {{".md", odb_fleet_put_markdown},
+                   {".html", odb_fleet_put_html},
                    {".json", odb_fleet_put_json},
                    {".xml", odb_fleet_put_junit},
                    {".txt", odb_fleet_put_text}};
@@ -240,7 +242,7 @@ static enum odb_status fleet_check(const struct fleet *f, bool shown, struct odb
         return odb_fail(err, ODB_E_USAGE, "--since is this run itself: nothing can have changed");
     if (path && !fleet_form(path)) {
         odb_fail(err, ODB_E_USAGE, "-o %s: no form of a fleet has that ending", path);
-        return odb_error_remedy(err, "let the name end in .md, .json, .xml (JUnit) or .txt");
+        return odb_error_remedy(err, "let the name end in .md, .html, .json, .xml (JUnit) or .txt");
     }
     if (shown && odb_call_has(call, ODB_OPTION_TARGET))
         return odb_fail(err, ODB_E_USAGE,
@@ -289,7 +291,8 @@ static enum odb_status fleet_tell(struct fleet *f, struct odb_error *err)
         odb_since_find(&since, &was, &f->fleet, &causes);
     if (before && was.target && strcmp(was.target, f->fleet.target) != 0)
         odb_call__warn(f->call, "--since is a run on another target");
-    const struct odb_fleet_told told = {&f->fleet, &causes, before ? &since : NULL};
+    char *folder = odb_fleet_folder(f->path);
+    const struct odb_fleet_told told = {&f->fleet, &causes, before ? &since : NULL, folder, path};
     enum odb_status status = ODB_OK;
     bool json = odb_call__json(f->call, &instead);
     if (!(json && instead)) {
@@ -304,12 +307,34 @@ static enum odb_status fleet_tell(struct fleet *f, struct odb_error *err)
         status = fleet_write(&told, path, err);
     if (status == ODB_OK)
         status = fleet_outcome(f->call, &told, err);
+    free(folder);
     odb_buf_dispose(&out);
     odb_since_dispose(&since);
     odb_causes_dispose(&causes);
     odb_fleet_dispose(&was);
     odb_fleet_file_close(file);
     return status;
+}
+
+/* Such a name is that of no list. */
+static bool fleet_is_named_so(const char *path)
+{
+    struct stat info;
+    size_t n = strlen(path), ending = strlen(ODB_FLEET_ENDING);
+    return n > ending && !strcmp(path + n - ending, ODB_FLEET_ENDING) && stat(path, &info) == 0 &&
+           S_ISREG(info.st_mode);
+}
+
+/* On a screen: what was run meanwhile is told behind it. */
+static enum odb_status fleet_on_screen(struct fleet *f, bool shown, struct odb_error *err)
+{
+    bool tells = !shown || odb_call_has(f->call, ODB_OPTION_REPORT_FILE) ||
+                 odb_call_has(f->call, ODB_OPTION_JSON_FILE);
+    ODB_TRY(odb_fleet_screen(f->call, f->path, !shown, err));
+    if (!tells)
+        return ODB_OK;
+    ODB_TRY(odb_fleet_file_open(&f->file, f->path, false, &f->fleet, err));
+    return fleet_tell(f, err);
 }
 
 enum odb_status odb_command__fleet(struct odb_command_call *call, struct odb_error *err)
@@ -319,8 +344,19 @@ enum odb_status odb_command__fleet(struct odb_command_call *call, struct odb_err
     const char *given = odb_call_arg(call, 0);
     bool shown = odb_fleet_file_is(given);
     enum odb_status told = ODB_OK;
+    if (!shown && fleet_is_named_so(given)) {
+        odb_fail(err, ODB_E_FORMAT, "it is no file of a fleet");
+        return odb_error_at(err, "%s", given);
+    }
     f.path = shown ? odb_xstrdup(given) : fleet_path(call);
     enum odb_status ran = fleet_check(&f, shown, &why);
+    if (ran == ODB_OK && odb_call_has(call, ODB_OPTION_SCREEN)) {
+        told = fleet_on_screen(&f, shown, err);
+        odb_fleet_file_close(f.file);
+        odb_fleet_dispose(&f.fleet);
+        free(f.path);
+        return told;
+    }
     if (ran == ODB_OK)
         ran = shown ? odb_fleet_file_open(&f.file, given, false, &f.fleet, &why)
                     : fleet_continue(&f, &why);
