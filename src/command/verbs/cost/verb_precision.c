@@ -12,7 +12,7 @@
 #include "command/value/call_feeds.h"
 #include "command/value/search_options.h"
 #include "command/value/spare_model.h"
-#include "command/verbs/search/metric_option.h"
+#include "command/verbs/cost/metric_option.h"
 #include "executor/executor.h"
 #include "precision/precision.h"
 #include "score/allowed.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "command/verbs/search/metric_option.h"
+#include "command/verbs/cost/metric_option.h"
 
 #include "command/call/call.h"
 #include "command/table/command.h"

@@ -2,8 +2,8 @@
  *
  * What --metric, --labels, --drop and --samples say: the data set of score and precision.
  */
-#ifndef ODB_COMMAND_VERBS_SEARCH_METRIC_OPTION_H
-#define ODB_COMMAND_VERBS_SEARCH_METRIC_OPTION_H
+#ifndef ODB_COMMAND_VERBS_COST_METRIC_OPTION_H
+#define ODB_COMMAND_VERBS_COST_METRIC_OPTION_H
 
 #include "command/verbs/search/samples_option.h"
 #include "score/metric.h"

@@ -9,7 +9,7 @@
 #include "command/table/verbs.h"
 #include "command/value/call_feeds.h"
 #include "command/value/search_options.h"
-#include "command/verbs/search/metric_option.h"
+#include "command/verbs/cost/metric_option.h"
 #include "score/score.h"
 
 static enum odb_status score_nodes(struct odb_command_call *call, int *nodes, size_t *n,
