@@ -303,12 +303,12 @@ static const struct odb_command command_table[] = {
         .name = "sensitivity",
         .group = "find the fault",
         .args = args_model,
-        .options = OPTIONS(OPTS_FED, ODB_OPTION_TO, ODB_OPTION_TARGET, ODB_OPTION_BUDGET,
+        .options = OPTIONS(OPTS_FED, ODB_OPTION_TYPE, ODB_OPTION_TARGET, ODB_OPTION_BUDGET,
                            ODB_OPTION_JSON_FILE),
         .help = "rank nodes by what a narrower type would cost at the outputs",
         .text =
             "Before any target is asked: each node that computes in floats is computed in the "
-            "type of --to alone (its inputs, weights and results rounded), and the reference "
+            "type of --type alone (its inputs, weights and results rounded), and the reference "
             "runs what follows from it again. How far the outputs come out is the node's "
             "contribution: the length of the error over the length of the output, infinite "
             "where NaN or Inf appear (overflow) or an integer is another. That takes a run "
@@ -319,7 +319,7 @@ static const struct odb_command command_table[] = {
             "well its errors were foretold, and which nodes are far worse there than the type "
             "explains. A ranking, and no verdict: exit status 0 says that it was made. See "
             "onnxdbg-sensitivity(7).",
-        .example = "onnxdbg sensitivity model.onnx --to f16",
+        .example = "onnxdbg sensitivity model.onnx --type f16",
         .flags = ODB_COMMAND_LONG | BOTH,
         .exec = odb_command__sensitivity,
     },

@@ -24,10 +24,10 @@ static enum odb_status sensitivity_options(struct odb_command_call *call,
                                            struct odb_sensitivity_options *out,
                                            struct odb_bisect_options *search, struct odb_error *err)
 {
-    const char *to = odb_call_option(call, ODB_OPTION_TO);
+    const char *to = odb_call_option(call, ODB_OPTION_TYPE);
     if (!to) {
         odb_fail(err, ODB_E_USAGE, "there is no type to try");
-        return odb_error_remedy(err, "add --to f16, bf16 or int8");
+        return odb_error_remedy(err, "add --type f16, bf16 or int8");
     }
     ODB_TRY(odb_call__search_options(call, search, err));
     search->expect = NULL; /* the reference is as the model is */
