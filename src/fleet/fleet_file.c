@@ -9,6 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "system/file.h"
 
 #define FLEET_WAIT 5000 /* milliseconds for another process that writes */
 
@@ -76,13 +80,21 @@ static bool file_connect(sqlite3 **db, const char *path, int flags)
     return true;
 }
 
+/* A file without a log is read as one that does not change, so that SQLite leaves nothing beside a
+ * stranger's. */
 bool odb_fleet_file_is(const char *path)
 {
     sqlite3 *db = NULL;
     char *whole = realpath(path, NULL);
-    bool is = whole && file_connect(&db, whole, SQLITE_OPEN_READONLY) &&
-              file_tables(db) == (int)ODB_COUNT(fleet_tables);
+    char *log = whole ? odb_xasprintf("%s-wal", whole) : NULL;
+    char *uri = whole && access(log, F_OK) ? odb_file_uri(whole, "immutable=1") : NULL;
+    bool is =
+        whole &&
+        file_connect(&db, uri ? uri : whole, SQLITE_OPEN_READONLY | (uri ? SQLITE_OPEN_URI : 0)) &&
+        file_tables(db) == (int)ODB_COUNT(fleet_tables);
     sqlite3_close(db);
+    free(uri);
+    free(log);
     free(whole);
     return is;
 }

@@ -478,3 +478,13 @@ char *odb_file_in_path(const char *name)
     }
     return NULL;
 }
+
+char *odb_file_uri(const char *path, const char *query)
+{
+    struct odb_buf out = ODB_BUF_INIT;
+    odb_buf_puts(&out, path[0] == '/' ? "file://" : "file:");
+    for (const char *p = path; *p; p++)
+        odb_buf_printf(&out, strchr("?#%", *p) ? "%%%02X" : "%c", (unsigned char)*p);
+    odb_buf_printf(&out, "?%s", query);
+    return odb_buf_take(&out);
+}

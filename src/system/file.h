@@ -109,5 +109,7 @@ char *odb_file_self(void);
 /* The executable file that PATH has under a name without a slash. Owned by the caller; NULL: there
  * is none. */
 char *odb_file_in_path(const char *name);
+/* "file:PATH?query", with what has a meaning in a URI escaped, as SQLite reads it; the caller's. */
+char *odb_file_uri(const char *path, const char *query);
 
 #endif

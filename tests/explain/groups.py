@@ -31,13 +31,21 @@ TRUTH = {
 }
 
 
+# Without dot products of bytes in the processor ONNX Runtime adds two products in 16 bits, where they
+# saturate: whatever is planted, that is what such a kernel does as well.
+MASKED = None if re.search(r'^flags.*vnni', open('/proc/cpuinfo').read(), re.M) else \
+    'quantised/sums=pairs of int16'
+
+
 def answer(kind, culprit):
-    """exact, class, partly, none or wrong; and the variants."""
+    """exact, class, partly, none, masked or wrong; and the variants."""
     told = culprit.get('explanations') or []
     if not told:
         return 'none', ''
     best = told[0]
     names = [best['variant'], *(best.get('members') or [])]
+    if MASKED and any(MASKED in name for name in names):
+        return 'masked', ', '.join(names)
     text = ', '.join(names[:3])
     if best['fit'] == 'partly':
         return 'partly', text

@@ -110,6 +110,11 @@ def main():
         done, clean, took = search(args, path, options, None)
         say = 'no report' if clean is None else f"{len(clean['culprits'])} culprits"
         print(f"{name}: clean: {say}, {took:.1f} s, {clean and clean['target_loads']} loads", flush=True)
+        if clean and clean['culprits']:
+            # Without dot products of bytes in the processor ONNX Runtime's sums of two products
+            # saturate at 16 bits: a fault that is planted would be one of several.
+            print(f'  {name} is left out: this processor\'s runtime is off there by itself', flush=True)
+            continue
         for mode in args.m.split(','):
             groups = groups_of(path, mode)
             plans, at = [], 0
@@ -136,7 +141,7 @@ def main():
     print(f"{sums}; innocents with confidence high: {innocents}; right: "
           f"{100 * sums.get('right', 0) / max(shown, 1):.1f} % of {shown}; "
           f"loads {sum(loads) / max(len(loads), 1):.1f}, seconds {sum(seconds) / max(len(seconds), 1):.2f}")
-    sys.exit(bool(shown - sums.get('right', 0)))
+    sys.exit(not shown or shown != sums.get('right', 0))
 
 
 if __name__ == '__main__':

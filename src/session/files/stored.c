@@ -52,17 +52,6 @@ static bool stored_has_log(const char *path)
     return has;
 }
 
-/* The URI of a file as SQLite reads it. The caller's. */
-static char *stored_uri(const char *path)
-{
-    struct odb_buf out = ODB_BUF_INIT;
-    odb_buf_puts(&out, path[0] == '/' ? "file://" : "file:");
-    for (const char *p = path; *p; p++)
-        odb_buf_printf(&out, strchr("?#%", *p) ? "%%%02X" : "%c", (unsigned char)*p);
-    odb_buf_puts(&out, "?immutable=1");
-    return odb_buf_take(&out);
-}
-
 static enum odb_status stored_open(struct stored_file *file, const char *path,
                                    struct odb_error *err)
 {
@@ -70,7 +59,7 @@ static enum odb_status stored_open(struct stored_file *file, const char *path,
     if (stat(path, &file->was))
         return odb_fail(err, ODB_E_IO, "%s: %s", path, strerror(errno));
     file->still = !stored_has_log(path);
-    char *uri = file->still ? stored_uri(path) : NULL;
+    char *uri = file->still ? odb_file_uri(path, "immutable=1") : NULL;
     int code = sqlite3_open_v2(uri ? uri : path, &file->db,
                                SQLITE_OPEN_READONLY | (uri ? SQLITE_OPEN_URI : 0), NULL);
     free(uri);
