@@ -63,18 +63,19 @@ static enum odb_status debug_refuse(const struct odb_fleet *fleet, struct odb_er
     return odb_error_remedy(err, "give it yourself: onnxdbg fleet MODELS --target SPEC --screen");
 }
 
-/* Paths are as the run was given them: from here, or from where the folder of the models is. The
- * caller's. */
+/* Paths are as the run was given them: from here, or from where the folder of the models is. One
+ * that begins as an option does is none. The caller's. */
 static char *debug_path(const struct odb_fleet *fleet, const char *path)
 {
     const char *slash = strrchr(fleet->root, '/');
-    if (access(path, F_OK) == 0 || *path == '/' || !slash)
-        return odb_xstrdup(path);
-    char *other = odb_xasprintf("%.*s/%s", (int)(slash - fleet->root), fleet->root, path);
-    if (access(other, F_OK) == 0)
-        return other;
-    free(other);
-    return odb_xstrdup(path);
+    char *here = odb_xasprintf("%s%s", *path == '-' ? "./" : "", path);
+    if (access(here, F_OK) == 0 || *path == '/' || !slash)
+        return here;
+    char *other = odb_xasprintf("%s%.*s/%s", fleet->root[0] == '-' ? "./" : "",
+                                (int)(slash - fleet->root), fleet->root, path);
+    bool there = access(other, F_OK) == 0;
+    free(there ? here : other);
+    return there ? other : here;
 }
 
 /* --- the debugger ----------------------------------------------------------------------------- */
