@@ -34,8 +34,7 @@ static double boxes_area(const double at[4])
     return fmax(at[2] - at[0], 0) * fmax(at[3] - at[1], 0);
 }
 
-/* Over the union, or over the detection's own area where the other box is a crowd. */
-static double boxes_overlap(const struct odb_box *found, const struct odb_box *right)
+double odb_boxes_overlap(const struct odb_box *found, const struct odb_box *right)
 {
     const double both[4] = {fmax(found->at[0], right->at[0]), fmax(found->at[1], right->at[1]),
                             fmin(found->at[2], right->at[2]), fmin(found->at[3], right->at[3])};
@@ -100,7 +99,7 @@ static void boxes_match_at(struct odb_boxes *boxes, size_t t, bool *taken)
                 continue;
             if (best != SIZE_MAX && !boxes->right.items[best].crowd && right->crowd)
                 continue;
-            double overlap = boxes_overlap(found, right);
+            double overlap = odb_boxes_overlap(found, right);
             bool instead = best != SIZE_MAX && boxes->right.items[best].crowd && !right->crowd;
             if (overlap < (instead ? threshold : most))
                 continue;

@@ -31,6 +31,9 @@ struct odb_boxes {
 
 void odb_boxes_free(struct odb_boxes *boxes); /* NULL is fine */
 bool odb_boxes_same(const struct odb_boxes *a, const struct odb_boxes *b);
+/* The area that two boxes share over that of both together; over found's own where right is a
+ * crowd. */
+double odb_boxes_overlap(const struct odb_box *found, const struct odb_box *right);
 /* Sorts what was found by score, the highest first; what has no place, a corner that is NaN or
  * infinite, goes. */
 void odb_boxes_sort(struct odb_boxes *boxes);

@@ -48,14 +48,6 @@ static void detections_corners(const struct odb_metric *m, const double four[4],
     at[3] = (y + h) * height;
 }
 
-static double detections_overlap(const double a[4], const double b[4])
-{
-    double w = fmin(a[2], b[2]) - fmax(a[0], b[0]), h = fmin(a[3], b[3]) - fmax(a[1], b[1]);
-    double common = w > 0 && h > 0 ? w * h : 0;
-    double of = (a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - common;
-    return of > 0 ? common / of : 0;
-}
-
 static void detections_suppress(const struct odb_metric *m, struct odb_boxes *boxes)
 {
     double most = INFINITY;
@@ -67,7 +59,7 @@ static void detections_suppress(const struct odb_metric *m, struct odb_boxes *bo
         bool keep = true;
         for (size_t k = 0; k < kept && keep; k++)
             keep = boxes->found.items[k].class != boxes->found.items[i].class ||
-                   detections_overlap(boxes->found.items[k].at, boxes->found.items[i].at) <= most;
+                   odb_boxes_overlap(&boxes->found.items[k], &boxes->found.items[i]) <= most;
         if (keep)
             boxes->found.items[kept++] = boxes->found.items[i];
     }
