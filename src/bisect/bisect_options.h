@@ -35,15 +35,17 @@ struct odb_bisect_options {
     bool no_explain; /* nor what it computed instead */
     double explain_seconds; /* for that, at most; 0: a fifth of the search, 2 at least */
     const struct odb_own_rows *own_rows; /* borrowed: the user's, of variants; NULL: none */
-    bool no_opinion;                     /* no third executor is asked about the first culprit */
-    bool part;               /* the model was cut out of another: with encodings, a target that
-                                computes it in float is wrong there */
-    size_t max_outputs;      /* of one model, that the target was found to give in an earlier search
-                                of the session; 0: that is not known */
-    enum odb_cuts cuts;      /* the parts of the model that it was found to take then; ANY: the same
-                              */
-    size_t step;             /* LINEAR: nodes from cut to cut; 0: as many as make the fewest cuts */
-    uint64_t seed;           /* of noisy runs and jitter */
+    const char *known;  /* borrowed: variants of operators that others have been found with, as in
+                           struct odb_explain_question; NULL: none */
+    bool no_opinion;    /* no third executor is asked about the first culprit */
+    bool part;          /* the model was cut out of another: with encodings, a target that
+                           computes it in float is wrong there */
+    size_t max_outputs; /* of one model, that the target was found to give in an earlier search
+                           of the session; 0: that is not known */
+    enum odb_cuts cuts; /* the parts of the model that it was found to take then; ANY: the same
+                         */
+    size_t step;        /* LINEAR: nodes from cut to cut; 0: as many as make the fewest cuts */
+    uint64_t seed;      /* of noisy runs and jitter */
     struct odb_trace *trace; /* borrowed: the reference's values, made before for the same model,
                                 feeds, reference and expect; NULL: made here, once per search */
     struct odb_ahead *ahead; /* borrowed: the target, which was begun before; NULL: it is begun when

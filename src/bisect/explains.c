@@ -19,10 +19,10 @@
 
 static bool explains_wants(const struct search_case *c, const struct odb_culprit *culprit)
 {
-    bool known = culprit->cut.n
-                     ? !c->prober->recorded
-                     : odb_diagnosis_accuses(culprit->kind) && !odb_culprit_is_region(culprit);
-    return known && !culprit->of_reference && !odb_probe_in_pieces(c->prober) &&
+    bool single = culprit->cut.n
+                      ? !c->prober->recorded
+                      : odb_diagnosis_accuses(culprit->kind) && !odb_culprit_is_region(culprit);
+    return single && !culprit->known && !culprit->of_reference && !odb_probe_in_pieces(c->prober) &&
            culprit->value != ODB_NO_VALUE && !c->trace->why[culprit->node];
 }
 
@@ -67,15 +67,16 @@ static bool explains_knows(const struct search_case *c, const struct findings *f
 }
 
 static enum odb_status explains_node(const struct search_case *c, struct findings *f,
-                                     struct odb_culprit *culprit, double seconds,
+                                     struct odb_culprit *culprit, const char *known, double seconds,
                                      struct odb_error *err)
 {
     struct odb_explain_asking asking = {.prober = c->prober,
                                         .cpu = c->trace->cpu,
                                         .node = culprit->node,
-                                        .given = explains_knows(c, f) ? f->given : NULL,
-                                        .once = explains_once(c, f),
+                                        .given = known || explains_knows(c, f) ? f->given : NULL,
+                                        .once = known || explains_once(c, f),
                                         .own = c->options->own_rows,
+                                        .known = known,
                                         .factor = explains_factor(c),
                                         .seconds = seconds};
     int *list = odb_new_n(int, c->graph->n_values);
@@ -92,7 +93,7 @@ static enum odb_status explains_one(const struct search_case *c, struct findings
 {
     struct odb_error why = ODB_ERROR_INIT;
     enum odb_status status = culprit->cut.n ? explains_group(c, f, culprit, seconds, &why)
-                                            : explains_node(c, f, culprit, seconds, &why);
+                                            : explains_node(c, f, culprit, NULL, seconds, &why);
     if (status != ODB_OK && !culprit->explained.why_not)
         culprit->explained.why_not = odb_xstrdup(why.what);
     if (status == ODB_CANCELLED)
@@ -100,20 +101,60 @@ static enum odb_status explains_one(const struct search_case *c, struct findings
     return status == ODB_CANCELLED ? status : ODB_OK;
 }
 
+/* Whether what is known explains it within noise. */
+static bool explains_fits(const struct search_case *c, struct findings *f,
+                          struct odb_culprit *culprit, double seconds, struct odb_error *err)
+{
+    const struct odb_explanations *explained = &culprit->explained;
+    return explains_wants(c, culprit) && !culprit->cut.n &&
+           explains_node(c, f, culprit, c->options->known, seconds, err) == ODB_OK &&
+           explained->items.n && explained->items.items[0].fit >= ODB_FIT_CLASS;
+}
+
+enum odb_status explains_known(const struct search_case *c, struct findings *f, size_t first,
+                               struct odb_error *err)
+{
+    struct odb_error why = ODB_ERROR_INIT;
+    size_t n = f->report->culprits.n;
+    double now = odb_clock(), end = now + fmax(now - c->start.seconds, EXPLAINS_SECONDS);
+    if (!c->options->known || first == n)
+        return ODB_OK;
+    struct findings_mark began = findings_mark(f);
+    for (size_t i = first; i < n && why.code != ODB_CANCELLED; i++) {
+        struct odb_culprit *culprit = findings_culprit(f, i);
+        culprit->known =
+            explains_fits(c, f, culprit, fmax(end - odb_clock(), EXPLAINS_LEAST), &why);
+        if (!culprit->known)
+            odb_explanations_dispose(&culprit->explained);
+    }
+    findings_spent_apart(f, "explain", began);
+    if (why.code == ODB_CANCELLED)
+        *err = why;
+    return why.code == ODB_CANCELLED ? ODB_CANCELLED : ODB_OK;
+}
+
+bool explains_all(const struct search_case *c, const struct findings *f)
+{
+    bool all = f->probed && odb_report_known(f->report);
+    for (size_t v = 0; v < c->graph->n_values && all; v++)
+        all = !odb_verdict_is_bad(f->values[v].verdict) || f->values[v].verdict == ODB_VERDICT_FAIL;
+    return all;
+}
+
 enum odb_status explains_culprits(const struct search_case *c, struct findings *f,
                                   struct odb_error *err)
 {
     double so_far = odb_clock() - c->start.seconds, budget = c->options->explain_seconds;
-    size_t wanted = 0, n = ODB_MIN(f->report->culprits.n, (size_t)EXPLAINS_MOST);
+    size_t wanted = 0, n = f->report->culprits.n;
     enum odb_status status = ODB_OK;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && wanted < EXPLAINS_MOST; i++)
         wanted += explains_wants(c, &f->report->culprits.items[i]);
     if (!wanted || c->options->no_explain)
         return ODB_OK;
     budget = budget > 0 ? budget : fmax(EXPLAINS_SECONDS, EXPLAINS_SHARE * so_far);
     double end = odb_clock() + budget; /* what one leaves is the others' */
     findings_step_begin(f, "explain");
-    for (size_t i = 0; i < n && status == ODB_OK; i++) {
+    for (size_t i = 0; i < n && wanted && status == ODB_OK; i++) {
         struct odb_culprit *culprit = findings_culprit(f, i);
         if (explains_wants(c, culprit))
             status = explains_one(c, f, culprit,

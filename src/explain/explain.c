@@ -126,12 +126,25 @@ static bool explain_leaves_out(const struct explain *e, const struct variant *v)
            !explain_exact(e);
 }
 
+/* Whether all may be tried, or it is one of those that are known. */
+static bool explain_may_try(const struct explain *e, const struct variant *v)
+{
+    char *name = e->q->known ? variant_name(v) : NULL;
+    bool may = !name || variant_is_known(&e->accused, name, true);
+    free(name);
+    return may;
+}
+
 static bool explain_choice(void *payload, struct variant *v, bool *take)
 {
     struct explain *e = payload;
     struct explain_hit hit = {.v = v};
     if (explain_over(e))
         return false;
+    if (!explain_may_try(e, v)) {
+        e->out->untried++;
+        return true;
+    }
     if (explain_leaves_out(e, v)) {
         e->out->untried++;
         return true;
@@ -465,14 +478,19 @@ enum odb_status odb_explain(struct odb_explanations *out, const struct odb_expla
     if (out->tried && !out->right) {
         likely_each(&e.accused, explain_choice, explain_late, &e);
         e.singles = !out->unfinished && e.status == ODB_OK;
-        if (e.singles && !explain_exact(&e))
+        if (q->known) {
+            out->unfinished = true;
+            out->why_not =
+                out->why_not ? out->why_not : odb_xstrdup("only what is known was tried");
+        } else if (e.singles && !explain_exact(&e)) {
             pairs_each(&e.pairs, &e.accused, explain_choice, &e);
+        }
         if (e.status == ODB_OK)
             explain_ask(&e);
         if (e.status == ODB_OK)
             explain_tell_apart(&e);
         explain_tell(&e);
-        if (e.status == ODB_OK && !explain_exact(&e))
+        if (e.status == ODB_OK && !explain_exact(&e) && !q->known)
             out->curve = accused_curve(&e.accused);
     }
     if (out->trials.n)

@@ -91,10 +91,12 @@ struct odb_explain_question {
                    one of them that computes, and in is not looked at */
     int exit;   /* of a group: the value that comes out, which is out[0] */
     const struct odb_own_rows *own; /* rows of the user's, tried first; NULL: none */
-    double factor;                  /* of the tolerance: so many times the noise is agreement */
-    double seconds;                 /* at most; 0: no limit */
-    size_t most;                    /* explanations that are wanted; 0: five */
-    bool trials;                    /* all that was tried is wanted as well */
+    const char *known; /* only these are tried, by themselves, "OPERATOR:VARIANT" with ;
+                          between them; NULL: all are */
+    double factor;     /* of the tolerance: so many times the noise is agreement */
+    double seconds;    /* at most; 0: no limit */
+    size_t most;       /* explanations that are wanted; 0: five */
+    bool trials;       /* all that was tried is wanted as well */
     const struct odb_search_hooks *hooks; /* NULL: none */
     /* The same node in the same compiled model on other inputs, number k of them; false: there are
      * no more. NULL: nothing can be asked again. */

@@ -133,6 +133,22 @@ struct variant *variant_again(const struct accused *s, const struct variant *of)
     return one ? variant_choice(one, of->row, of->choice, &choice) : NULL;
 }
 
+bool variant_is_known(const struct accused *s, const char *name, bool whole)
+{
+    struct odb_buf wanted = ODB_BUF_INIT;
+    bool known = false;
+    odb_buf_printf(&wanted, "%s%s%s:%s", s->node->domain, *s->node->domain ? "::" : "",
+                   s->node->op_type, name);
+    for (const char *at = s->q->known; *at && !known; at += strspn(at, ";")) {
+        size_t n = strcspn(at, ";");
+        known = (whole ? n == wanted.len : n >= wanted.len) &&
+                !memcmp(at, odb_buf_text(&wanted), wanted.len);
+        at += n;
+    }
+    odb_buf_dispose(&wanted);
+    return known;
+}
+
 /* The choices of one row; false: fn says stop. */
 static bool variant_choices(const struct accused *s, const struct variant_row *row,
                             variant_each_fn *fn, void *payload)
@@ -172,7 +188,8 @@ static bool variant_rows(const struct accused *s, const struct variant_row *fami
 {
     for (const struct variant_row *row = family; row->name; row++) {
         bool fits = variant_is_for(row->ops, s->node->op_type) &&
-                    (!s->group || variant_suits(s, family, row));
+                    (!s->group || variant_suits(s, family, row)) &&
+                    (!s->q->known || variant_is_known(s, row->name, false));
         if (fits && !variant_choices(s, row, fn, payload))
             return false;
     }

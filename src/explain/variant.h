@@ -88,6 +88,9 @@ struct variant *variant_choice(const struct accused *s, const struct variant_row
                                enum choice *choice);
 /* Names choice k of a table, whose entry has these words. */
 enum choice variant_made(struct variant *v, size_t k, const char *name, const char *text);
+/* Whether this variant of the call's operator, or (whole false) one whose name begins so, is among
+ * those of the question that are known, which has some. */
+bool variant_is_known(const struct accused *s, const char *name, bool whole);
 /* The choice of this name (variant_name()); NULL: there is none. The caller's. */
 struct variant *variant_find(const struct accused *s, const char *name);
 /* The same choice for this call; NULL: it makes none. The caller's. */

@@ -140,6 +140,16 @@ static struct odb_cause *cause_of(struct odb_causes *causes, const char *key, ch
     return &causes->list.items[causes->list.n - 1];
 }
 
+static void cause_put_member(struct odb_cause *cause, const struct odb_fleet *fleet,
+                             struct odb_cause_member member)
+{
+    if (!odb_cause_is_in(cause, member.model)) {
+        cause->models++;
+        cause->confirmed += odb_fleet_confirmed(&fleet->models.items[member.model]);
+    }
+    odb_push(&cause->members, member);
+}
+
 static void cause_add(struct odb_causes *causes, const struct odb_fleet *fleet, size_t model,
                       const char *key, const json_t *culprit)
 {
@@ -150,8 +160,7 @@ static void cause_add(struct odb_causes *causes, const struct odb_fleet *fleet, 
         free(list[i]);
     free(list);
     cause->verdict = ODB_MIN(cause->verdict, fleet->models.items[model].verdict);
-    cause->models += !odb_cause_is_in(cause, model);
-    odb_push(&cause->members, (struct odb_cause_member){model, culprit, false});
+    cause_put_member(cause, fleet, (struct odb_cause_member){model, culprit, false});
 }
 
 bool odb_cause_is_in(const struct odb_cause *cause, size_t model)
@@ -237,17 +246,15 @@ static bool cause_joins(const struct odb_cause *a, const struct odb_cause *b)
 }
 
 /* Those of b become a's. The variants of what has more members come first: they name it. */
-static void cause_join(struct odb_cause *a, struct odb_cause *b)
+static void cause_join(struct odb_cause *a, struct odb_cause *b, const struct odb_fleet *fleet)
 {
     if (!a->variants.n || (b->variants.n && b->members.n > a->members.n)) {
         struct odb_cause t = *a;
         *a = *b;
         *b = t;
     }
-    for (size_t i = 0; i < b->members.n; i++) {
-        a->models += !odb_cause_is_in(a, b->members.items[i].model);
-        odb_push(&a->members, b->members.items[i]);
-    }
+    for (size_t i = 0; i < b->members.n; i++)
+        cause_put_member(a, fleet, b->members.items[i]);
     for (size_t i = 0; i < b->variants.n; i++) {
         if (cause_has_text(a->variants.items, a->variants.n, b->variants.items[i]))
             free(b->variants.items[i]);
@@ -260,13 +267,13 @@ static void cause_join(struct odb_cause *a, struct odb_cause *b)
     free(b->base);
 }
 
-static void causes_join(struct odb_causes *causes)
+static void causes_join(struct odb_causes *causes, const struct odb_fleet *fleet)
 {
     for (size_t i = 0; i < causes->list.n; i++)
         for (size_t k = i + 1; k < causes->list.n; k++) {
             if (!cause_joins(&causes->list.items[i], &causes->list.items[k]))
                 continue;
-            cause_join(&causes->list.items[i], &causes->list.items[k]);
+            cause_join(&causes->list.items[i], &causes->list.items[k], fleet);
             causes->list.items[k] = causes->list.items[--causes->list.n];
             k = i; /* what it has now may join more */
         }
@@ -324,10 +331,10 @@ static size_t cause_explains(const struct odb_cause *cause, const char *variant,
 {
     size_t n = 0;
     for (size_t m = 0; m < cause->members.n; m++) {
-        const json_t *explanations =
-            json_object_get(cause->members.items[m].culprit, "explanations");
-        const json_t *one = json_array_get(explanations, 0);
-        if (strcmp(cause_text(one, "variant"), variant) != 0)
+        const json_t *culprit = cause->members.items[m].culprit;
+        const json_t *one = json_array_get(json_object_get(culprit, "explanations"), 0);
+        bool known = json_is_true(json_object_get(culprit, "known")); /* no others were tried */
+        if (known || strcmp(cause_text(one, "variant"), variant) != 0)
             continue;
         *text = cause_text(one, "text");
         n++;
@@ -466,7 +473,7 @@ void odb_causes_find(struct odb_causes *out, const struct odb_fleet *fleet)
     *out = (struct odb_causes){0};
     for (size_t i = 0; i < fleet->models.n; i++)
         cause_add_model(out, fleet, i);
-    causes_join(out);
+    causes_join(out, fleet);
     for (size_t i = 0; i < out->list.n; i++) {
         struct odb_cause *cause = &out->list.items[i];
         cause_smallest(cause, fleet);
@@ -477,6 +484,17 @@ void odb_causes_find(struct odb_causes *out, const struct odb_fleet *fleet)
     causes_unblock(out, fleet);
     if (out->list.n)
         qsort(out->list.items, out->list.n, sizeof *out->list.items, causes_order);
+}
+
+void odb_causes_put_known(const struct odb_causes *causes, struct odb_buf *out)
+{
+    for (size_t i = 0; i < causes->list.n; i++) {
+        const struct odb_cause *cause = &causes->list.items[i];
+        const char *kind = strrchr(cause->base, ' '); /* behind the operator */
+        for (size_t k = 0; k < cause->variants.n; k++)
+            odb_buf_printf(out, "%s%.*s:%s", out->len ? ";" : "", (int)(kind - cause->base),
+                           cause->base, cause->variants.items[k]);
+    }
 }
 
 void odb_causes_dispose(struct odb_causes *causes)

@@ -29,6 +29,8 @@ struct odb_cause {
     ODB_VEC(char *) variants; /* owned; none: nothing explains them */
     ODB_VEC(char *) common;   /* owned: "mode = \"nearest\"", "float16": what all nodes have */
     size_t models;            /* how many it is in */
+    size_t confirmed;         /* how many of them were not searched to the end, as what was known of
+                                 others explains all that is wrong there */
     size_t unblocks;          /* how many of them have no other cause */
     size_t smallest;          /* the member whose model is the smallest, of those with a node */
 };
@@ -40,6 +42,8 @@ struct odb_causes {
 /* The fleet must outlive them. */
 void odb_causes_find(struct odb_causes *out, const struct odb_fleet *fleet);
 void odb_causes_dispose(struct odb_causes *causes);
+/* What nodes of such operators compute instead, as `bisect --known` takes it. Appends. */
+void odb_causes_put_known(const struct odb_causes *causes, struct odb_buf *out);
 /* Whether both are one cause, in the same fleet or in two: some variant explains all members. */
 bool odb_cause_same(const struct odb_cause *a, const struct odb_cause *b);
 /* Whether the cause is in a model. */

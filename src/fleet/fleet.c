@@ -237,6 +237,11 @@ enum odb_fleet_verdict odb_fleet_judge(const json_t *report, int status)
     return ODB_FLEET_NONE;
 }
 
+bool odb_fleet_confirmed(const struct odb_fleet_model *model)
+{
+    return json_is_true(json_object_get(model->report, "known"));
+}
+
 void odb_fleet_trim(json_t *report)
 {
     json_t *culprit;

@@ -82,6 +82,8 @@ enum odb_status odb_fleet_add(struct odb_fleet *fleet, const char *path,
 struct odb_fleet_model *odb_fleet_find(const struct odb_fleet *fleet, const char *name);
 /* What a report of bisect --json and its exit status come to; report NULL: it left none. */
 enum odb_fleet_verdict odb_fleet_judge(const json_t *report, int status);
+/* Whether what was known of others explains all that is wrong, and nothing more was asked. */
+bool odb_fleet_confirmed(const struct odb_fleet_model *model);
 /* Takes out of a report what is large and in the session. */
 void odb_fleet_trim(json_t *report);
 /* FILE.fleet has its sessions and repros in FILE.d; the caller's. */

@@ -15,12 +15,12 @@ static json_t *fleet_model_json(const struct odb_fleet_told *told, size_t at)
     for (size_t i = 0; i < told->causes->list.n; i++)
         if (odb_cause_is_in(&told->causes->list.items[i], at))
             json_array_append_new(causes, json_integer((json_int_t)i));
-    return json_pack("{s:o,s:o,s:o,s:b,s:o,s:o,s:I,s:o}", "name", odb_json_text(model->name),
-                     "path", odb_json_text(model->path), "verdict",
-                     odb_json_text(odb_fleet_word(model->verdict)), "searched",
-                     model->stage == ODB_FLEET_SEARCHED, "failure", odb_json_text(model->said),
-                     "seconds", odb_json_real(model->seconds), "compiles",
-                     (json_int_t)model->compiles, "causes", causes);
+    return json_pack(
+        "{s:o,s:o,s:o,s:b,s:b,s:o,s:o,s:I,s:o}", "name", odb_json_text(model->name), "path",
+        odb_json_text(model->path), "verdict", odb_json_text(odb_fleet_word(model->verdict)),
+        "searched", model->stage == ODB_FLEET_SEARCHED, "confirmed", odb_fleet_confirmed(model),
+        "failure", odb_json_text(model->said), "seconds", odb_json_real(model->seconds), "compiles",
+        (json_int_t)model->compiles, "causes", causes);
 }
 
 static json_t *fleet_cause_json(const struct odb_fleet_told *told, const struct odb_cause *cause)
@@ -35,10 +35,11 @@ static json_t *fleet_cause_json(const struct odb_fleet_told *told, const struct 
                                odb_json_text(told->fleet->models.items[member->model].name), "node",
                                node ? json_incref(node) : json_null(), "alone", member->alone));
     }
-    return json_pack("{s:o,s:o,s:o,s:I,s:I,s:o,s:o,s:o,s:o,s:o}", "key", odb_json_text(cause->key),
-                     "title", odb_json_text(cause->title), "verdict",
+    return json_pack("{s:o,s:o,s:o,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o}", "key",
+                     odb_json_text(cause->key), "title", odb_json_text(cause->title), "verdict",
                      odb_json_text(odb_fleet_word(cause->verdict)), "models",
-                     (json_int_t)cause->models, "unblocks", (json_int_t)cause->unblocks, "variants",
+                     (json_int_t)cause->models, "unblocks", (json_int_t)cause->unblocks,
+                     "confirmed", (json_int_t)cause->confirmed, "variants",
                      odb_json_texts(cause->variants.items, cause->variants.n), "common",
                      odb_json_texts(cause->common.items, cause->common.n), "members", members,
                      "repro", odb_json_text(repro ? repro->folder : NULL), "no_repro",

@@ -89,6 +89,20 @@ static void run_add_budget(const struct odb_fleet_run *run, struct odb_argv *arg
         run_add(argv, odb_xasprintf("--compiles=%zu", budget->compiles - budget->compiled));
 }
 
+/* What this run and another one have found by now. */
+static void run_add_known(const struct odb_fleet_run *run, struct odb_argv *argv)
+{
+    struct odb_causes causes;
+    struct odb_buf known = ODB_BUF_INIT;
+    odb_buf_puts(&known, run->known);
+    odb_causes_find(&causes, run->fleet);
+    odb_causes_put_known(&causes, &known);
+    odb_causes_dispose(&causes);
+    if (known.len)
+        run_add(argv, odb_xasprintf("--known=%s", odb_buf_text(&known)));
+    odb_buf_dispose(&known);
+}
+
 static void run_words(const struct run_list *list, const struct run_slot *slot,
                       struct odb_argv *argv)
 {
@@ -113,6 +127,7 @@ static void run_words(const struct run_list *list, const struct run_slot *slot,
     if (list->part == RUN_SEARCH) {
         run_add(argv, odb_xasprintf("--session=%s", session));
         odb_argv_add(argv, "--retry");
+        run_add_known(run, argv);
     }
     run_add_budget(run, argv);
     run_add(argv, odb_xasprintf("--json=%s", slot->json));

@@ -18,6 +18,8 @@ struct odb_fleet_run {
     const char *folder;                 /* for sessions and repros, made when needed */
     const struct odb_argv *words;       /* options of every search, the target among them */
     const struct odb_argv *repro_words; /* and of what makes a model small */
+    const char *known;                  /* borrowed: what another run has found, as `bisect --known`
+                                           takes it; "": nothing */
     size_t workers;                     /* models at once */
     bool repros;
     struct odb_budget *budget;        /* seconds and models compiled, for all together */

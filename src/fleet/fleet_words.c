@@ -59,9 +59,12 @@ static void words_put_cause(const struct odb_fleet_told *told, size_t i, struct 
     const struct odb_fleet_repro *repro = odb_cause_repro(told->fleet, cause);
     odb_buf_printf(out, "\n%zu  ", i + 1);
     odb_buf_put_shown(out, cause->title);
-    odb_buf_printf(
-        out, "\n   %s: %zu model%s, %zu of them by this alone: ", odb_fleet_word(cause->verdict),
-        cause->models, odb_plural(cause->models), cause->unblocks);
+    odb_buf_printf(out, "\n   %s: %zu model%s, %zu of them by this alone",
+                   odb_fleet_word(cause->verdict), cause->models, odb_plural(cause->models),
+                   cause->unblocks);
+    if (cause->confirmed)
+        odb_buf_printf(out, ", %zu confirmed by what others showed", cause->confirmed);
+    odb_buf_puts(out, ": ");
     words_put_models(told, cause, out);
     if (cause->common.n) {
         odb_buf_puts(out, "\n   in common: ");

@@ -295,6 +295,7 @@ enum odb_status odb_explain_node(struct odb_explanations *out, const struct odb_
                                          .out = pair.out,
                                          .given = values,
                                          .own = a->own,
+                                         .known = a->known,
                                          .trials = a->trials,
                                          .factor = a->factor,
                                          .seconds = a->seconds,

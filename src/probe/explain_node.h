@@ -21,6 +21,7 @@ struct odb_explain_asking {
     const int *read;
     size_t n_read;
     const struct odb_own_rows *own; /* the user's; NULL: none */
+    const char *known;              /* as in struct odb_explain_question */
     bool trials;                    /* all that is tried is wanted */
     const char *variant;            /* that is wanted beside the others; NULL: none */
     bool once;                      /* nothing is asked on other inputs */

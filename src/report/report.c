@@ -49,6 +49,14 @@ bool odb_diagnosis_accuses(enum odb_diagnosis kind)
     return (size_t)kind < ODB_KIND_COUNT && report_diagnoses[kind].accuses;
 }
 
+bool odb_report_known(const struct odb_report *report)
+{
+    bool known = report->culprits.n > 0;
+    for (size_t i = 0; i < report->culprits.n; i++)
+        known = known && report->culprits.items[i].known;
+    return known;
+}
+
 bool odb_culprit_is_region(const struct odb_culprit *culprit)
 {
     return culprit->segment[0] != culprit->segment[1] && culprit->kind != ODB_KIND_WHOLE &&

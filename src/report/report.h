@@ -153,6 +153,7 @@ struct odb_culprit {
     enum odb_diagnosis also;
     struct odb_value_report numbers; /* of value */
     bool reaches_output, verified;
+    bool known;        /* a variant that is known explains it: it was asked about no further */
     bool of_reference; /* the reference is off from the operator there, and the target is not */
     bool of_recording; /* likewise, and it is a recording: believed, so that the model differs */
     char *recorded_weight; /* owned: its name; the model has another one than was recorded, which
@@ -427,6 +428,8 @@ void odb_culprit_put_place(const struct odb_culprit *culprit, const struct odb_g
 /* Its segment is what is accused; else a node is, and the segment is what it takes for it to be
  * wrong. */
 bool odb_culprit_is_region(const struct odb_culprit *culprit);
+/* Whether there are culprits, and all are known. */
+bool odb_report_known(const struct odb_report *report);
 /* "in the target's kernel conv_1: #3 Conv, #5 Relu", and how the value was read, a line each behind
  * indent; nothing where nothing is known. A kernel of the node alone is none to speak of. */
 void odb_culprit_put_kernel(const struct odb_culprit *culprit, const struct odb_graph *graph,

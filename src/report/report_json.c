@@ -275,6 +275,7 @@ json_t *odb_report_culprit_json(const struct odb_report *report, const struct od
     report_numbers(object, &culprit->numbers);
     report_set(object, "reaches_output", json_boolean(culprit->reaches_output));
     report_set(object, "verified", json_boolean(culprit->verified));
+    report_set(object, "known", json_boolean(culprit->known));
     report_set(object, "segment", json_pack("[ii]", culprit->segment[0], culprit->segment[1]));
     report_set(object, "group", report_nodes(culprit->group.items, culprit->group.n));
     report_set(object, "together", report_together(culprit));
@@ -496,6 +497,7 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "chosen",
                odb_json_text(report->feeds && report->feeds->chosen ? report->feeds->chosen : ""));
     report_set(root, "verdict", json_string(odb_outcome_name(odb_report_outcome(report))));
+    report_set(root, "known", json_boolean(odb_report_known(report)));
     report_set(root, "complete", json_boolean(report->complete));
     report_set(root, "failure", odb_json_text(report->failure));
     report_set(root, "outputs_diverge", json_boolean(report->outputs_diverge));

@@ -310,6 +310,7 @@ static void read_nodes(const struct reading *r, const json_t *list, struct odb_n
 static void read_culprit(const struct reading *r, const json_t *json, struct odb_culprit *culprit)
 {
     static const struct read_row rows[] = {
+        {"known", offsetof(struct odb_culprit, known), read_bool},
         {"of_reference", offsetof(struct odb_culprit, of_reference), read_bool},
         {"of_recording", offsetof(struct odb_culprit, of_recording), read_bool},
         {"recorded_weight", offsetof(struct odb_culprit, recorded_weight), read_text},

@@ -60,6 +60,10 @@ static enum odb_confidence confidence_of_fault(const struct odb_culprit *c, bool
         *why = "what follows it is wrong with its output read, and right without";
         return ODB_CONFIDENCE_MEDIUM;
     }
+    if (c->known) {
+        *why = "a variant that is known explains all that it made, in the run that found it";
+        return ODB_CONFIDENCE_MEDIUM;
+    }
     if (!alone && !whole && !pinned && !neighbour) { /* a prefix is the run that found it */
         *why = "only the run that found it speaks against it";
         return ODB_CONFIDENCE_LOW;

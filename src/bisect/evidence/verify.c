@@ -313,6 +313,12 @@ static bool verify_has_inputs(const struct search_case *c, const struct findings
     return all;
 }
 
+static bool verify_wants(const struct odb_culprit *culprit)
+{
+    return odb_diagnosis_accuses(culprit->kind) && !culprit->verified && !culprit->known &&
+           !culprit->of_reference;
+}
+
 enum odb_status verify_all(const struct search_case *c, struct findings *f, struct odb_error *err)
 {
     size_t n = ODB_MIN(f->report->culprits.n, (size_t)VERIFY_MOST);
@@ -321,13 +327,13 @@ enum odb_status verify_all(const struct search_case *c, struct findings *f, stru
     findings_step_begin(f, "verify");
     for (size_t i = 0; i < n && ahead.of; i++) {
         const struct odb_culprit *culprit = &f->report->culprits.items[i];
-        if (odb_diagnosis_accuses(culprit->kind) && !culprit->verified && !culprit->of_reference &&
-            verify_has_inputs(c, f, culprit->node) && !ahead.of[culprit->node])
+        if (verify_wants(culprit) && verify_has_inputs(c, f, culprit->node) &&
+            !ahead.of[culprit->node])
             ahead_put(&ahead, question_alone(c, c->prober, culprit->node, f->given));
     }
     for (size_t i = 0; i < n && status == ODB_OK; i++) {
         struct odb_culprit *culprit = findings_culprit(f, i);
-        if (odb_diagnosis_accuses(culprit->kind) && !culprit->verified && !culprit->of_reference)
+        if (verify_wants(culprit))
             status = verify_ask(c, f, culprit, ahead_take(&ahead, culprit->node), err);
         odb_hooks_progress(&c->options->hooks, "verify", culprit->node, i + 1, n);
     }

@@ -260,6 +260,8 @@ static enum odb_status bisect_runs(const struct search_case *c, struct findings 
                                    struct odb_error *err)
 {
     ODB_TRY(plan_search(c, f, err));
+    if (f->probed)
+        ODB_TRY(explains_known(c, f, 0, err));
     ODB_TRY(evidence_confirm(c, f, err));
     ODB_TRY(explains_culprits(c, f, err));
     return c->options->prove ? prove_cuts(c, f, ODB_OK, err) : ODB_OK;
@@ -335,7 +337,7 @@ static enum odb_status bisect_search(struct bisect *s, struct odb_error *err)
     if (odb_probe_refused(status))
         return bisect_around(s, status, err);
     ODB_TRY(status);
-    if (f->diverge && !c->options->no_opinion)
+    if (f->diverge && !c->options->no_opinion && !c->options->known)
         third_begin(c, f);
     ODB_TRY(plain_account(c, f, err));
     ODB_TRY(bisect_in_float(c, f, &in_float, err));

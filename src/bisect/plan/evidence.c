@@ -11,6 +11,7 @@
 #include "bisect/apart/kernel_group.h"
 #include "bisect/evidence/neighbour.h"
 #include "bisect/plan/pinned.h"
+#include "bisect/explains.h"
 #include "bisect/evidence/rank.h"
 #include "bisect/evidence/reference_off.h"
 #include "report/report.h"
@@ -62,8 +63,8 @@ static enum odb_status evidence_second_cuts(const struct search_case *c, struct 
     bool begun = false;
     for (size_t i = 0; i < f->report->culprits.n && asked < EVIDENCE_NEIGHBOURS; i++) {
         struct odb_culprit *culprit = findings_culprit(f, i);
-        if (!odb_diagnosis_accuses(culprit->kind) || culprit->of_reference || culprit->value < 0 ||
-            culprit->segment[0] != culprit->segment[1] ||
+        if (!odb_diagnosis_accuses(culprit->kind) || culprit->known || culprit->of_reference ||
+            culprit->value < 0 || culprit->segment[0] != culprit->segment[1] ||
             culprit->checks[ODB_CHECK_PREFIX] == ODB_CONFIRMS)
             continue;
         if (!begun)
@@ -129,7 +130,8 @@ static enum odb_status evidence_third(const struct search_case *c, struct findin
     struct odb_culprit *first = findings_culprit(f, 0);
     (void)err;
     rank_culprits(f);
-    if (first->value < 0 || !odb_diagnosis_accuses(first->kind) || c->options->no_opinion)
+    if (first->value < 0 || !odb_diagnosis_accuses(first->kind) || c->options->no_opinion ||
+        first->known)
         return ODB_OK;
     findings_step_begin(f, "third opinion");
     third_opinion(c, f, first, reference_told(f, first->value));
@@ -156,7 +158,7 @@ static enum odb_status evidence_held(const struct search_case *c, struct finding
 static enum odb_status evidence_pinned(const struct search_case *c, struct findings *f,
                                        struct odb_error *err)
 {
-    return f->diverge ? pinned_search(c, f, err) : ODB_OK;
+    return f->diverge && !explains_all(c, f) ? pinned_search(c, f, err) : ODB_OK;
 }
 
 /* Where there are several culprits, or no single node is to blame, and every value was read. */
@@ -232,14 +234,22 @@ enum odb_status evidence_of_death(const struct search_case *c, struct findings *
 /* Says what the checks are going to cost, or that there are none. */
 static void evidence_price(const struct search_case *c, struct findings *f)
 {
-    size_t n = f->report->culprits.n, verified = 0;
-    for (size_t i = 0; i < n; i++)
-        verified += f->report->culprits.items[i].verified;
+    size_t n = f->report->culprits.n, done = 0, known = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct odb_culprit *culprit = &f->report->culprits.items[i];
+        done += culprit->verified || culprit->known;
+        known += culprit->known;
+    }
+    if (known)
+        findings_note(f,
+                      "%zu of %zu accused node%s compute%s what is known (--known): the target "
+                      "was asked about %s no further",
+                      known, n, odb_plural(n), known == 1 ? "s" : "", known == 1 ? "it" : "them");
     if (c->options->no_checks) {
         findings_note(f, "the target was asked nothing more of the accused (--no-checks)");
         return;
     }
-    size_t loads = n - verified + ODB_MIN(n, EVIDENCE_NEIGHBOURS) + 1;
+    size_t loads = n - done + ODB_MIN(n - known, (size_t)EVIDENCE_NEIGHBOURS) + 1;
     double seconds = (double)loads * (f->kept->load + f->kept->run);
     struct odb_buf time = ODB_BUF_INIT;
     odb_buf_put_duration(&time, seconds);

@@ -16,6 +16,7 @@
 
 #include "base/mem.h"
 #include "bisect/decided.h"
+#include "bisect/explains.h"
 #include "run/hooks.h"
 #include "bisect/strategy/hunt.h"
 #include "bisect/alone/only_observed.h"
@@ -176,6 +177,7 @@ static enum odb_status pin_blame(struct pin *p, struct odb_error *err)
     if (had != ODB_OK)
         return ODB_OK;
     quiet.event = NULL;
+    size_t first = f->report->culprits.n;
     ODB_TRY(
         odb_blame(&c->judge, 0, (int)c->graph->n_nodes, f->given, findings_judge(f), &quiet, err));
     for (size_t n = 0; n < c->graph->n_nodes; n++) {
@@ -184,11 +186,14 @@ static enum odb_status pin_blame(struct pin *p, struct odb_error *err)
             int v = node->out[o];
             if (v < 0 || !f->values[v].culprit)
                 continue;
-            struct odb_culprit *culprit = findings_accuse(f, (int)n, v, findings_kind(f, v));
-            ODB_TRY(verify_culprit(c, f, culprit, err));
+            findings_accuse(f, (int)n, v, findings_kind(f, v));
             break;
         }
     }
+    ODB_TRY(explains_known(c, f, first, err));
+    for (size_t i = first; i < f->report->culprits.n; i++)
+        if (!findings_culprit(f, i)->known)
+            ODB_TRY(verify_culprit(c, f, findings_culprit(f, i), err));
     return ODB_OK;
 }
 
@@ -431,6 +436,11 @@ out:
     return status;
 }
 
+static bool pin_asks_of(const struct pin *p, const struct odb_culprit *culprit)
+{
+    return !culprit->known && p->nodes[case_pin_of(p->c, culprit)];
+}
+
 /* With all of several culprits pinned the outputs pass, which one innocent among them would not
  * change. So each is left out once, as long as there are PIN_SINGLES at most; where nothing that
  * follows it is wrong then, looking at it may have been all that was. */
@@ -443,7 +453,7 @@ static enum odb_status pin_one_by_one(struct pin *p, struct odb_error *err)
     size_t asked = 0;
     for (size_t i = 0; i < f->report->culprits.n && asked < PIN_SINGLES; i++) {
         const struct odb_culprit *culprit = &f->report->culprits.items[i];
-        if (!p->nodes[case_pin_of(p->c, culprit)])
+        if (!pin_asks_of(p, culprit))
             continue;
         asked++;
         if (!pin_set(p, culprit, false))
@@ -458,7 +468,7 @@ static enum odb_status pin_one_by_one(struct pin *p, struct odb_error *err)
     for (size_t i = 0; i < f->report->culprits.n && asked < PIN_SINGLES && status == ODB_OK; i++) {
         struct odb_culprit *culprit = findings_culprit(f, i);
         bool only = false;
-        if (!p->nodes[case_pin_of(p->c, culprit)])
+        if (!pin_asks_of(p, culprit))
             continue;
         status = pin_single(p, culprit, right, err);
         asked++;

@@ -118,6 +118,8 @@ static void words_introduced(const struct search_case *c, const struct odb_culpr
         odb_buf_puts(out, "The target is a recording, which cannot be asked to run it alone. ");
     else if (who->checks[ODB_CHECK_ALONE] == ODB_NOT_TESTABLE)
         odb_buf_puts(out, "The target refuses to run it alone, which says nothing either way. ");
+    else if (c->options->no_checks || who->known)
+        odb_buf_puts(out, "It was not run alone on the target. ");
     else
         odb_buf_puts(out, "It could not be confirmed alone on the target. ");
 }

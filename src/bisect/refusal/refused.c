@@ -256,12 +256,15 @@ static enum odb_status refused_next(struct search_case_made *rest, struct findin
     char label[200];
     bool first = !f->report->pieces.refused.n, broken = false;
     *left = false;
-    ODB_TRY(hunt_refusal(c, f, refusal, &node, err));
+    char *words = err ? odb_xstrdup(err->what) : NULL;
+    enum odb_status status = hunt_refusal(c, f, refusal, words, &node, err);
+    free(words);
+    ODB_TRY(status);
     if (node == ODB_NO_NODE)
         return ODB_OK;
     findings_step_begin(f, "refused");
-    enum odb_status status = hunt_ask_prefixes(c, f, refusal, ODB_NO_VALUE, "refused", &node, 1,
-                                               true, &answer, &asked, err);
+    status = hunt_ask_prefixes(c, f, refusal, ODB_NO_VALUE, "refused", &node, 1, true, &answer,
+                               &asked, err);
     *left = status == ODB_OK && answer == ODB_ANSWER_BAD &&
             (!first || !refused_first(c, node) || hunt_runs_at_all(c, f, node, refusal));
     if (*left)

@@ -12,6 +12,7 @@
 #include "bisect/strategy/run.h"
 #include "bisect/strategy/hunt.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,12 +34,16 @@
 #include "run/value_report.h"
 #include "bisect/evidence/verify.h"
 
+#define HUNT_NAMED                                                                                 \
+    16               /* how much more suspicious than the others together a node is that is named */
+#define HUNT_SPARE 3 /* loads that asking for it first may cost where it is not to blame */
 #define HUNT_REGION "no testable cut tells %zu nodes from %d to %d apart"
 
 struct hunt {
     const struct search_case *c; /* borrowed */
     struct findings *f;          /* borrowed */
     enum odb_status signature;   /* of a crash or hang; ODB_OK: values are judged */
+    const char *words;           /* borrowed: what the target said of it; NULL: not known */
     struct failure failure;      /* else */
     struct odb_dag dag;          /* owned: all zero outside of a search */
     struct alone alone;          /* the one that was left, */
@@ -276,6 +281,32 @@ struct hunt_weights {
     double *build, *read, *suspicion; /* owned; [n_nodes] */
 };
 
+/* Whether the words have this one, by itself. */
+static bool hunt_says(const char *words, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *at = words; n && (at = strstr(at, word)); at++)
+        if ((at == words || !(isalnum((unsigned char)at[-1]) || at[-1] == '_')) &&
+            !isalnum((unsigned char)at[n]) && at[n] != '_')
+            return true;
+    return false;
+}
+
+/* Nodes that the target's words name, by themselves or by their operator, are more suspicious than
+ * all others together. *any: there are some. */
+static void hunt_suspect_named(const struct hunt *h, double *suspicion, bool *any)
+{
+    const struct odb_graph *graph = h->c->graph;
+    *any = false;
+    for (size_t i = 0; i < graph->n_nodes && h->words; i++) {
+        const struct odb_node *node = &graph->nodes[i];
+        if (!hunt_says(h->words, node->op_type) && !hunt_says(h->words, node->name))
+            continue;
+        suspicion[i] *= HUNT_NAMED * (double)graph->n_nodes;
+        *any = true;
+    }
+}
+
 static struct hunt_weights hunt_weigh(const struct search_case *c)
 {
     const struct odb_graph *graph = c->graph;
@@ -332,12 +363,15 @@ static enum odb_status hunt_search(struct hunt *h, const int *values, size_t n_v
         hunt_ask, hunt_begin, hunt_at_hand,
         h->signature == ODB_OK && hunt_tries_alone(h->c) ? hunt_confirm : NULL, h};
     struct hunt_weights weights = hunt_weigh(h->c);
+    bool named;
+    hunt_suspect_named(h, weights.suspicion, &named);
     enum odb_status status;
     double steps;
     struct odb_search_options options = {.suspicion = weights.suspicion,
                                          .build = weights.build,
                                          .read = weights.read,
                                          .load = 1,
+                                         .spare = named ? HUNT_SPARE : 0,
                                          .joint = h->signature != ODB_OK,
                                          .flaky = repeat_unsteady(h->f)};
     h->dag = odb_dag_of(h->c->graph, h->c->drawn);
@@ -718,9 +752,10 @@ enum odb_status hunt_crash(const struct search_case *c, struct findings *f,
 }
 
 enum odb_status hunt_refusal(const struct search_case *c, struct findings *f,
-                             enum odb_status refusal, int *node, struct odb_error *err)
+                             enum odb_status refusal, const char *words, int *node,
+                             struct odb_error *err)
 {
-    struct hunt h = {.c = c, .f = f, .signature = refusal};
+    struct hunt h = {.c = c, .f = f, .signature = refusal, .words = words};
     bool *suspects = odb_new_n(bool, c->graph->n_nodes);
     size_t probes = 0, left = 0;
     int first = ODB_NO_NODE;

@@ -41,9 +41,10 @@ enum odb_status hunt_ask_prefixes(const struct search_case *c, struct findings *
 /* The same where the plain run failed with this status: crash or hang. */
 enum odb_status hunt_crash(const struct search_case *c, struct findings *f,
                            enum odb_status signature, struct odb_error *err) ODB_MUST_USE;
-/* The outputs were refused: the node that ends the smallest prefix refused as well. */
+/* The outputs were refused: the node that ends the smallest prefix refused as well. words: what the
+ * target said, which may name it, so that it is asked for early; NULL: not known. */
 enum odb_status hunt_refusal(const struct search_case *c, struct findings *f,
-                             enum odb_status refusal, int *node,
+                             enum odb_status refusal, const char *words, int *node,
                              struct odb_error *err) ODB_MUST_USE;
 /* The first node of all is accused: does the target fail so on nodes of other operators as well,
  * each alone? If on all that are asked, it does not run and no node is to blame: the report is

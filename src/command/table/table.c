@@ -184,11 +184,12 @@ static const struct odb_command command_table[] = {
         .name = "bisect",
         .group = "find the fault",
         .args = args_model,
-        .options = OPTIONS(
-            OPTS_SEARCH, OPTS_STRATEGY, ODB_OPTION_PROVE, ODB_OPTION_STRICT, ODB_OPTION_COSTS,
-            ODB_OPTION_NO_CHECKS, ODB_OPTION_NO_ENTER, ODB_OPTION_NO_EXPLAIN, ODB_OPTION_JSON_FILE,
-            ODB_OPTION_SESSION, ODB_OPTION_RETRY, ODB_OPTION_AGAINST, ODB_OPTION_OVER,
-            ODB_OPTION_OVER_ONLY, ODB_OPTION_BUDGET, ODB_OPTION_COMPILES, ODB_OPTION_SAMPLES),
+        .options = OPTIONS(OPTS_SEARCH, OPTS_STRATEGY, ODB_OPTION_PROVE, ODB_OPTION_STRICT,
+                           ODB_OPTION_COSTS, ODB_OPTION_NO_CHECKS, ODB_OPTION_NO_ENTER,
+                           ODB_OPTION_NO_EXPLAIN, ODB_OPTION_KNOWN, ODB_OPTION_JSON_FILE,
+                           ODB_OPTION_SESSION, ODB_OPTION_RETRY, ODB_OPTION_AGAINST,
+                           ODB_OPTION_OVER, ODB_OPTION_OVER_ONLY, ODB_OPTION_BUDGET,
+                           ODB_OPTION_COMPILES, ODB_OPTION_SAMPLES),
         .help = "find the node where a target diverges from the reference",
         .text = "Runs the model on the reference and on the target, looks for the nodes at fault, "
                 "and says of each whether it made the error, inherited it or made it grow. Without "

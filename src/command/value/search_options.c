@@ -86,6 +86,27 @@ static enum odb_status search_encodings(struct odb_command_call *call,
     return odb_session_encodings(call->session, path, &out->encodings, err);
 }
 
+/* Each of --known is an operator and a variant. */
+static enum odb_status search_known(const struct odb_command_call *call, const char **out,
+                                    struct odb_error *err)
+{
+    const char *known = *out = odb_command_takes(call->command, ODB_OPTION_KNOWN)
+                                   ? odb_call_option(call, ODB_OPTION_KNOWN)
+                                   : NULL;
+    for (const char *at = known; at && *at; at += strspn(at, ";")) {
+        size_t n = strcspn(at, ";");
+        const char *slash = memchr(at, '/', n);
+        if (!slash || !memchr(at, ':', (size_t)(slash - at))) {
+            odb_fail(err, ODB_E_USAGE, "--known: \"%.*s\" is no variant of an operator", (int)n,
+                     at);
+            return odb_error_remedy(err, "write OPERATOR:VARIANT, as a JSON report names them: "
+                                         "Clip:input/max=missing");
+        }
+        at += n;
+    }
+    return ODB_OK;
+}
+
 enum odb_status odb_call__own_rows(struct odb_command_call *call, const struct odb_own_rows **out,
                                    struct odb_error *err)
 {
@@ -112,6 +133,7 @@ enum odb_status odb_call__search_options(struct odb_command_call *call,
     out->strict = odb_call_has(call, ODB_OPTION_STRICT);
     out->no_checks = odb_call_option(call, ODB_OPTION_NO_CHECKS) != NULL;
     out->no_explain = odb_call_has(call, ODB_OPTION_NO_EXPLAIN);
+    ODB_TRY(search_known(call, &out->known, err));
     out->explain_seconds = (double)odb_call_int(
         call, ODB_OPTION_EXPLAIN_BUDGET, getenv("ONNXDBG_FROZEN_CLOCK") ? SEARCH_UNTIMED : 0);
     out->no_enter = odb_call_option(call, ODB_OPTION_NO_ENTER) != NULL;

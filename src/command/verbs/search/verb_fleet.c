@@ -121,11 +121,32 @@ static size_t fleet_workers(const struct odb_command_call *call)
     return (size_t)odb_call_int(call, ODB_OPTION_JOBS, ODB_MAX(processors / 2, 1L));
 }
 
+/* What the run of --since has found, as `bisect --known` takes it. */
+static enum odb_status fleet_known(const struct fleet *f, struct odb_buf *out,
+                                   struct odb_error *err)
+{
+    const char *before = odb_call_option(f->call, ODB_OPTION_SINCE);
+    struct odb_fleet was = {0};
+    struct odb_fleet_file *file = NULL;
+    struct odb_causes causes;
+    if (!before)
+        return ODB_OK;
+    ODB_TRY(odb_fleet_file_open(&file, before, false, &was, err));
+    odb_causes_find(&causes, &was);
+    odb_causes_put_known(&causes, out);
+    odb_causes_dispose(&causes);
+    odb_fleet_dispose(&was);
+    odb_fleet_file_close(file);
+    return ODB_OK;
+}
+
 static enum odb_status fleet_go(struct fleet *f, const struct odb_argv *words,
                                 struct odb_error *err)
 {
     struct odb_watch watch;
+    struct odb_buf known = ODB_BUF_INIT;
     struct odb_argv repro_words = {0};
+    ODB_TRY(fleet_known(f, &known, err));
     fleet_words(f->call, "minimise", &repro_words);
     char *folder = odb_fleet_folder(f->path);
     f->hooks = odb_watch_begin(&watch, f->call);
@@ -134,6 +155,7 @@ static enum odb_status fleet_go(struct fleet *f, const struct odb_argv *words,
                                 .folder = folder,
                                 .words = words,
                                 .repro_words = &repro_words,
+                                .known = odb_buf_text(&known),
                                 .workers = fleet_workers(f->call),
                                 .repros = !odb_call_has(f->call, ODB_OPTION_NO_REPROS),
                                 .budget = &f->call->budget,
@@ -143,6 +165,7 @@ static enum odb_status fleet_go(struct fleet *f, const struct odb_argv *words,
     enum odb_status status = odb_fleet_run(&run, err);
     odb_watch_end(&watch);
     odb_argv_dispose(&repro_words);
+    odb_buf_dispose(&known);
     free(folder);
     return status;
 }
