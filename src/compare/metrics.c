@@ -672,6 +672,16 @@ void odb_compare(struct odb_metrics *out, const struct odb_tensor *evaluated,
     metrics_decibels(out);
 }
 
+double odb_relative_distance(const struct odb_tensor *t, const struct odb_tensor *base)
+{
+    struct odb_metrics m;
+    odb_compare(&m, t, base, -1);
+    if (m.missing || m.shape_mismatch || m.dtype_mismatch || m.nan_ref_only || m.nan_target_only ||
+        m.inf_mismatch || m.exact_differing)
+        return INFINITY;
+    return isnan(m.finite_diff2) ? 0 : m.finite_diff2;
+}
+
 static bool metrics_comparable(const struct odb_tensor *e, const struct odb_tensor *b)
 {
     return e && b && e->kind == ODB_TENSOR && b->kind == ODB_TENSOR &&

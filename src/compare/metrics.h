@@ -87,6 +87,10 @@ double odb_default_th(enum odb_dtype dtype);
 void odb_compare(struct odb_metrics *out, const struct odb_tensor *evaluated,
                  const struct odb_tensor *base, double th);
 
+/* |t - base| over |base|, lengths over all elements (diff2); infinite where the two cannot be
+ * compared, NaN or Inf stand elsewhere, or numbers that are no floats differ. */
+double odb_relative_distance(const struct odb_tensor *t, const struct odb_tensor *base);
+
 /* The part of it that a search asks for of every value of a model. */
 struct odb_distance {
     double max_abs, mean_abs, rms; /* finite family */

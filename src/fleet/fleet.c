@@ -232,7 +232,8 @@ enum odb_fleet_verdict odb_fleet_judge(const json_t *report, int status)
             return ODB_FLEET_HANG;
         return fleet_is(first, "kind", "refused") ? ODB_FLEET_REFUSED : ODB_FLEET_DIVERGES;
     }
-    if (json_array_size(refused) || (report && status == 4 && !ran))
+    if (json_array_size(refused) || (signature && !strncmp(signature, "refused", 7)) ||
+        (report && status == 4 && !ran))
         return ODB_FLEET_REFUSED;
     return ODB_FLEET_NONE;
 }

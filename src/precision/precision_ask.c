@@ -16,19 +16,6 @@
 
 /* --- judging ---------------------------------------------------------------------------------- */
 
-/* The relative length of the difference; infinite where the two cannot be compared. */
-double precision_error(const struct odb_tensor *t, const struct odb_tensor *base)
-{
-    struct odb_metrics m;
-    odb_compare(&m, t, base, -1);
-    if (m.missing || m.shape_mismatch || m.dtype_mismatch || m.nan_ref_only || m.nan_target_only ||
-        m.inf_mismatch)
-        return INFINITY;
-    if (m.exact_differing)
-        return INFINITY;
-    return isnan(m.finite_diff2) ? 0 : m.finite_diff2;
-}
-
 /* As every search judges an output, with the numbers in the reason where it passes. */
 static enum odb_status precision_judge_output(const struct precision *p,
                                               const struct odb_precision_case *one, int value,
@@ -57,7 +44,7 @@ static enum odb_status precision_judge(struct precision *p, const struct odb_pre
             continue; /* said once, in precision_check() */
         bool passes = report.verdict == ODB_VERDICT_PASS;
         double error =
-            outputs[o] ? precision_error(outputs[o], odb_trace_value(one->trace, v)) : INFINITY;
+            outputs[o] ? odb_relative_distance(outputs[o], odb_trace_value(one->trace, v)) : INFINITY;
         if (probe->value == ODB_NO_VALUE || (probe->passes && !passes) ||
             (probe->passes == passes && error > probe->error)) {
             probe->value = v;

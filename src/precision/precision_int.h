@@ -43,8 +43,6 @@ void precision_note(struct precision *p, char *text);
 
 /* --- precision_ask.c -------------------------------------------------------------------------- */
 
-/* The relative length of the difference; infinite where the two cannot be compared. */
-double precision_error(const struct odb_tensor *t, const struct odb_tensor *base);
 bool precision_is_refusal(enum odb_status status);
 /* Children for all targets; *out is to be closed on failure too. */
 enum odb_status precision_open(struct precision *p, struct odb_target ***out,

@@ -47,7 +47,7 @@ static enum odb_status precision_measure_case(struct precision *p, const struct 
             node->out[o] < 0 ? NULL : odb_trace_value(trace, node->out[o]);
         if (!ref || !out[o])
             continue;
-        about->error = fmax(about->error, precision_error(out[o], ref));
+        about->error = fmax(about->error, odb_relative_distance(out[o], ref));
         about->measured = true;
     }
     for (int o = 0; o < node->n_out; o++)

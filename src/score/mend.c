@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare/metrics.h"
 #include "probe/reference_from.h"
 #include "score/score_int.h"
 
@@ -96,24 +97,14 @@ static enum odb_status mend_ask(struct scorer *s, size_t sample, const struct od
 
 /* --- reference and target --------------------------------------------------------------------- */
 
-/* |is - should| over |should|, lengths over all elements; of the worst output. */
+/* Of the worst output, as far as the reference has it. */
 static double mend_error(const struct scorer *s, struct odb_tensor *const *is,
                          struct odb_tensor *const *should)
 {
     double worst = 0;
-    for (size_t o = 0; o < s->n_outputs; o++) {
-        double off = 0, of = 0;
-        if (!is[o] || !should[o] || is[o]->kind != ODB_TENSOR || is[o]->dtype == ODB_STRING ||
-            is[o]->count != should[o]->count)
-            continue;
-        for (size_t i = 0; i < is[o]->count; i++) {
-            double a = odb_tensor_f64(is[o], i), b = odb_tensor_f64(should[o], i);
-            off += a == b || (isnan(a) && isnan(b)) ? 0 : (a - b) * (a - b);
-            of += b * b;
-        }
-        double error = off == 0 ? 0 : isnan(off) || of == 0 ? INFINITY : sqrt(off / of);
-        worst = fmax(worst, error);
-    }
+    for (size_t o = 0; o < s->n_outputs; o++)
+        if (is[o] && should[o])
+            worst = fmax(worst, odb_relative_distance(is[o], should[o]));
     return worst;
 }
 

@@ -329,6 +329,7 @@ enum odb_status odb_score_make(struct odb_score **out, const struct odb_model *m
     const struct odb_metric *metric = options->metric;
     const struct odb_graph *graph = model->graph;
     double start = odb_clock();
+    char text[1000];
     struct odb_score *score = *out = odb_new(struct odb_score);
     *score = (struct odb_score){.model = model,
                                 .metric = odb_xstrdup(metric->text),
@@ -339,6 +340,7 @@ enum odb_status odb_score_make(struct odb_score **out, const struct odb_model *m
                                 .right = metric->kind->right,
                                 .tells = metric->kind != &odb_metric_python,
                                 .factor = metric->kind->factor,
+                                .reference = NAN,
                                 .run = NAN,
                                 .loss = {NAN, NAN, NAN}};
     struct scorer s = {.model = model,
@@ -364,10 +366,8 @@ enum odb_status odb_score_make(struct odb_score **out, const struct odb_model *m
     for (size_t i = 0; i < score->nodes.n && score->stopped; i++)
         if (isnan(score->nodes.items[i].alone.is) && !score->nodes.items[i].why)
             score->nodes.items[i].why = odb_xstrdup("it was stopped before");
-    if (status != ODB_OK && !score->stopped) {
-        odb_score_free(score);
-        *out = NULL;
-    }
+    if (status != ODB_OK && !score->stopped)
+        score->failure = odb_xstrdup(odb_error_text(err, text, sizeof text));
     return status;
 }
 
@@ -396,5 +396,6 @@ void odb_score_free(struct odb_score *score)
     free(score->target);
     free(score->description);
     free(score->labels);
+    free(score->failure);
     free(score);
 }

@@ -60,8 +60,9 @@ struct odb_score {
     double reference, run;      /* scores: of the reference, and of the target as it is */
     struct odb_score_gain loss; /* what the target loses: more than 0 is worse */
     ODB_VEC(struct odb_score_node)
-    nodes;        /* what costs most first; those that could not be mended
-                     last */
+    nodes;         /* what costs most first; those that could not be mended
+                      last */
+    char *failure; /* owned: why the scores are not known; NULL: they are */
     bool stopped; /* by the user or the budget, once both scores were known: nodes may be missing */
     bool accused; /* the nodes are what searches found; else the caller named them */
     ODB_VEC(char *) notes; /* owned lines */
@@ -83,10 +84,9 @@ struct odb_score_options {
     size_t resamples; /* 0: 1,000, or 200 where a score is dear */
 };
 
-/* ODB_CANCELLED with *out: it was stopped once both scores were known. ODB_E_INPUT where an output
- * or a label does not fit the metric. A sample that the target, or the reference, does not run has
- * no share, and ends nothing; ODB_E_EXECUTOR, and others, where none has one. *out is NULL on
- * failure. */
+/* *out is the caller's to free always. ODB_CANCELLED where it was stopped. ODB_E_INPUT where an
+ * output or a label does not fit the metric. A sample that the target, or the reference, does not
+ * run has no share, and ends nothing; ODB_E_EXECUTOR, and others, where none has one. */
 enum odb_status odb_score_make(struct odb_score **out, const struct odb_model *model,
                                const struct odb_bisect_options *search,
                                const struct odb_score_options *options,

@@ -57,7 +57,8 @@ void odb_score_json(const struct odb_score *r, struct odb_buf *out)
                         json_pack("{s:o,s:o,s:I}", "path", odb_json_text(r->model->path), "sha256",
                                   odb_json_text(hashed ? sha256 : NULL), "nodes",
                                   (json_int_t)r->model->graph->n_nodes));
-    json_object_set_new(root, "complete", json_boolean(!r->stopped));
+    json_object_set_new(root, "complete", json_boolean(!r->stopped && !r->failure));
+    json_object_set_new(root, "failure", odb_json_text(r->failure));
     json_object_set_new(root, "metric", odb_json_text(r->metric));
     json_object_set_new(root, "labels", odb_json_text(r->labels));
     json_object_set_new(root, "lower_is_better", json_boolean(r->lower));

@@ -250,6 +250,8 @@ static enum odb_status bisect_dies(const struct search_case *c, struct findings 
                                    enum odb_status signature, struct odb_error *err)
 {
     findings_diverge(f, true);
+    if (c->options->strategy == ODB_STRATEGY_PLAIN)
+        return ODB_OK;
     ODB_TRY(hunt_crash(c, f, signature, err));
     ODB_TRY(evidence_of_death(c, f, err));
     return c->options->prove ? prove_cuts(c, f, signature, err) : ODB_OK;
@@ -289,6 +291,16 @@ static enum odb_status bisect_around(struct bisect *s, enum odb_status refusal,
     if (err)
         err->code = ODB_E_EXECUTOR;
     return ODB_E_EXECUTOR;
+}
+
+/* The target refuses the model, and nothing is searched. */
+static enum odb_status bisect_refused(struct findings *f, enum odb_status refusal,
+                                      const struct odb_error *why)
+{
+    struct odb_signature signature;
+    odb_signature_refusal(&signature, why);
+    findings_sign(f, &signature);
+    return refusal;
 }
 
 /* The target is a recording, which the options may have brought: then nothing is asked of it. */
@@ -335,7 +347,8 @@ static enum odb_status bisect_search(struct bisect *s, struct odb_error *err)
     if (bisect_is_death(status))
         return bisect_dies(c, f, status, err);
     if (odb_probe_refused(status))
-        return bisect_around(s, status, err);
+        return c->options->strategy == ODB_STRATEGY_PLAIN ? bisect_refused(f, status, err)
+                                                          : bisect_around(s, status, err);
     ODB_TRY(status);
     if (f->diverge && !c->options->no_opinion && !c->options->known)
         third_begin(c, f);

@@ -336,7 +336,8 @@ static const struct odb_command command_table[] = {
         .help = "search many models, and say what their failures have in common",
         .text = "Asks the target for all models below a folder (files that end in .onnx), or for "
                 "those that a file lists, one in a line. First every model runs as it is, the "
-                "smallest first; those that fail are then searched, the quickest first. Failures "
+                "smallest first; those that fail are then searched, the quickest first, or only "
+                "confirmed, where what others showed explains all that is wrong. Failures "
                 "of one operator that one variant explains, operators that are refused, and "
                 "equal messages are causes, those first that keep most models from passing; of "
                 "each the smallest model that has it is minimised. Every model is asked by a "

@@ -63,7 +63,7 @@ static enum odb_status score_publish(struct odb_command_call *call, const struct
         odb_score_json(score, &out);
         status = odb_call__publish(call, &out, err);
     }
-    if (!instead)
+    if (!instead && !score->failure)
         odb_score_put(score, &out);
     odb_call__print(call, &out);
     return status;
