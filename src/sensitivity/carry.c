@@ -130,6 +130,8 @@ enum odb_status sensitivity_carry(struct sensitivity *s, int index, struct odb_t
     for (size_t o = 0; o < s->graph->n_outputs && status == ODB_OK; o++)
         if (s->trace->ref[s->graph->outputs[o]])
             carry_see(s, s->graph->outputs[o], carried);
+    if (status == ODB_OK)
+        status = sensitivity_tell(s, s->values, &why);
     carry_restore(s, index);
     s->result->n_reruns += carried->reruns;
     if (status == ODB_OK || c.reached || (carried->failed && status != ODB_E_NOMEM))

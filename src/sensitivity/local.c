@@ -229,6 +229,8 @@ enum odb_status sensitivity_whole(struct sensitivity *s, struct odb_error *err)
         if (w.values[v] || s->graph->values[v].producer != ODB_NO_NODE)
             sensitivity_raise(&r->whole, sensitivity_distance(w.values[v], s->trace->ref[v], v));
     }
+    if (status == ODB_OK)
+        status = sensitivity_tell(s, w.values, &why);
     for (size_t v = 0; v < s->graph->n_values; v++)
         odb_tensor_unref(w.values[v]);
     free(w.values);

@@ -17,6 +17,8 @@
 #include "run/feeds.h"
 #include "run/hooks.h"
 
+struct json_t;
+
 /* Contributions below are of the size of what the reference itself rounds when it runs again. */
 #define ODB_SENSITIVITY_ROUNDING 1e-6
 
@@ -115,11 +117,27 @@ enum odb_status odb_sensitivity(struct odb_sensitivity_result **out, const struc
                                 struct odb_error *err) ODB_MUST_USE;
 void odb_sensitivity_result_free(struct odb_sensitivity_result *sensitivity); /* NULL is fine */
 
+/* What the model's outputs ([n_outputs], borrowed; NULL: the reference lacks one) are with the
+ * which-th node in the type, or, which being their number, with all of them; outputs NULL: that
+ * cannot be run. */
+typedef enum odb_status odb_sensitivity_made_fn(void *payload, size_t which,
+                                                struct odb_tensor *const *outputs,
+                                                struct odb_error *err);
+/* Tells of each of these nodes, and of all, on one set of feeds, whose trace this is (golden and
+ * noise are not needed). options: the type and hooks. Steps of int8 are those of the trace. */
+enum odb_status odb_sensitivity_outputs(const struct odb_model *model,
+                                        const struct odb_feeds *feeds,
+                                        const struct odb_trace *trace,
+                                        const struct odb_sensitivity_options *options,
+                                        const int *nodes, size_t n, odb_sensitivity_made_fn *made,
+                                        void *payload, struct odb_error *err) ODB_MUST_USE;
+
 /* "not measured" … : static. */
 const char *odb_sensitivity_known_word(enum odb_sensitivity_known known);
 const char *odb_sensitivity_how_word(enum odb_sensitivity_how how);
+/* task: what the type costs a task (type_cost.h), which is taken; NULL: it was not asked. */
 void odb_sensitivity_json(const struct odb_sensitivity_result *sensitivity, const char *chosen,
-                          struct odb_buf *out);
+                          struct json_t *task, struct odb_buf *out);
 /* width: columns of the strip. */
 void odb_sensitivity_put(const struct odb_sensitivity_result *sensitivity, int width,
                          struct odb_buf *out);

@@ -27,6 +27,10 @@ struct sensitivity {
     bool *runs;                 /* owned; [n_nodes] */
     int *ran;                   /* owned; [n_nodes] the n_ran of them that are or were marked */
     size_t n_ran;
+    /* What a run comes to; NULL: it is not wanted. */
+    odb_sensitivity_made_fn *made;
+    void *payload; /* borrowed; for made */
+    size_t which;  /* likewise */
     /* estimate.c */
     int *next; /* owned; [n_nodes] the first node that all ways from here to the outputs go through;
                   n_nodes: there is none; ODB_NO_NODE: no way leads there */
@@ -39,6 +43,9 @@ struct odb_sensitivity_error sensitivity_distance(const struct odb_tensor *t,
 struct odb_sensitivity_error sensitivity_no_error(void);
 /* Raises an error to another one, if that is larger. */
 void sensitivity_raise(struct odb_sensitivity_error *most, struct odb_sensitivity_error one);
+/* Tells of the outputs among these values ([n_values]); NULL: they cannot be had. */
+enum odb_status sensitivity_tell(struct sensitivity *s, struct odb_tensor *const *values,
+                                 struct odb_error *err) ODB_MUST_USE;
 /* Whether a tensor has floats. */
 bool sensitivity_floats(const struct odb_tensor *t);
 /* The user has stopped it, or what the time of this work is over. */

@@ -84,7 +84,7 @@ static json_t *sensitivity_target_json(const struct odb_sensitivity_result *r)
     return json;
 }
 
-void odb_sensitivity_json(const struct odb_sensitivity_result *r, const char *chosen,
+void odb_sensitivity_json(const struct odb_sensitivity_result *r, const char *chosen, json_t *task,
                           struct odb_buf *out)
 {
     struct odb_error err = ODB_ERROR_INIT;
@@ -112,6 +112,7 @@ void odb_sensitivity_json(const struct odb_sensitivity_result *r, const char *ch
     sensitivity_set(json, "estimates_half_within", r->off_half);
     sensitivity_set(json, "estimates_most_within", r->off_most);
     json_object_set_new(json, "target", sensitivity_target_json(r));
+    json_object_set_new(json, "task", task ? task : json_null());
     json_object_set_new(json, "stopped", json_boolean(r->stopped));
     json_object_set_new(json, "complete", json_boolean(!r->stopped && !r->late));
     json_object_set_new(json, "reruns", json_integer((json_int_t)r->n_reruns));

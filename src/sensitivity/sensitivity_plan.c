@@ -285,13 +285,19 @@ static enum odb_status sensitivity_check(const struct sensitivity *s, struct odb
     return odb_error_remedy(err, "`onnxdbg info` says which operators it lacks");
 }
 
-static enum odb_status sensitivity_do(struct sensitivity *s, struct odb_error *err)
+static enum odb_status sensitivity_prepare(struct sensitivity *s, struct odb_error *err)
 {
     ODB_TRY(sensitivity_check(s, err));
     if (s->options->to == ODB_I8)
         ODB_TRY(sensitivity_steps(s, err));
     sensitivity_follow(s);
     sensitivity_carry_begin(s);
+    return ODB_OK;
+}
+
+static enum odb_status sensitivity_do(struct sensitivity *s, struct odb_error *err)
+{
+    ODB_TRY(sensitivity_prepare(s, err));
     sensitivity_until(s, sensitivity_measured_by(s));
     ODB_TRY(sensitivity_whole(s, err));
     ODB_TRY(sensitivity_local(s, err));
@@ -303,25 +309,15 @@ static enum odb_status sensitivity_do(struct sensitivity *s, struct odb_error *e
     return s->options->target && !s->result->stopped ? sensitivity_shown(s, err) : ODB_OK;
 }
 
-enum odb_status odb_sensitivity(struct odb_sensitivity_result **out, const struct odb_model *model,
-                                const struct odb_feeds *feeds, const struct odb_trace *trace,
-                                const struct odb_sensitivity_options *options,
-                                struct odb_error *err)
+/* result: to be filled in, and freed by sensitivity_end() unless it is taken out. */
+static struct sensitivity sensitivity_begin(const struct odb_model *model,
+                                            const struct odb_feeds *feeds,
+                                            const struct odb_trace *trace,
+                                            const struct odb_sensitivity_options *options)
 {
     struct odb_sensitivity_result *r = odb_new(struct odb_sensitivity_result);
     double start = odb_clock();
     trace = trace->own ? trace->own : trace;
-    struct sensitivity s = {.model = model,
-                            .graph = model->graph,
-                            .feeds = feeds,
-                            .trace = trace,
-                            .options = options,
-                            .result = r,
-                            .as = options->to == ODB_F16    ? ODB_PREC_F16
-                                  : options->to == ODB_BF16 ? ODB_PREC_BF16
-                                                            : trace->precision,
-                            .start = start,
-                            .deadline = options->seconds > 0 ? start + options->seconds : 0};
     *r = (struct odb_sensitivity_result){
         .model = model,
         .to = options->to,
@@ -330,14 +326,88 @@ enum odb_status odb_sensitivity(struct odb_sensitivity_result **out, const struc
         .target_error = {.error = NAN, .value = ODB_NO_VALUE},
         .local = {.rank = NAN},
         .outputs = {.rank = NAN}};
+    return (struct sensitivity){.model = model,
+                                .graph = model->graph,
+                                .feeds = feeds,
+                                .trace = trace,
+                                .options = options,
+                                .result = r,
+                                .as = options->to == ODB_F16    ? ODB_PREC_F16
+                                      : options->to == ODB_BF16 ? ODB_PREC_BF16
+                                                                : trace->precision,
+                                .start = start,
+                                .deadline = options->seconds > 0 ? start + options->seconds : 0};
+}
+
+static void sensitivity_end(struct sensitivity *s)
+{
+    sensitivity_carry_end(s);
+    odb_convert_free(s->convert);
+    free(s->next);
+    odb_sensitivity_result_free(s->result);
+}
+
+enum odb_status odb_sensitivity(struct odb_sensitivity_result **out, const struct odb_model *model,
+                                const struct odb_feeds *feeds, const struct odb_trace *trace,
+                                const struct odb_sensitivity_options *options,
+                                struct odb_error *err)
+{
+    struct sensitivity s = sensitivity_begin(model, feeds, trace, options);
     enum odb_status status = sensitivity_do(&s, err);
-    sensitivity_carry_end(&s);
-    odb_convert_free(s.convert);
-    free(s.next);
-    r->seconds = odb_clock() - start;
-    *out = status == ODB_OK ? r : NULL;
-    if (status != ODB_OK)
-        odb_sensitivity_result_free(r);
+    s.result->seconds = odb_clock() - s.start;
+    *out = status == ODB_OK ? s.result : NULL;
+    if (status == ODB_OK)
+        s.result = NULL;
+    sensitivity_end(&s);
+    return status;
+}
+
+enum odb_status sensitivity_tell(struct sensitivity *s, struct odb_tensor *const *values,
+                                 struct odb_error *err)
+{
+    if (!s->made)
+        return ODB_OK;
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, s->graph->n_outputs + 1);
+    for (size_t o = 0; o < s->graph->n_outputs && values; o++)
+        outputs[o] = values[s->graph->outputs[o]];
+    enum odb_status status = s->made(s->payload, s->which, values ? outputs : NULL, err);
+    free(outputs);
+    return status;
+}
+
+/* One node, or all of them, on the way to the outputs. */
+static enum odb_status sensitivity_try(struct sensitivity *s, const int *nodes, size_t n,
+                                       struct odb_error *err)
+{
+    struct carried carried = {0};
+    struct odb_error why = ODB_ERROR_INIT;
+    bool whole = s->which == n;
+    enum odb_status status =
+        whole ? sensitivity_whole(s, &why)
+              : sensitivity_measure(s, nodes[s->which], (int)s->graph->n_nodes, &carried, &why);
+    if (status == ODB_CANCELLED || status == ODB_E_NOMEM) {
+        *err = why;
+        return status;
+    }
+    ODB_TRY(odb_hooks_cancelled(&s->options->hooks, err));
+    bool failed = status != ODB_OK || carried.failed || (whole && s->result->whole_why);
+    return failed ? sensitivity_tell(s, NULL, err) : ODB_OK;
+}
+
+enum odb_status odb_sensitivity_outputs(const struct odb_model *model,
+                                        const struct odb_feeds *feeds,
+                                        const struct odb_trace *trace,
+                                        const struct odb_sensitivity_options *options,
+                                        const int *nodes, size_t n, odb_sensitivity_made_fn *made,
+                                        void *payload, struct odb_error *err)
+{
+    struct sensitivity s = sensitivity_begin(model, feeds, trace, options);
+    s.made = made;
+    s.payload = payload;
+    enum odb_status status = sensitivity_prepare(&s, err);
+    for (s.which = 0; s.which <= n && status == ODB_OK; s.which++)
+        status = sensitivity_try(&s, nodes, n, err);
+    sensitivity_end(&s);
     return status;
 }
 

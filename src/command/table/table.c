@@ -304,8 +304,9 @@ static const struct odb_command command_table[] = {
         .name = "sensitivity",
         .group = "find the fault",
         .args = args_model,
-        .options = OPTIONS(OPTS_FED, ODB_OPTION_TYPE, ODB_OPTION_TARGET, ODB_OPTION_BUDGET,
-                           ODB_OPTION_JSON_FILE),
+        .options =
+            OPTIONS(OPTS_FED, ODB_OPTION_TYPE, ODB_OPTION_TARGET, ODB_OPTION_BUDGET,
+                    ODB_OPTION_METRIC, ODB_OPTION_LABELS, ODB_OPTION_SAMPLES, ODB_OPTION_JSON_FILE),
         .help = "rank nodes by what a narrower type would cost at the outputs",
         .text =
             "Before any target is asked: each node that computes in floats is computed in the "
@@ -318,7 +319,9 @@ static const struct odb_command command_table[] = {
             "the largest measured; what is estimated or not measured is called that. "
             "With --target, the target runs once with every value read, and it is said how "
             "well its errors were foretold, and which nodes are far worse there than the type "
-            "explains. A ranking, and no verdict: exit status 0 says that it was made. See "
+            "explains. With --metric, also what all nodes in the type, and each of the eight that "
+            "bring most, cost a data set (--samples, --labels). A ranking, and no verdict: exit "
+            "status 0 says that it was made. See "
             "onnxdbg-sensitivity(7).",
         .example = "onnxdbg sensitivity model.onnx --type f16",
         .flags = ODB_COMMAND_LONG | BOTH,
