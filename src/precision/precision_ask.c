@@ -43,8 +43,9 @@ static enum odb_status precision_judge(struct precision *p, const struct odb_pre
         if (report.verdict == ODB_VERDICT_UNSUPPORTED)
             continue; /* said once, in precision_check() */
         bool passes = report.verdict == ODB_VERDICT_PASS;
-        double error =
-            outputs[o] ? odb_relative_distance(outputs[o], odb_trace_value(one->trace, v)) : INFINITY;
+        double error = outputs[o]
+                           ? odb_relative_distance(outputs[o], odb_trace_value(one->trace, v))
+                           : INFINITY;
         if (probe->value == ODB_NO_VALUE || (probe->passes && !passes) ||
             (probe->passes == passes && error > probe->error)) {
             probe->value = v;
