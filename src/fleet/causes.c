@@ -492,8 +492,9 @@ void odb_causes_put_known(const struct odb_causes *causes, struct odb_buf *out)
         const struct odb_cause *cause = &causes->list.items[i];
         const char *kind = strrchr(cause->base, ' '); /* behind the operator */
         for (size_t k = 0; k < cause->variants.n; k++)
-            odb_buf_printf(out, "%s%.*s:%s", out->len ? ";" : "", (int)(kind - cause->base),
-                           cause->base, cause->variants.items[k]);
+            if (!strchr(cause->variants.items[k], ';')) /* a user's own row may have any name */
+                odb_buf_printf(out, "%s%.*s:%s", out->len ? ";" : "", (int)(kind - cause->base),
+                               cause->base, cause->variants.items[k]);
     }
 }
 
