@@ -11,11 +11,15 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 root=$here/vendor/cross/$triplet
 case $triplet in
 aarch64-linux-gnu) arch=arm64 suite=bullseye ;;
-arm-linux-gnueabihf) arch=armhf suite=bullseye ;;
 riscv64-linux-gnu) arch=riscv64 suite=trixie ;;
+arm-linux-gnueabihf)
+    echo "cross: $triplet has addresses of 32 bits, and tensors' sizes and NumPy's random numbers" \
+        "take 64; there are aarch64-linux-gnu and riscv64-linux-gnu" >&2
+    exit 2
+    ;;
 *)
-    echo "cross: no packages are known for $triplet; there are aarch64-linux-gnu," \
-        "arm-linux-gnueabihf and riscv64-linux-gnu" >&2
+    echo "cross: no packages are known for $triplet; there are aarch64-linux-gnu and" \
+        "riscv64-linux-gnu" >&2
     exit 2
     ;;
 esac
@@ -33,9 +37,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/lists/partial" "$work/archives/partial" "$work/debs" "$work/root"
 : >"$work/status"
-for kind in deb deb-src; do
-    echo "$kind [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
-        "http://deb.debian.org/debian $suite main"
+for line in "deb $suite" "deb-src bullseye"; do
+    echo "${line% *} [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
+        "http://deb.debian.org/debian ${line#* } main"
 done >"$work/sources.list"
 fetch() {
     apt-get -qq -o APT::Architecture="$arch" -o APT::Architectures="$arch" \

@@ -1299,6 +1299,8 @@ static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *pro
     } else if (cut->status == ODB_OK && cut->n_names && !cut->known && allowed) {
         probe_ask_own(prober, probe, cut);
     }
+    if (cut->status == ODB_E_IO && prober->search && odb_pool_gone(prober->pool))
+        cut->status = cut->err.code = ODB_CANCELLED;
     if (!allowed) /* whatever a worker has made of it by now */
         cut->status = odb_fail(&cut->err, ODB_CANCELLED, "the budget is used up");
     prober->now->loads += cut->loads;

@@ -58,6 +58,7 @@ struct odb_pool {
     struct pool_worker *claimed;   /* by the owner; takes no tasks */
     struct odb_target_stats apart; /* of tasks that are done and were not waited for */
     char trouble[600];             /* of the first that is out */
+    char gone[600];                /* why none is left; "": one is */
 };
 
 static bool pool_cancelled(void *payload)
@@ -116,8 +117,10 @@ static void pool_retire(struct pool_worker *w, const struct odb_error *why)
 static bool pool_lost(struct pool_worker *w)
 {
     const char *why = odb_target_away(w->target);
+    bool others = pool_others(w->pool, w);
     w->away = why != NULL;
-    if (!why || !pool_others(w->pool, w))
+    snprintf(w->pool->gone, sizeof w->pool->gone, "%s", why && !others ? why : "");
+    if (!why || !others)
         return false;
     pool_out(w->pool, why);
     return true;
@@ -536,6 +539,14 @@ void odb_pool_price(struct odb_pool *pool, double *load, double *run)
         *load = stats.load_seconds / (double)ODB_MAX(stats.loads, (size_t)1);
     if (*run < 0)
         *run = stats.run_seconds / (double)ODB_MAX(stats.runs, (size_t)1);
+}
+
+const char *odb_pool_gone(struct odb_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    const char *gone = pool->gone[0] ? pool->gone : NULL;
+    pthread_mutex_unlock(&pool->lock);
+    return gone;
 }
 
 const char *odb_pool_trouble(struct odb_pool *pool)

@@ -72,6 +72,9 @@ void odb_pool_forget(struct odb_pool *pool, struct odb_pool_task *task, void (*d
 struct odb_target_stats odb_pool_stats(struct odb_pool *pool);
 /* Seconds of a load and of a run, as the target says or as they took so far; 0: not known yet. */
 void odb_pool_price(struct odb_pool *pool, double *load, double *run);
+/* Why no worker is left, all links having been lost for good; NULL: one is. Borrowed: pool, until
+ * something is asked. */
+const char *odb_pool_gone(struct odb_pool *pool);
 /* Why some worker is out: "ssh: …"; "" when all are well. Lives as long as the pool. */
 const char *odb_pool_trouble(struct odb_pool *pool);
 
