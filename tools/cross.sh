@@ -55,6 +55,7 @@ fetch update
 for deb in "$work"/debs/*.deb; do
     dpkg-deb -x "$deb" "$work/root"
 done
+[ -e "$work/root/lib" ] || ln -s usr/lib "$work/root/lib"
 # Absolute links would leave the folder.
 find "$work/root" -type l | while read -r link; do
     to=$(readlink "$link")
