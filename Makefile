@@ -1,15 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # `make help` lists the targets. Knobs: DEVELOPER=1 (warnings are errors), SAN=address,undefined
 # or SAN=thread (a build folder of its own), SIMD=sse2, fma, avx2 or avx512f (loops for those
-# instructions only), V=1 (show commands), B=folder (where objects go).
+# instructions only), CROSS=aarch64-linux-gnu- (`serve` for another processor), V=1 (show commands), B=folder (where objects go).
 
 .DEFAULT_GOAL := all
 comma := ,
 empty :=
 space := $(empty) $(empty)
-B ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(SIMD),-$(SIMD))
+TRIPLET := $(CROSS:-=)
+B ?= build$(if $(CROSS),-$(TRIPLET))$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(SIMD),-$(SIMD))
 Q := $(if $(V),,@)
 CC ?= cc
+ifdef CROSS # with the C library and the libraries of the other processor: tools/cross.sh
+ifneq ($(filter-out serve clean help,$(or $(MAKECMDGOALS),all)),)
+$(error CROSS=$(CROSS) is for `make serve`)
+endif
+ROOT := vendor/cross/$(TRIPLET)
+CC := $(ROOT)/cc
+AR := $(CROSS)ar
+endif
 CFLAGS ?= -O2 -g
 SHARED ?= ../shared
 JOBS ?= $(shell nproc)
@@ -39,7 +48,7 @@ endif
 # A mistake in reading a file ends the program: the file must not take control of it. The
 # sanitizers look closer than FORTIFY_SOURCE, which gets in their way.
 HARDEN := -fPIE -fstack-protector-strong -fstack-clash-protection \
-          $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),-fcf-protection) \
+          $(if $(filter x86_64%,$(or $(TRIPLET),$(shell $(CC) -dumpmachine))),-fcf-protection) \
           $(if $(SAN),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
 HARDEN_LINK := -pie -Wl,-z,relro,-z,now
 # The same source gives the same bytes wherever it is built.
@@ -49,6 +58,7 @@ SAME := -ffile-prefix-map=$(CURDIR)=.
 PKGS_MIT := libprotobuf-c libmd libzip jansson libpcre2-8
 PKGS_GPL := sqlite3 ncursesw readline xlsxwriter
 PKGS_TESTS := openblas
+LIBS_CROSS := $(addprefix -l:lib,protobuf-c.a md.a zip.a jansson.a pcre2-8.a z.a)
 VERSION := 0.1.0
 RELEASED := November 22, 2026
 SIMD_BYTES_sse2 := 16
@@ -66,7 +76,7 @@ endif
 endif
 CPPFLAGS += -D_GNU_SOURCE -DODB_VERSION='"$(VERSION)"' -DODB_DATE='"$(RELEASED)"' \
             -I. -Isrc -Iinclude -I$(B) \
-            $(shell pkg-config --cflags $(PKGS_MIT) $(PKGS_GPL) 2>/dev/null) \
+            $(if $(CROSS),,$(shell pkg-config --cflags $(PKGS_MIT) $(PKGS_GPL) 2>/dev/null)) \
             $(if $(SIMD),-DODB_SIMD_ONLY='"$(SIMD:avx2=avx2,fma)"' \
                 -DODB_SIMD_ONLY_BYTES=$(SIMD_BYTES_$(SIMD)) -DODB_SIMD_ONLY_WIDTH=v$(SIMD_BYTES_$(SIMD)) \
                 -DODB_SIMD_ONLY_PRODUCT=ODB_PRODUCT_$(SIMD_PRODUCT_$(SIMD)))
@@ -74,16 +84,16 @@ ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(HARDEN) $(SAME) $(SANFLAGS) -ffp-con
              -fno-trapping-math -pthread -MMD -MP
 LDFLAGS += $(HARDEN_LINK) $(SANFLAGS) -pthread
 SO_LDFLAGS = $(filter-out -pie,$(LDFLAGS))
-LIBS_MIT := $(shell pkg-config --libs $(PKGS_MIT) 2>/dev/null) -ldl -lm
+LIBS_MIT := $(if $(CROSS),$(LIBS_CROSS),$(shell pkg-config --libs $(PKGS_MIT) 2>/dev/null)) -ldl -lm
 LIBS_GPL := $(shell pkg-config --libs $(PKGS_GPL) 2>/dev/null)
 
 # What is missing is said once, before a compiler says it a hundred times.
 ifneq ($(filter-out setup demo realbugs check check-quick check-all clean help,$(or $(MAKECMDGOALS),all)),)
-MISSING := $(shell for p in $(PKGS_MIT) $(PKGS_GPL) \
+MISSING := $(shell for p in $(if $(CROSS),,$(PKGS_MIT) $(if $(filter serve,$(MAKECMDGOALS)),,$(PKGS_GPL))) \
                     $(if $(filter unit check-built check-unit,$(MAKECMDGOALS)),$(PKGS_TESTS)); do \
                 pkg-config --exists $$p 2>/dev/null || printf '%s ' $$p; done; \
-            for p in $(CC) protoc-c; do command -v $$p >/dev/null || printf '%s ' $$p; done; \
-            [ -e /usr/include/uthash.h ] || printf '%s ' uthash.h)
+            for p in $(or $(CROSS:%-=%-gcc),$(CC)) protoc-c; do command -v $$p >/dev/null || printf '%s ' $$p; done; \
+            [ -n '$(CROSS)' ] || [ -e /usr/include/uthash.h ] || printf '%s ' uthash.h)
 ifneq ($(strip $(MISSING)),)
 $(error not installed: $(strip $(MISSING)); run `make setup`)
 endif
@@ -102,6 +112,9 @@ SERVE := $(if $(filter build,$(B)),onnxdbg-serve,$(B)/onnxdbg-serve)
 
 ## all: the program ./onnxdbg and its child ./onnxdbg-serve
 all: $(PROGRAM) $(SERVE)
+
+## serve: the child alone, for another processor too (CROSS=aarch64-linux-gnu- and the like)
+serve: $(SERVE)
 
 ## setup: install what building and testing need (apt packages, ONNX Runtime from npm)
 setup:
@@ -142,6 +155,11 @@ $(B)/demo_model.h: $(B)/demo.onnx
 	     od -An -v -tu1 $< | sed 's/ *\([0-9][0-9]*\)/\1,/g'; echo '};') >$@
 
 $(B)/src/command/shell/verb_tour.o: | $(B)/demo_model.h
+ifdef CROSS
+$(MIT_OBJ) $(B)/src/serve.o: | $(ROOT)/complete
+$(ROOT)/complete:
+	$(Q)tools/cross.sh $(TRIPLET)
+endif
 $(MIT_OBJ) $(GPL_OBJ) $(B)/src/main.o $(B)/src/serve.o: | $(PB_C) $(B)/onnxdbgrc.h $(B)/report_page.h $(B)/fleet_page.h
 
 $(B)/%.pb-c.o: $(B)/%.pb-c.c

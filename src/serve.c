@@ -17,11 +17,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "system/file.h"
+#include "system/newer.h"
 #include "base/mem.h"
 #include "system/scratch.h"
 #include "system/thread.h"
@@ -64,7 +64,7 @@ static const char serve_usage[] =
     "  --fd=N         the connection is descriptor N, a socket within this machine\n"
     "  --scratch=DIR  a directory for temporary files, removed if the debugger dies\n"
     "  --mem=BYTES    how much memory it may take; 0: no limit\n"
-    "  --relay        the far end of ssh: the spec comes with the first message\n"
+    "  --relay        the far end of ssh or via: the spec comes with the first message\n"
     "  --help         this text\n"
     "  --version      the version, and the executors that can be had here\n";
 

@@ -72,6 +72,7 @@ enum odb_status search_case_connect(struct search_case_made *made, struct odb_er
         ODB_TRY(odb_probe_pool(&made->pool, options->target, &options->hooks, err));
     odb_prober_init(&made->prober, made->is.model, made->is.feeds, made->is.trace, made->pool,
                     options->hooks);
+    made->prober.search = true;
     made->prober.ahead = ahead ? options->ahead : NULL;
     made->prober.answers = options->answers;
     made->prober.scope = options->scope ? options->scope : options->pass;

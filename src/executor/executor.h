@@ -109,6 +109,8 @@ struct odb_executor_setting {
                            have  one: "Quantize Integer"; NULL: none */
 };
 
+struct odb_transport; /* executor/transport/link.h */
+
 struct odb_executor_ops {
     unsigned version;                          /* ODB_EXECUTOR_VERSION */
     size_t size;                               /* sizeof(struct odb_executor_ops) */
@@ -121,9 +123,10 @@ struct odb_executor_ops {
                        that were not are NULL, and that is no failure */
     bool partial;   /* runs what it is given, but may have to say of an output that it cannot be
                        read there: it is NULL */
-    bool transport; /* takes another spec to where its argument says: ssh:HOST,SPEC */
     bool reference; /* runs the code of the reference */
     bool usual;     /* is the target where none is named, if it can be had here */
+    /* Takes another spec to where its argument says: ssh:HOST,SPEC. NULL: it runs models itself. */
+    const struct odb_transport *transport;
     enum odb_argument argument;
     const char *trusted; /* options that a spec in a stranger's file may hold, parted by blanks, and
                             ":" for the argument; "*": all of them; NULL: none is followed */

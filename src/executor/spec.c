@@ -90,7 +90,7 @@ enum odb_status odb_spec_parse(struct odb_spec **out, const char *text, struct o
         if (!spec->kind[0])
             status = odb_fail(err, ODB_E_USAGE, "no executor is named");
         else if (transport)
-            status = odb_fail(err, ODB_E_USAGE, "nothing stands behind '%s:HOST,'", spec->kind);
+            status = odb_fail(err, ODB_E_USAGE, "nothing stands behind '%s'", text);
         else
             status = odb_fail(err, ODB_E_USAGE, "nothing stands behind '@'");
         odb_error_remedy(err, SPEC_SYNTAX);
@@ -156,7 +156,7 @@ static const char *spec_options_at(const struct odb_spec *spec)
     struct odb_buf ignored = ODB_BUF_INIT;
     const char *p = spec_word(spec->text, ":,@", &ignored);
     if (*p == ':')
-        p = spec_word(p + 1, ",@", &ignored);
+        p = spec_word(p + 1, spec->row && spec->row->transport ? "," : ",@", &ignored);
     odb_buf_dispose(&ignored);
     return p;
 }

@@ -3,8 +3,9 @@
  * Executor specs: KIND[:ARG][,key=value…][@SPEC]. A backslash escapes , = @ and itself; the first
  * unescaped @ begins the spec that a wrapper wraps.
  *
- * A transport is read in its own way, as ssh:HOST[:PORT],SPEC: an @ in HOST is that of ssh, and
- * behind the first comma comes a spec with its own commas, which is the wrapped one.
+ * A transport is read in its own way, as ssh:HOST[:PORT],SPEC and via:COMMAND,SPEC: an @ before the
+ * first comma is that of ssh or of the command, and behind it comes a spec with its own commas,
+ * which is the wrapped one.
  */
 #ifndef ODB_EXECUTOR_SPEC_H
 #define ODB_EXECUTOR_SPEC_H

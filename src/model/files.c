@@ -214,7 +214,7 @@ static int files_open_beneath(int dir, const char *path)
         errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL; /* to open a device can do something */
         return -1;
     }
-    int fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof how);
+    int fd = (int)syscall(__NR_openat2, dir, path, &how, sizeof how);
     return fd < 0 && (errno == ENOSYS || errno == EPERM) ? files_walk(dir, path, (int)how.flags)
                                                          : fd;
 }

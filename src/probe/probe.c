@@ -854,6 +854,7 @@ static void probe_ask(void *arg, struct odb_target *target)
     double start = odb_clock();
     struct odb_target_stats before = odb_target_stats(target);
     long kills = probe_oom_kills();
+    free(cut->outputs); /* of a worker that lost its link: it gave nothing */
     cut->outputs = odb_new_n(struct odb_tensor *, cut->n_names);
     cut->status = probe_ask_once(cut, target);
     if (cut->status == ODB_E_NOMEM && odb_target_killed(target) && probe_oom_kills() == kills) {
@@ -866,6 +867,16 @@ static void probe_ask(void *arg, struct odb_target *target)
     cut->loads = after.loads - before.loads;
     cut->runs = after.runs - before.runs;
     cut->seconds = odb_clock() - start;
+}
+
+/* The same of the caller's own target: of another where the link to that is lost. */
+static void probe_ask_here(struct odb_prober *prober, struct odb_probe_cut *cut)
+{
+    probe_ask(cut, odb_pool_target(prober->pool));
+    while (odb_pool_elsewhere(prober->pool)) {
+        cut->load = true;
+        probe_ask(cut, odb_pool_target(prober->pool));
+    }
 }
 
 /* What the target holds otherwise than the model means becomes that, but for the model's outputs.
@@ -1202,9 +1213,9 @@ static void probe_ask_own(struct odb_prober *prober, struct odb_probe *probe,
             probe_name_model(cut, !prober->reshapes, name);
         cut->load = cut->load && (!name[0] || strcmp(name, prober->now->model) != 0);
         if (!probe_claim(prober, cut)) {
-            struct odb_target *target = odb_pool_target(prober->pool);
+            (void)odb_pool_target(prober->pool); /* which is at no question from here on */
             cut->load |= odb_ahead_moved(prober->ahead);
-            probe_ask(cut, target);
+            probe_ask_here(prober, cut);
         }
         snprintf(prober->now->loaded, sizeof prober->now->loaded, "%s", cut->what);
         snprintf(prober->now->model, sizeof prober->now->model, "%s",
@@ -1223,7 +1234,7 @@ enum odb_status odb_probe__part(struct odb_prober *prober, struct odb_probe *par
     struct odb_probe_cut *cut = probe_cut_new(prober, part, true);
     probe_consult(prober, part, cut);
     if (cut->status == ODB_OK && !cut->known) {
-        probe_ask(cut, odb_pool_target(prober->pool));
+        probe_ask_here(prober, cut);
         probe_undo_layouts(prober, cut);
         probe_spill(prober, cut);
     }
@@ -1288,6 +1299,8 @@ static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *pro
     } else if (cut->status == ODB_OK && cut->n_names && !cut->known && allowed) {
         probe_ask_own(prober, probe, cut);
     }
+    if (cut->status == ODB_E_IO && prober->search && odb_pool_gone(prober->pool))
+        cut->status = cut->err.code = ODB_CANCELLED;
     if (!allowed) /* whatever a worker has made of it by now */
         cut->status = odb_fail(&cut->err, ODB_CANCELLED, "the budget is used up");
     prober->now->loads += cut->loads;

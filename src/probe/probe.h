@@ -48,6 +48,7 @@ struct odb_prober {
     const char **original_outputs; /* owned array */
     bool recorded;                 /* the target runs nothing */
     bool refeed;                   /* odb_prober_feed(), and the target allows it */
+    bool search;                   /* where no target is left to ask, questions are cancelled */
     bool reshapes; /* the caller's: then also for other dimensions, where the model leaves them open
                     */
     bool open;     /* no fixed dimensions, though the target asks for them: the file is judged */

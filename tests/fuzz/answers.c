@@ -139,7 +139,7 @@ static struct odb_target *answers_target(unsigned kind, int sock)
     const char *spec = kind & ANSWERS_SSH ? "ssh:here,cpu" : "cpu";
     if (odb_spec_parse(&target->spec, spec, NULL) != ODB_OK)
         abort();
-    if (kind & ANSWERS_SSH && odb_ssh_parse(&target->ssh, target->spec, NULL) != ODB_OK)
+    if (kind & ANSWERS_SSH && odb_link_parse(&target->link, target->spec, NULL) != ODB_OK)
         abort();
     target->remote = kind & ANSWERS_SSH ? odb_remote_new() : NULL;
     target->timeout = 5;
@@ -167,7 +167,7 @@ static void answers_run(struct odb_target *target, const struct odb_tensor *x)
     struct odb_named in = {"x", x};
     enum odb_status status = odb_target_run(target, &in, 1, names, ODB_COUNT(names), out, &err);
     for (size_t i = 0; i < ODB_COUNT(names); i++) {
-        if ((status == ODB_OK && !out[i] && !odb_target_recorded(target) && !target->ssh.host) ||
+        if ((status == ODB_OK && !out[i] && !odb_target_recorded(target) && !target->link.transport) ||
             (status != ODB_OK && out[i]))
             abort();
         fuzz_look_take(out[i]);

@@ -23,7 +23,7 @@
 #include "judge/signature.h"
 #include "executor/executor.h"
 #include "executor/onnx_mlir/onnx_mlir_int.h"
-#include "executor/transport/ssh.h"
+#include "executor/transport/link.h"
 #include "model/model.h"
 #include "session/session_state.h"
 #include "tensor/format/format.h"
@@ -73,7 +73,7 @@ static struct odb_command_call *words_call(void)
 static void words_spec(const char *text, struct odb_error *err)
 {
     struct odb_spec *spec;
-    struct odb_ssh ssh;
+    struct odb_link link;
     double number = 0;
     size_t bytes = 0;
     if (odb_spec_parse(&spec, text, err) != ODB_OK)
@@ -82,8 +82,14 @@ static void words_spec(const char *text, struct odb_error *err)
     (void)!odb_spec_whole(spec, "workers", 1, 64, &number, err);
     (void)!odb_spec_size(spec, "mem", &bytes, err);
     (void)!odb_spec_check(spec, odb_spec_common, err);
-    if (odb_ssh_parse(&ssh, spec, err) == ODB_OK)
-        odb_ssh_dispose(&ssh);
+    if (spec->row && spec->row->transport && odb_link_parse(&link, spec, err) == ODB_OK) {
+        struct odb_argv argv = {0};
+        link.transport->argv(&link, &argv);
+        odb_argv_dispose(&argv);
+        odb_link_dispose(&link);
+    }
+    for (size_t i = 0; i < odb_link_count(spec); i++)
+        free(odb_link_spec(spec, i));
     odb_spec_free(spec);
 }
 

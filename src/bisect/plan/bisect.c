@@ -514,6 +514,15 @@ bool odb_bisect_reads_all(const struct odb_bisect_options *options, uint64_t *me
     return reads != STRATEGY_READS_NONE && !(budget && budget->compiles);
 }
 
+/* What was cancelled because no target is left is no verdict. */
+static enum odb_status bisect_unless_gone(const struct bisect *s, enum odb_status status,
+                                          struct odb_error *err)
+{
+    struct odb_pool *pool = s->whole.is.pool;
+    const char *why = pool && status == ODB_CANCELLED ? odb_pool_gone(pool) : NULL;
+    return why ? odb_fail(err, ODB_E_IO, "%s", why) : status;
+}
+
 enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *model,
                            const struct odb_feeds *feeds, const struct odb_bisect_options *options,
                            struct odb_error *err)
@@ -533,6 +542,7 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
         if (!unread_rounded(s.asked, &s.found, reads) && reads)
             status = unread_check(s.asked, &s.found, err);
     }
+    status = bisect_unless_gone(&s, status, err);
     if (status == ODB_OK || status == ODB_CANCELLED) { /* whose time for checks is over */
         decided_tell(s.asked, &s.found);
         unseen_set_aside(s.asked, &s.found);

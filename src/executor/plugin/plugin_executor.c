@@ -23,6 +23,10 @@
 #include "executor/plugin/plugin_view.h"
 #include "model/read/load.h"
 
+#ifndef EM_LOONGARCH /* before glibc 2.35 */
+#define EM_LOONGARCH 258
+#endif
+
 enum plugin_call { PLUGIN_IDLE, PLUGIN_INIT, PLUGIN_LOAD, PLUGIN_EXECUTE, PLUGIN_ACCOUNT };
 
 struct plugin {

@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "system/newer.h"
 #include "system/scratch.h"
 #include "executor/transport/program.h"
 

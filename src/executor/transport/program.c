@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "system/file.h"
+#include "system/newer.h"
 #include "executor/transport/child.h"
 
 #define PROGRAM_LINE 800  /* bytes of a telling line in a message */

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
+ * ssh:HOST[:PORT],SPEC: a child on another machine.
+ *
  * ssh's options are ours where no user is there to answer a question, and where a dead link has to
  * be seen; all else is the user's own configuration. Nothing of a spec stands on the command line
  * of the other machine, where a shell would read it: the spec goes with the first message.
  */
-#include "executor/transport/ssh.h"
+#include "executor/transport/link.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "base/mem.h"
 #include "executor/executor.h"
-
-#define SSH_SYNTAX "write ssh:HOST,SPEC or ssh:HOST:PORT,SPEC; HOST may be USER@NAME or [IPV6]"
 
 /* Thirty seconds without a sign of life are the end of a link. */
 static const char *const ssh_words[] = {
@@ -36,46 +35,26 @@ static const struct {
     {"", "this has to work without a question: ssh"},
 };
 
-static enum odb_status ssh_wrong(const struct odb_spec *spec, const char *what,
+static enum odb_status ssh_parse(struct odb_link *out, const struct odb_spec *spec,
                                  struct odb_error *err)
 {
-    odb_fail(err, ODB_E_USAGE, "%s", what);
-    odb_error_at(err, "%s", spec->text);
-    return odb_error_remedy(err, SSH_SYNTAX);
-}
-
-enum odb_status odb_ssh_parse(struct odb_ssh *out, const struct odb_spec *spec,
-                              struct odb_error *err)
-{
-    const char *arg = spec->arg ? spec->arg : "", *name = arg + strcspn(arg, "@");
+    const char *arg = spec->arg, *name = arg + strcspn(arg, "@");
     name = *name ? name + 1 : arg;
     const char *bracket = name[0] == '[' ? strchr(name, ']') : NULL;
     const char *end = bracket ? bracket + 1 : name + strcspn(name, ":");
     size_t port = *end == ':' ? strspn(end + 1, "0123456789") : 0;
-    if (!arg[0] || !spec->inner)
-        return ssh_wrong(spec, arg[0] ? "no executor is named for the host" : "no host is named",
-                         err);
     if (arg[0] == '-' || end == name || (name[0] == '[' && (!bracket || bracket == name + 1)) ||
         (*end && (*end != ':' || port == 0 || port > 5 || end[1 + port])))
-        return ssh_wrong(spec, "that is no host", err);
+        return odb_link_wrong(spec, "that is no host", err);
     size_t user = (size_t)(name - arg);
-    *out = (struct odb_ssh){
-        .host = bracket
-                    ? odb_xasprintf("%.*s%.*s", (int)user, arg, (int)(bracket - name - 1), name + 1)
-                    : odb_xstrndup(arg, (size_t)(end - arg)),
-        .port = port ? odb_xstrdup(end + 1) : NULL,
-    };
+    out->where =
+        bracket ? odb_xasprintf("%.*s%.*s", (int)user, arg, (int)(bracket - name - 1), name + 1)
+                : odb_xstrndup(arg, (size_t)(end - arg));
+    out->port = port ? odb_xstrdup(end + 1) : NULL;
     return ODB_OK;
 }
 
-void odb_ssh_dispose(struct odb_ssh *ssh)
-{
-    free(ssh->host);
-    free(ssh->port);
-    *ssh = (struct odb_ssh){0};
-}
-
-void odb_ssh_argv(const struct odb_ssh *ssh, struct odb_argv *argv)
+static void ssh_argv(const struct odb_link *ssh, struct odb_argv *argv)
 {
     const char *own = getenv("ONNXDBG_SSH"), *serve = getenv("ONNXDBG_REMOTE_SERVE");
     struct odb_buf text = ODB_BUF_INIT;
@@ -93,51 +72,62 @@ void odb_ssh_argv(const struct odb_ssh *ssh, struct odb_argv *argv)
         odb_argv_add(argv, ssh->port);
     }
     odb_argv_add(argv, "--");
-    odb_argv_add(argv, ssh->host);
+    odb_argv_add(argv, ssh->where);
     odb_buf_clear(&text);
     odb_buf_printf(&text, "%s --relay", serve && serve[0] ? serve : "onnxdbg-serve");
     odb_argv_add(argv, odb_buf_text(&text));
     odb_buf_dispose(&text);
 }
 
-static void ssh_remedy(const struct odb_ssh *ssh, const char *words, struct odb_error *err)
+static void ssh_remedy(const struct odb_link *ssh, const char *words, struct odb_error *err)
 {
     size_t i = 0;
     while (!strstr(words, ssh_troubles[i].words))
         i++;
     odb_error_remedy(err, "%s %s%s%s%s", ssh_troubles[i].remedy, ssh->port ? "-p " : "",
-                     ssh->port ? ssh->port : "", ssh->port ? " " : "", ssh->host);
+                     ssh->port ? ssh->port : "", ssh->port ? " " : "", ssh->where);
 }
 
-bool odb_ssh_explain(const struct odb_ssh *ssh, int how, const char *words, const char *doing,
-                     struct odb_error *err)
+static void ssh_no_answer(const struct odb_link *ssh, int status, int signal, const char *words,
+                          struct odb_error *err)
 {
-    int status = how >= 0 && WIFEXITED(how) ? WEXITSTATUS(how) : -1;
-    bool found = status != 126 && status != 127;
-    if (!found) {
-        odb_fail(err, ODB_E_EXECUTOR, "%s has no onnxdbg-serve", ssh->host);
+    if (status == 126 || status == 127) {
+        odb_fail(err, ODB_E_EXECUTOR, "%s has no onnxdbg-serve", ssh->where);
         odb_error_remedy(err, "install it there, or name it in ONNXDBG_REMOTE_SERVE");
-    } else if (doing) {
-        odb_fail(err, ODB_E_IO, "the link to %s was lost while %s", ssh->host, doing);
     } else if (status == 255 || status < 0) {
-        odb_fail(err, ODB_E_EXECUTOR, "no link to %s", ssh->host);
+        odb_fail(err, ODB_E_EXECUTOR, "no link to %s", ssh->where);
         ssh_remedy(ssh, words, err);
     } else {
-        odb_fail(err, ODB_E_EXECUTOR, "onnxdbg-serve on %s exited with status %d", ssh->host,
+        odb_fail(err, ODB_E_EXECUTOR, "onnxdbg-serve on %s exited with status %d", ssh->where,
                  status);
         odb_error_remedy(err, "it has to be of this version, %s", ODB_VERSION);
     }
-    return found && doing;
+}
+
+static void ssh_noisy(const struct odb_link *ssh, struct odb_error *err)
+{
+    odb_error_remedy(err, "this must print nothing: ssh %s true", ssh->where);
 }
 
 /* --- the row ---------------------------------------------------------------------------------- */
 
-/* Only specs that have ssh in their middle come here. */
+static const struct odb_transport ssh_transport = {
+    .syntax = "write ssh:HOST,SPEC or ssh:HOST:PORT,SPEC; HOST may be USER@NAME or [IPV6]",
+    .what = "host",
+    .place = "HOST",
+    .between = "+",
+    .by = "on",
+    .lost = "the link to",
+    .missing = "install OpenSSH's client, or name another in ONNXDBG_SSH",
+    .parse = ssh_parse,
+    .argv = ssh_argv,
+    .no_answer = ssh_no_answer,
+    .noisy = ssh_noisy,
+};
+
 static enum odb_status ssh_init(void **self, const struct odb_spec *spec, struct odb_error *err)
 {
-    odb_fail(err, ODB_E_USAGE, "ssh: stands at the very beginning of a spec");
-    odb_error_at(err, "%s", spec->text);
-    return odb_error_remedy(err, "write ssh:HOST,fault:...@SPEC for fault:...@ssh:HOST,SPEC");
+    return odb_link_not_here(spec, err);
 }
 
 static const struct odb_executor_option ssh_options[] = {
@@ -152,6 +142,6 @@ const struct odb_executor_ops odb_executor_ssh = {
     .options = ssh_options,
     .help = "any of the others on another machine",
     .page = "onnxdbg-ssh(7)",
-    .transport = true,
+    .transport = &ssh_transport,
     .init = ssh_init,
 };

@@ -62,7 +62,7 @@ static void target_forget_sent(struct odb_target *target)
 /* For messages: what the executor is, or where. */
 static const char *target_name(const struct odb_target *target)
 {
-    return target->ssh.host ? target->ssh.host : target->spec->kind;
+    return target->link.transport ? target->link.where : target->spec->kind;
 }
 
 /* --- the end of a child ---------------------------------------------------------------------- */
@@ -105,7 +105,8 @@ static void target_add_words(struct odb_target *target, struct odb_error *err)
     odb_buf_dispose(&line);
 }
 
-/* ssh has ended, or what it is to reach. That is no crash: the message says which it was. */
+/* The program of a link has ended, or what it is to reach. That is no crash: the message says which
+ * it was. A link that was there once is no refusal of the target's either. */
 static enum odb_status target_cut_off(struct odb_target *target, struct odb_error *err)
 {
     struct odb_buf words = ODB_BUF_INIT;
@@ -114,11 +115,11 @@ static enum odb_status target_cut_off(struct odb_target *target, struct odb_erro
         how = -1;
     target_bury(target);
     odb_child_words(&target->child, &words);
-    target->lost = odb_ssh_explain(&target->ssh, how, odb_buf_text(&words),
-                                   target->answered ? target->doing : NULL, err);
+    target->lost = odb_link_explain(&target->link, how, odb_buf_text(&words),
+                                    target->answered ? target->doing : NULL, err);
     odb_buf_dispose(&words);
     target_add_words(target, err);
-    return err->code;
+    return err->code = target->description ? ODB_E_IO : err->code;
 }
 
 /* Whether it was the child itself that could not go on, and said so: mem.h. */
@@ -161,12 +162,12 @@ static enum odb_status target_broken(struct odb_target *target, enum odb_status 
                                      struct odb_error *err)
 {
     if (status == ODB_E_IO)
-        return target->ssh.host ? target_cut_off(target, err) : target_crashed(target, err);
+        return target->link.transport ? target_cut_off(target, err) : target_crashed(target, err);
     if (status == ODB_E_FORMAT) {
         err->code = ODB_E_EXECUTOR;
         odb_error_at(err, "a broken message while %s", target->doing);
-        if (target->ssh.host && !target->answered && !err->remedy[0])
-            odb_error_remedy(err, "this must print nothing: ssh %s true", target->ssh.host);
+        if (target->link.transport && !target->answered && !err->remedy[0])
+            target->link.transport->noisy(&target->link, err);
     }
     target_bury(target);
     if (status != ODB_CANCELLED)
@@ -207,7 +208,7 @@ static enum odb_status target_wait(void *payload, int fd, short events, struct o
 {
     struct odb_target *target = payload;
     struct odb_child *child = &target->child;
-    if (target->ssh.host) /* the time is kept there; here it is for the line to fall silent */
+    if (target->link.transport) /* the time is kept there; here it is for the line to fall silent */
         target->deadline = odb_clock() + target->limit + TARGET_LINK_GRACE;
     for (bool ready = false; !ready;) {
         struct pollfd fds[2] = {{.fd = fd, .events = events},
@@ -235,11 +236,11 @@ static enum odb_status target_said_no(struct odb_target *target, const Odb__Wire
     for (size_t i = 0; i < ODB_COUNT(target_codes); i++)
         if (no->code == (int)target_codes[i])
             code = target_codes[i];
-    if (target->ssh.host && no->code == ODB_E_IO) /* of the other end's own */
+    if (target->link.transport && no->code == ODB_E_IO) /* of the other end's own */
         code = ODB_E_IO;
     if (target->mem && code == ODB_E_EXECUTOR && odb_target_speaks_of_memory(no->what))
         code = ODB_E_NOMEM;
-    if (target->ssh.host && (code == ODB_E_CRASH || code == ODB_E_TIMEOUT)) {
+    if (target->link.transport && (code == ODB_E_CRASH || code == ODB_E_TIMEOUT)) {
         target->loaded = false; /* the child is dead, there */
         odb_child_say(&target->child, no->words.data, no->words.len);
     }
@@ -257,7 +258,7 @@ static struct odb_channel target_channel(struct odb_target *target)
 {
     return (struct odb_channel){.in = target->child.sock,
                                 .out = target->child.sock,
-                                .local = !target->ssh.host,
+                                .local = !target->link.transport,
                                 .wait = target_wait,
                                 .payload = target};
 }
@@ -328,14 +329,14 @@ char *odb_target_program(void)
     return path ? path : odb_xstrdup("onnxdbg-serve");
 }
 
-static enum odb_status target_spawn_ssh(struct odb_target *target, struct odb_error *err)
+static enum odb_status target_spawn_link(struct odb_target *target, struct odb_error *err)
 {
     struct odb_argv argv = {0};
-    odb_ssh_argv(&target->ssh, &argv);
+    target->link.transport->argv(&target->link, &argv);
     odb_push(&argv.list, NULL);
     enum odb_status status = odb_child_start(&target->child, argv.list.items, true, err);
     if (status == ODB_E_EXECUTOR)
-        odb_error_remedy(err, "install OpenSSH's client, or name another in ONNXDBG_SSH");
+        odb_error_remedy(err, "%s", target->link.transport->missing);
     odb_argv_dispose(&argv);
     target->answered = false;
     target->stats.starts += status == ODB_OK;
@@ -366,10 +367,10 @@ static void target_describe(struct odb_target *target, const Odb__Wire__Ready *r
 {
     bool same = !strcmp(ready->version, ODB_VERSION);
     free(target->description);
-    if (target->ssh.host)
-        target->description =
-            odb_xasprintf("%s, on %s%s%s", ready->description, target->ssh.host,
-                          same ? "" : " by onnxdbg-serve ", same ? "" : ready->version);
+    if (target->link.transport)
+        target->description = odb_xasprintf(
+            "%s, %s %s%s%s", ready->description, target->link.transport->by, target->link.where,
+            same ? "" : " by onnxdbg-serve ", same ? "" : ready->version);
     else
         target->description = odb_xstrdup(ready->description);
 }
@@ -391,14 +392,14 @@ static enum odb_status target_start(struct odb_target *target, struct odb_error 
 {
     if (target->child.pid)
         return ODB_OK;
-    ODB_TRY(target->ssh.host ? target_spawn_ssh(target, err) : target_spawn(target, err));
+    ODB_TRY(target->link.transport ? target_spawn_link(target, err) : target_spawn(target, err));
     Odb__Wire__Request request = ODB__WIRE__REQUEST__INIT;
     Odb__Wire__Hello hello = ODB__WIRE__HELLO__INIT;
     Odb__Wire__Reply *reply;
     struct odb_frame frame;
     request.say_case = ODB__WIRE__REQUEST__SAY_HELLO;
     request.hello = &hello;
-    hello.spec = target->ssh.host ? target->spec->inner : "";
+    hello.spec = target->link.transport ? target->spec->inner : "";
     enum odb_status status = odb_target__ask(target, &request, NULL, "starting",
                                              ODB__WIRE__REPLY__SAY_READY, &reply, &frame, err);
     if (status != ODB_OK) {
@@ -466,7 +467,7 @@ enum odb_status odb_target_open_until(struct odb_target **out, const char *spec,
     if (status == ODB_OK)
         status = target_limits(target, target->spec, err);
     if (status == ODB_OK && target->spec->row && target->spec->row->transport) {
-        status = odb_ssh_parse(&target->ssh, target->spec, err);
+        status = odb_link_parse(&target->link, target->spec, err);
         target->remote = odb_remote_new();
     }
     if (!target->timeout)
@@ -479,8 +480,8 @@ enum odb_status odb_target_open_until(struct odb_target **out, const char *spec,
             status = target_start(target, err);
         if (status == ODB_E_CRASH) /* nothing was tried yet that could be called a crash */
             err->code = status = ODB_E_EXECUTOR;
-        if (status != ODB_OK && (!err->where[0] || target->ssh.host))
-            odb_error_at(err, "%s", err->where[0] ? target->ssh.host : spec);
+        if (status != ODB_OK && (!err->where[0] || target->link.transport))
+            odb_error_at(err, "%s", err->where[0] ? target->link.where : spec);
     }
     if (status != ODB_OK) {
         odb_target_close(target);
@@ -514,7 +515,7 @@ void odb_target_close(struct odb_target *target)
         target_bury(target);
     }
     odb_spec_free(target->spec);
-    odb_ssh_dispose(&target->ssh);
+    odb_link_dispose(&target->link);
     odb_remote_free(target->remote);
     odb_capabilities_dispose(&target->can);
     free(target->description);
@@ -569,7 +570,7 @@ static enum odb_status target_load(struct odb_target *target, const struct odb_l
     ODB_TRY(target_start(target, err));
     odb_child_hush(&target->child); /* what it said of another model would mislead */
     target->loaded = false;
-    if (target->ssh.host) {
+    if (target->link.transport) {
         odb_remote_keep(target->remote, load);
         ODB_TRY(odb_remote_send(target, load, &message, err));
         enum odb_status status = target_load_from(target, load, NULL, &message, err);
@@ -602,11 +603,14 @@ static enum odb_status target_link_again(struct odb_target *target, struct odb_e
 
 /* How a load or a run has ended. The child reads the files that we read: where one of them has
  * become shorter, its failure says nothing of it. */
-static enum odb_status target_end(const struct odb_target *target, enum odb_status status,
+static enum odb_status target_end(struct odb_target *target, enum odb_status status,
                                   struct odb_error *err)
 {
+    target->away[0] = '\0';
     if (status == ODB_OK)
         return ODB_OK;
+    if (status == ODB_E_IO && target->link.transport && !target->child.pid)
+        odb_error_text(err, target->away, sizeof target->away);
     if (status != ODB_CANCELLED && odb_mapping_lost(err))
         return err->code;
     return odb_error_at(err, "%s", target_name(target));
@@ -855,6 +859,11 @@ void odb_target_stats_less(struct odb_target_stats *sum, const struct odb_target
 bool odb_target_killed(const struct odb_target *target)
 {
     return target->killed;
+}
+
+const char *odb_target_away(const struct odb_target *target)
+{
+    return target->away[0] ? target->away : NULL;
 }
 
 int odb_target_pid(const struct odb_target *target)

@@ -17,7 +17,7 @@ struct odb_target_stats {
     size_t loads, runs, starts;
     double load_seconds, run_seconds;
     size_t model_bytes; /* sent to load */
-    size_t file_bytes;  /* sent over ssh so that a model finds its weights */
+    size_t file_bytes;  /* sent over a link so that a model finds its weights */
     size_t relinks;     /* links that were lost, and made again */
 };
 
@@ -71,6 +71,9 @@ void odb_target_stats_less(struct odb_target_stats *sum, const struct odb_target
 /* Appends the end (at most 4 KiB) of what the child printed since the last load, bytes as they
  * came; it is still to be had when the child is dead, until the next load. */
 void odb_target_words(const struct odb_target *target, struct odb_buf *out);
+/* Why the last call could not make a lost link again; NULL: it could, or had no need to. Borrowed:
+ * target, until the next call. */
+const char *odb_target_away(const struct odb_target *target);
 /* The child's process, ssh where it is on another machine; 0: none is running. */
 int odb_target_pid(const struct odb_target *target);
 /* Whether the child died of a SIGKILL that was not ours, the last time that it died: the kernel's,

@@ -8,7 +8,7 @@
 #include "executor/capabilities.h"
 #include "executor/transport/child.h"
 #include "executor/transport/protocol.h"
-#include "executor/transport/ssh.h"
+#include "executor/transport/link.h"
 #include "executor/transport/target.h"
 
 struct odb_remote;
@@ -37,11 +37,12 @@ struct odb_target {
     size_t n_sent;
     struct odb_times times; /* owned: of the last run */
 
-    /* with ssh:, where child is ssh itself */
-    struct odb_ssh ssh;        /* owned; host NULL: the child is on this machine */
+    /* behind a transport, where child is ssh itself, or the command of via: */
+    struct odb_link link;      /* owned; transport NULL: the child is on this machine */
     struct odb_remote *remote; /* owned */
     bool answered;             /* the other end has spoken */
     bool lost;                 /* the link is, by no fault of the executor's */
+    char away[600];            /* why the last call could not make it again; "": it could */
 };
 
 /* One exchange. On success reply is the caller's to free, and frame to dispose of. */

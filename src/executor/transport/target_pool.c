@@ -2,16 +2,22 @@
  *
  * One lock guards the queue and what each worker is at. A target belongs to its worker's thread
  * while that is busy, and otherwise to the owner, which may claim it.
+ *
+ * A worker whose target cannot be opened is retired for good. One whose link was lost is away: it
+ * takes nothing as long as there is any other, and tries again when there is none, so that the last
+ * one says why nothing can be had any more.
  */
 #include "executor/transport/target_pool.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "system/temporary.h"
 #include "base/mem.h"
+#include "executor/transport/link.h"
 #include "system/thread.h"
 
 /* A child has a scratch folder, and one that is started in its place a second for a moment. */
@@ -34,6 +40,7 @@ struct pool_worker {
     pthread_t thread;
     bool busy;
     bool retired; /* its target cannot be opened */
+    bool away;    /* its link was lost for good, as far as is known */
 };
 
 struct odb_pool {
@@ -50,7 +57,8 @@ struct odb_pool {
     struct odb_pool_task *queue;   /* the first */
     struct pool_worker *claimed;   /* by the owner; takes no tasks */
     struct odb_target_stats apart; /* of tasks that are done and were not waited for */
-    char trouble[600];             /* of the first that retired */
+    char trouble[600];             /* of the first that is out */
+    char gone[600];                /* why none is left; "": one is */
 };
 
 static bool pool_cancelled(void *payload)
@@ -73,15 +81,67 @@ static enum odb_status pool_open_target(struct pool_worker *w, struct odb_error 
     return ODB_OK;
 }
 
+/* --- who is out; the lock is held ------------------------------------------------------------- */
+
+static bool pool_well(const struct pool_worker *w)
+{
+    return !w->retired && !w->away;
+}
+
+/* Whether any worker but this one (NULL: whether any) is well. */
+static bool pool_others(const struct odb_pool *pool, const struct pool_worker *but)
+{
+    for (size_t i = 0; i < pool->n_workers; i++)
+        if (&pool->workers[i] != but && pool_well(&pool->workers[i]))
+            return true;
+    return false;
+}
+
+static void pool_out(struct odb_pool *pool, const char *why)
+{
+    if (!pool->trouble[0])
+        snprintf(pool->trouble, sizeof pool->trouble, "%s", why);
+    pthread_cond_broadcast(&pool->work);
+}
+
+static void pool_retire(struct pool_worker *w, const struct odb_error *why)
+{
+    char text[sizeof w->pool->trouble] = "";
+    w->retired = true;
+    if (why->code != ODB_CANCELLED) /* else nothing more is asked */
+        odb_error_text(why, text, sizeof text);
+    pool_out(w->pool, text);
+}
+
+/* Whether its target's link was lost in the last call, and another worker can do that. */
+static bool pool_lost(struct pool_worker *w)
+{
+    const char *why = odb_target_away(w->target);
+    bool others = pool_others(w->pool, w);
+    w->away = why != NULL;
+    snprintf(w->pool->gone, sizeof w->pool->gone, "%s", why && !others ? why : "");
+    if (!why || !others)
+        return false;
+    pool_out(w->pool, why);
+    return true;
+}
+
 /* --- a worker's thread ------------------------------------------------------------------------ */
+
+static bool pool_may_take(const struct pool_worker *w)
+{
+    const struct odb_pool *pool = w->pool;
+    return pool->queue && pool->claimed != w && (!w->away || !pool_others(pool, NULL));
+}
 
 /* The next task, NULL when there will be none; the lock is held. */
 static struct odb_pool_task *pool_take(struct pool_worker *w)
 {
     struct odb_pool *pool = w->pool;
-    while (!atomic_load(&pool->stopping) && (!pool->queue || pool->claimed == w))
+    while (!atomic_load(&pool->stopping) && !w->retired && !pool_may_take(w))
         pthread_cond_wait(&pool->work, &pool->lock);
-    struct odb_pool_task *task = atomic_load(&pool->stopping) ? NULL : pool->queue;
+    bool ends = atomic_load(&pool->stopping) || w->retired;
+    struct odb_pool_task *task = ends ? NULL : pool->queue;
     if (task)
         pool->queue = task->next;
     w->busy = task != NULL;
@@ -90,13 +150,8 @@ static struct odb_pool_task *pool_take(struct pool_worker *w)
 }
 
 /* Leaves the task to another worker; the lock is held. */
-static void pool_retire(struct pool_worker *w, struct odb_pool_task *task,
-                        const struct odb_error *why)
+static void pool_leave(struct odb_pool *pool, struct odb_pool_task *task)
 {
-    struct odb_pool *pool = w->pool;
-    w->retired = true;
-    if (!pool->trouble[0] && why->code != ODB_CANCELLED) /* else the task is not waited for */
-        odb_error_text(why, pool->trouble, sizeof pool->trouble);
     if (task->drop) {
         task->drop(task->arg);
         free(task);
@@ -135,11 +190,12 @@ static void *pool_thread(void *arg)
             task->work(task->arg, w->target);
         pthread_mutex_lock(&pool->lock);
         w->busy = false;
-        if (opened != ODB_OK) {
-            pool_retire(w, task, &err);
-        } else {
+        if (opened != ODB_OK)
+            pool_retire(w, &err);
+        if (opened != ODB_OK || pool_lost(w))
+            pool_leave(pool, task);
+        else
             pool_done(w, task);
-        }
         pthread_cond_broadcast(&pool->done);
     }
     pthread_mutex_unlock(&pool->lock);
@@ -159,32 +215,6 @@ static void pool_start_threads(struct odb_pool *pool)
 }
 
 /* --- public ----------------------------------------------------------------------------------- */
-
-static bool pool_transported(const struct odb_spec *spec)
-{
-    return spec->row && spec->row->transport;
-}
-
-/* "ssh:alpha+beta:22,ort" is ssh:alpha,ort and ssh:beta:22,ort: the text of the i-th, the caller's.
- * Any other spec is its own. */
-static char *pool_spec(const struct odb_spec *spec, size_t i)
-{
-    const char *rest = strchr(spec->text, ',');
-    const char *host = spec->arg;
-    if (!pool_transported(spec) || !host || !rest)
-        return odb_xstrdup(spec->text);
-    for (; i > 0; i--)
-        host = host + strcspn(host, "+") + 1;
-    return odb_xasprintf("%s:%.*s%s", spec->kind, (int)strcspn(host, "+"), host, rest);
-}
-
-static size_t pool_hosts(const struct odb_spec *spec)
-{
-    size_t n = 1;
-    for (const char *p = pool_transported(spec) ? spec->arg : NULL; p && *p; p++)
-        n += *p == '+';
-    return n;
-}
 
 struct pool_count {
     double n;
@@ -220,9 +250,29 @@ static struct odb_pool *pool_new(const struct odb_spec *spec, size_t n)
     pthread_cond_init(&pool->done, NULL);
     for (size_t i = 0; i < n; i++) {
         pool->workers[i].pool = pool;
-        pool->workers[i].spec = pool_spec(spec, i % pool_hosts(spec));
+        pool->workers[i].spec = odb_link_spec(spec, i % odb_link_count(spec));
     }
     return pool;
+}
+
+/* Opens one target, and has its worker stand first. Of several places those that cannot be had are
+ * passed over; when there is none, the first says why. */
+static enum odb_status pool_open_first(struct odb_pool *pool, size_t places, struct odb_error *err)
+{
+    enum odb_status status = pool_open_target(&pool->workers[0], err);
+    bool none = status == ODB_E_EXECUTOR || status == ODB_E_TIMEOUT;
+    for (size_t i = 0; none && status != ODB_OK && i + 1 < ODB_MIN(places, pool->n_workers); i++) {
+        struct odb_error other = ODB_ERROR_INIT;
+        for (size_t k = i; k < pool->n_workers; k += places)
+            pool_retire(&pool->workers[k], i ? &other : err);
+        if (pool_open_target(&pool->workers[i + 1], &other) != ODB_OK)
+            continue;
+        struct pool_worker first = pool->workers[i + 1];
+        pool->workers[i + 1] = pool->workers[0];
+        pool->workers[0] = first;
+        status = ODB_OK;
+    }
+    return status;
 }
 
 enum odb_status odb_pool_open(struct odb_pool **out, const char *text, bool (*cancelled)(void *),
@@ -231,12 +281,13 @@ enum odb_status odb_pool_open(struct odb_pool **out, const char *text, bool (*ca
     struct odb_spec *spec;
     struct odb_pool *pool = NULL;
     ODB_TRY(odb_spec_parse(&spec, text, err));
-    double n = (double)pool_hosts(spec);
+    size_t places = odb_link_count(spec);
+    double n = (double)places;
     enum odb_status status = pool_count(text, &n, err);
     if (status == ODB_OK) {
         pool = pool_new(spec, (size_t)n);
         odb_pool_set_cancel(pool, cancelled, payload);
-        status = pool_open_target(&pool->workers[0], err);
+        status = pool_open_first(pool, places, err);
     }
     odb_spec_free(spec);
     if (status != ODB_OK) {
@@ -315,26 +366,69 @@ size_t odb_pool_idle(struct odb_pool *pool)
     size_t idle = 0;
     pthread_mutex_lock(&pool->lock);
     for (size_t i = 0; i < pool->n_threads; i++)
-        idle += !pool->workers[i].busy && !pool->workers[i].retired;
+        idle += !pool->workers[i].busy && pool_well(&pool->workers[i]);
     for (struct odb_pool_task *task = pool->queue; task && idle; task = task->next)
         idle--;
     pthread_mutex_unlock(&pool->lock);
     return idle;
 }
 
+/* One for the owner, who has none: one that is open, or else, where the others are out, one that
+ * was not needed so far, or at last one that is away. NULL: they are busy. The lock is held. */
+static struct pool_worker *pool_find(struct odb_pool *pool)
+{
+    struct pool_worker *unopened = NULL, *away = NULL;
+    bool busy = false;
+    for (size_t i = 0; i < pool->n_workers; i++) {
+        struct pool_worker *w = &pool->workers[i];
+        if (w->target && !w->busy && pool_well(w))
+            return w;
+        busy |= w->busy;
+        if (!w->busy && !w->target && !w->retired)
+            unopened = unopened ? unopened : w;
+        if (!w->busy && w->target && w->away)
+            away = w;
+    }
+    return busy ? NULL : unopened ? unopened : away;
+}
+
+/* Opens it for the owner, who has claimed it; the lock is held, and let go meanwhile. */
+static void pool_open_claimed(struct odb_pool *pool)
+{
+    struct pool_worker *w = pool->claimed;
+    struct odb_error err = ODB_ERROR_INIT;
+    pthread_mutex_unlock(&pool->lock);
+    enum odb_status status = pool_open_target(w, &err);
+    pthread_mutex_lock(&pool->lock);
+    if (status == ODB_OK)
+        return;
+    pool_retire(w, &err);
+    pool->claimed = NULL;
+}
+
 struct odb_target *odb_pool_target(struct odb_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     while (!pool->claimed) {
-        for (size_t i = 0; i < pool->n_workers && !pool->claimed; i++)
-            if (pool->workers[i].target && !pool->workers[i].busy)
-                pool->claimed = &pool->workers[i];
+        pool->claimed = pool_find(pool);
         if (!pool->claimed)
             pthread_cond_wait(&pool->done, &pool->lock);
+        else
+            pool_open_claimed(pool);
     }
     struct odb_target *target = pool->claimed->target;
     pthread_mutex_unlock(&pool->lock);
     return target;
+}
+
+bool odb_pool_elsewhere(struct odb_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    bool lost = pool->claimed && pool_lost(pool->claimed);
+    if (lost)
+        pool->claimed = NULL;
+    pthread_mutex_unlock(&pool->lock);
+    return lost;
 }
 
 /* everybody: the owner's own target too. */
@@ -445,6 +539,14 @@ void odb_pool_price(struct odb_pool *pool, double *load, double *run)
         *load = stats.load_seconds / (double)ODB_MAX(stats.loads, (size_t)1);
     if (*run < 0)
         *run = stats.run_seconds / (double)ODB_MAX(stats.runs, (size_t)1);
+}
+
+const char *odb_pool_gone(struct odb_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    const char *gone = pool->gone[0] ? pool->gone : NULL;
+    pthread_mutex_unlock(&pool->lock);
+    return gone;
 }
 
 const char *odb_pool_trouble(struct odb_pool *pool)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Children of one spec, at work side by side: as many as its workers=N says, dealt out to the hosts
- * of ssh:HOST+HOST,SPEC; else one for each of these. A caller with several questions begins a task
- * for each and waits for them in the order of its choice; any child may answer any. All functions
- * are for one thread, the pool's owner; tasks run in threads of the pool.
+ * of ssh:HOST+HOST,SPEC or the commands of via:COMMAND + COMMAND,SPEC; else one for each of these.
+ * A caller with several questions begins a task for each and waits for them in the order of its
+ * choice; any child may answer any. All functions are for one thread, the pool's owner; tasks run
+ * in threads of the pool.
  */
 #ifndef ODB_EXECUTOR_TRANSPORT_TARGET_POOL_H
 #define ODB_EXECUTOR_TRANSPORT_TARGET_POOL_H
@@ -15,8 +16,9 @@
 struct odb_pool;
 struct odb_pool_task;
 
-/* Opens the first target, with the errors of odb_target_open(); the others when there is work for
- * them. One that cannot be opened then leaves its work to the rest. cancelled (NULL: never) is
+/* Opens the first target that can be had, with the errors of odb_target_open() of the very first;
+ * the others when there is work for them. One that cannot be opened then leaves its work to the
+ * rest, and so does one whose link is lost and cannot be made again. cancelled (NULL: never) is
  * asked from now on by every worker while it waits for its child: from several threads at once. */
 enum odb_status odb_pool_open(struct odb_pool **out, const char *spec, bool (*cancelled)(void *),
                               void *payload, struct odb_error *err) ODB_MUST_USE;
@@ -44,9 +46,13 @@ size_t odb_pool_idle(struct odb_pool *pool);
 /* A target for the caller alone until it begins a task or waits for one: always the same, unless
  * tasks came between. Waits should all be at work. */
 struct odb_target *odb_pool_target(struct odb_pool *pool);
+/* Whether the last call of the caller's own target lost its link for good, and odb_pool_target()
+ * is another now, which has loaded nothing: what was asked may be asked once more. */
+bool odb_pool_elsewhere(struct odb_pool *pool) ODB_MUST_USE;
 
-/* Queues work(arg, target), to be done in one of the pool's threads, in the order of the queue.
- * NULL: there is no thread. */
+/* Queues work(arg, target), to be done in one of the pool's threads, in the order of the queue; and
+ * done again by another, from its beginning, where the target's last call has lost its link for
+ * good. NULL: there is no thread. */
 struct odb_pool_task *odb_pool_begin(struct odb_pool *pool,
                                      void (*work)(void *arg, struct odb_target *target), void *arg);
 /* The same for any but the caller's own target (odb_pool_target()), which stays his until he begins
@@ -66,6 +72,9 @@ void odb_pool_forget(struct odb_pool *pool, struct odb_pool_task *task, void (*d
 struct odb_target_stats odb_pool_stats(struct odb_pool *pool);
 /* Seconds of a load and of a run, as the target says or as they took so far; 0: not known yet. */
 void odb_pool_price(struct odb_pool *pool, double *load, double *run);
+/* Why no worker is left, all links having been lost for good; NULL: one is. Borrowed: pool, until
+ * something is asked. */
+const char *odb_pool_gone(struct odb_pool *pool);
 /* Why some worker is out: "ssh: …"; "" when all are well. Lives as long as the pool. */
 const char *odb_pool_trouble(struct odb_pool *pool);
 

@@ -3,7 +3,7 @@
  * Targets behind a real sshd on loopback, which this test starts for itself. What is the far side's
  * lies below $DIR/far: its cache, its temporary files.
  */
-#include "executor/transport/ssh.h"
+#include "executor/transport/link.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -599,7 +599,7 @@ static void test_ssh__specs(void **state)
         {"ssh:", "no host is named"},
         {"ssh:,cpu", "no host is named"},
         {"ssh:h", "no executor is named for the host"},
-        {"ssh:h,", "nothing stands behind 'ssh:HOST,'"},
+        {"ssh:h,", "nothing stands behind 'ssh:h,'"},
         {"ssh:-oProxyCommand=touch,cpu", "that is no host"},
         {"ssh:h:,cpu", "that is no host"},
         {"ssh:h:x,cpu", "that is no host"},
@@ -636,16 +636,16 @@ static void test_ssh__hosts(void **state)
     };
     for (size_t i = 0; i < ODB_COUNT(cases); i++) {
         struct odb_spec *spec;
-        struct odb_ssh ssh;
+        struct odb_link ssh;
         struct odb_error err = ODB_ERROR_INIT;
         help_ok(odb_spec_parse(&spec, cases[i].spec, &err), &err);
-        help_ok(odb_ssh_parse(&ssh, spec, &err), &err);
-        assert_string_equal(ssh.host, cases[i].host);
+        help_ok(odb_link_parse(&ssh, spec, &err), &err);
+        assert_string_equal(ssh.where, cases[i].host);
         assert_true(!ssh.port == !cases[i].port);
         if (ssh.port)
             assert_string_equal(ssh.port, cases[i].port);
         assert_string_equal(spec->inner, cases[i].inner);
-        odb_ssh_dispose(&ssh);
+        odb_link_dispose(&ssh);
         odb_spec_free(spec);
     }
 }
