@@ -14,7 +14,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Protocol, Seque
 
 import numpy as np
 
-from ._errors import NotFound, UsageError
+from ._errors import Error, NotFound, UsageError
 from ._program import environment, module, program
 
 GRACE = 5.0  # seconds in which a child that is told to end puts its things away
@@ -150,20 +150,28 @@ class Folder:
 
     # --- processes --------------------------------------------------------------------------------
 
-    def run(self, words: Sequence[str], target: Any = None) -> Finished:
-        """Runs the command with these words, and with --target. Whatever ends this, no process stays
-        behind."""
+    def run(self, words: Sequence[str], target: Any = None, args: Sequence[str] = ()) -> Finished:
+        """Runs the command with these words, with --target, and with args, which are no options.
+        Whatever ends this, no process stays behind."""
+        if not self.path.is_dir():
+            raise Error(f"{self.path} is gone, and with it what is asked for")
+        self.exceptions = []
+        behind = ["--", *args] if args else []
         if target is None or isinstance(target, str):
             given = [] if target is None else ["--target=" + target]
-            return self._run([*words, *given], None)
+            return self._run([*words, *given, *behind], None)
         path = self._socket(target)
         try:
             with module("onnxdbg_host").Host(target, path) as host:
                 self.exceptions = host.exceptions
-                return self._run([*words, "--target=python:" + spec_text(path)], host)
+                return self._run([*words, "--target=python:" + spec_text(path), *behind], host)
         finally:
             if os.path.lexists(path):
                 os.remove(path)
+
+    def cause(self) -> Optional[BaseException]:
+        """The first exception that a target of this process raised in the last run."""
+        return self.exceptions[0] if self.exceptions else None
 
     def _socket(self, target: Any) -> str:
         """Where onnxdbg finds a target of this process: always at one place, for it is its name."""

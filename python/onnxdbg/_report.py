@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import os
 import shlex
 import textwrap
 import warnings
@@ -13,10 +12,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Dict, List, Mapping, NoReturn, Optional, Sequence, Tuple, Union
 
-import numpy as np
-
-from ._call import Finished, Folder
-from ._errors import Error, ExecutorError, NotJudgedWarning, ReportWarning, error_of
+from ._call import Folder
+from ._errors import Error, NotJudgedWarning, ReportWarning, error_of
 from ._program import module
 
 NOT_JUDGED = ("untested", "untestable", "unsupported")
@@ -256,12 +253,11 @@ class Report:
     def _array(self, name: str, target: Any) -> Any:
         """A value of the reference, or of the target."""
         file = self._folder.path / "value.pb"
-        words = ["print", self._words[1], name, "--save=" + str(file), "--session=" + self._session]
+        words = ["print", "--save=" + str(file), "--session=" + self._session]
         words += [word for word in self._words if word == "--follow-links"]
-        done = self._folder.run(words, target)
+        done = self._folder.run(words, target, [self._words[1], name])
         if done.status:
-            error = error_of(done.status, done.said)
-            raise error from (self._folder.exceptions[:1] or [None])[0]
+            raise error_of(done.status, done.said) from self._folder.cause()
         data = file.read_bytes()
         file.unlink()
         model = module("onnxdbg_model")

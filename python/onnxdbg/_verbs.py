@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Dict, List, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Union
 
 from ._call import Finished, Folder, Inputs, Model, option_words
 from ._errors import Error, Mismatch, UsageError, error_of
@@ -27,7 +27,7 @@ def failed(done: Finished, folder: Folder, report: Optional[Report] = None) -> E
     first = done.out.partition("\n")[0] if report is not None else ""
     parts = [first] if done.said in first else [first, done.said]
     error = error_of(done.status, "; ".join(part for part in parts if part), report)
-    error.__cause__ = folder.exceptions[0] if folder.exceptions else None
+    error.__cause__ = folder.cause()
     return error
 
 
@@ -80,10 +80,10 @@ def bisect(model: Model, target: Any = None, inputs: Inputs = None, *, keep: Kee
     >>> culprit.index, culprit.node, culprit.operator, culprit.kind
     (7, '/block/conv2/Conv', 'Conv', 'introduced')
     >>> print(culprit.explanation.text)
-    2 times the reference
+    3 times the reference
     >>> value = report.values[culprit.value]
     >>> float((value.target / value.reference).max().round(3))
-    2.0
+    3.0
     >>> if report: print("right")
     Traceback (most recent call last):
     TypeError: a Report is neither true nor false, as "no verdict" is neither; ask for .passed or .diverges
@@ -120,8 +120,9 @@ def command(verb: str, *args: Any, target: Any = None, inputs: Inputs = None,
     file, as bisect() takes it; the other words and the options are the command's own.
 
     >>> command("info", "demo.onnx")["nodes"]
-    50
-    >>> result = command("compare", "demo.onnx", "demo.onnx")
+    54
+    >>> command("run", "demo.onnx", target="cpu:f16")["outputs"][0]["name"]
+    'probabilities'
     """
     folder = Folder()
     words = [verb]
