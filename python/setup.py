@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A wheel for every Python of a platform, which `make wheel` names: it has programs inside. From here
-alone, without them, it is one for all platforms."""
+"""A wheel for every Python of a platform, which `make wheel` names: it has programs inside. Made of
+this folder alone, without them, it is one for all platforms."""
 import os
 
 from setuptools import Distribution, setup

@@ -4,9 +4,9 @@
 #
 #   tools/wheel.sh BUILD SECONDS    writes BUILD/onnxdbg-VERSION-py3-none-PLATFORM.whl
 #
-# The programs run wherever a glibc is that is new enough: all other libraries come along, as they are
-# on this machine, each with its licence. SECONDS since 1970 are the time of all files. Equal sources and
-# libraries make equal bytes.
+# The programs run wherever a glibc is that is new enough: all other libraries come along, as they
+# are on this machine, each with its licence. SECONDS since 1970 are the time of all files. Equal
+# sources and libraries make equal bytes.
 set -eu
 build=$(realpath "$1")
 export SOURCE_DATE_EPOCH="$2" LC_ALL=C

@@ -33,8 +33,8 @@ Inputs = Union[None, str, "os.PathLike[str]", Mapping[str, Any]]
 
 
 def option_words(options: Mapping[str, Any]) -> List[str]:
-    """Options of the command: True is a flag, None and False are nothing, a list repeats the option,
-    and a dict does so with KEY=VALUE.
+    """Options of the command: True is a flag, None and False are nothing, a list repeats the
+    option, and a dict does so with KEY=VALUE.
 
     >>> option_words({"at_step": 3, "strict": True, "session": None, "dim": {"batch": 2, "n": 8}})
     ['--at-step=3', '--strict', '--dim=batch=2', '--dim=n=8']
@@ -69,7 +69,7 @@ class Finished:
 
     def __init__(self, status: int, out: str, err: str) -> None:
         self.status, self.out = status, out
-        said = [line[len("onnxdbg: "):] for line in err.splitlines() if line.startswith("onnxdbg: ")]
+        said = re.findall(r"^onnxdbg: (.*)", err, re.M)
         self.said = "\n".join(said) or err.strip()
 
 

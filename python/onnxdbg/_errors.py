@@ -68,3 +68,8 @@ def error_of(status: int, message: str, report: Optional[Report] = None) -> Erro
     if status < 0:
         message = f"onnxdbg was ended by signal {-status}, which is a fault of its own"
     return kinds.get(status, Error)(message or f"exit status {status}", status, report)
+
+
+for _kind in (Error, NotFound, UsageError, ModelError, ExecutorError, Interrupted, Mismatch,
+              ReportWarning, NotJudgedWarning):
+    _kind.__module__ = "onnxdbg"  # which is where users find them

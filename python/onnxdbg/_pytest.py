@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The plugin for pytest: files of a mismatch lie in the test's tmp_path, and JUnit's XML gets the verdict
-and the culprits as properties of the test."""
+"""The plugin for pytest: files of a search lie in the test's tmp_path, and JUnit's XML gets the
+verdict and the culprits as properties of the test."""
 from __future__ import annotations
 
 from pathlib import Path

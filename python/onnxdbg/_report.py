@@ -31,8 +31,8 @@ def number(value: Union[None, str, float]) -> Optional[float]:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a culprit computed instead of its operator. fit is "exact", "class" or "partly"; residual
-    is how far the target is from it, noise how far honest computations are apart."""
+    """What a culprit computed instead of its operator. fit is "exact", "class" or "partly";
+    residual is how far the target is from it, noise how far honest computations are apart."""
 
     text: str
     variant: str
@@ -49,8 +49,8 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Culprit:
-    """A node with an error of its own. Errors are relative to the root mean square of the value; None
-    is not known. json: all that onnxdbg-report(7) says of it."""
+    """A node with an error of its own. Errors are relative to the root mean square of the value;
+    None is not known. json: all that onnxdbg-report(7) says of it."""
 
     index: int
     node: str
@@ -88,8 +88,8 @@ class Culprit:
 
 
 class Value:
-    """A value of the model: name, node (None: an input), verdict, error and noise; and its arrays, which
-    are computed when they are asked for."""
+    """A value of the model: name, node (None: an input), verdict, error and noise; and its arrays,
+    which are computed when they are asked for."""
 
     def __init__(self, report: Report, json: Mapping[str, Any]) -> None:
         self._report, self.json = report, json
@@ -114,8 +114,8 @@ class Value:
 
 
 class Report:
-    """What a search has found. It is neither true nor false: look at verdict, passed or diverges. Its
-    files go with it, or with close()."""
+    """What a search has found. It is neither true nor false: look at verdict, passed or diverges.
+    Its files go with it, or with close()."""
 
     def __init__(self, folder: Folder, json: Dict[str, Any], text: str, words: Sequence[str],
                  target: Any, session: str) -> None:
@@ -133,8 +133,7 @@ class Report:
     # --- the verdict ------------------------------------------------------------------------------
 
     def __bool__(self) -> NoReturn:
-        raise TypeError("a Report is neither true nor false, as \"no verdict\" is neither; "
-                        "ask for .passed or .diverges")
+        raise TypeError("a Report is neither true nor false; ask for .passed or .diverges")
 
     @property
     def passed(self) -> bool:
@@ -179,8 +178,8 @@ class Report:
 
     @property
     def command(self) -> Optional[str]:
-        """The command that repeats the search in a shell; None where that cannot be: its files go with
-        this object, or its target is one of this process."""
+        """The command that repeats the search in a shell; None where that cannot be: its files go
+        with this object, or its target is one of this process."""
         if not isinstance(self._target, (str, type(None))):
             return None
         if not self._folder.kept and any(str(self._folder.path) in word for word in self._words):
@@ -198,8 +197,8 @@ class Report:
             lines += ["", f"{culprit}: {culprit.kind}, error {error}, noise {noise}"]
             if culprit.explanation:
                 lines.append(f"    explanation: {culprit.explanation}")
-            lines += textwrap.wrap(culprit.text, 96, initial_indent="    ", subsequent_indent="    ",
-                                   break_on_hyphens=False)
+            lines += textwrap.wrap(culprit.text, 96, initial_indent="    ",
+                                   subsequent_indent="    ", break_on_hyphens=False)
         if len(self.culprits) > SHOWN:
             lines += ["", f"and {len(self.culprits) - SHOWN} culprits more"]
         lines += [""] + [f"warning: {text}" for text in self.warnings]
@@ -213,8 +212,8 @@ class Report:
 
     def _repr_html_(self) -> str:
         def cells(row: Sequence[Any], tag: str = "td") -> str:
-            return "<tr>" + "".join(f"<{tag} style=\"text-align:left\">{html.escape(str(cell))}</{tag}>"
-                                    for cell in row) + "</tr>"
+            left = f"<{tag} style=\"text-align:left\">"
+            return f"<tr>{''.join(f'{left}{html.escape(str(cell))}</{tag}>' for cell in row)}</tr>"
 
         def short(value: Optional[float]) -> str:
             return "" if value is None else f"{value:.3g}"

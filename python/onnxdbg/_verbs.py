@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, List, Optional, Union
 
 from ._call import Finished, Folder, Inputs, Model, option_words
 from ._errors import Error, Mismatch, UsageError, error_of
+from ._program import module
 from ._report import Report
 
 Keep = Union[None, str, "os.PathLike[str]"]
@@ -34,10 +35,11 @@ def failed(done: Finished, folder: Folder, report: Optional[Report] = None) -> E
 def search(model: Model, target: Any, inputs: Inputs, keep: Keep,
            model_dir: Union[None, str, "os.PathLike[str]"], options: Dict[str, Any]) -> Report:
     """bisect(), without its warnings."""
+    __tracebackhide__ = True
     folder = Folder(keep)
     session = options.pop("session", None)
     if session is not None and not isinstance(target, (str, type(None))):
-        raise UsageError("a session cannot know whether a target of this process has changed since; "
+        raise UsageError("a session cannot know whether a target of this process has changed; "
                          "leave session= away")
     own = folder.path / "session.odb"
     if session is None and own.exists():
@@ -63,14 +65,14 @@ def bisect(model: Model, target: Any = None, inputs: Inputs = None, *, keep: Kee
 
     model: a path, bytes, or an onnx.ModelProto, whose external data is looked for in model_dir.
     target: a spec, as "ort,opt=all"; or an object of this process: function(path, inputs), which
-    returns a dict of arrays, or a class or an object with the methods of onnxdbg-python(7). None: what
-    the command takes by itself.
+    returns a dict of arrays, or a class or an object with the methods of onnxdbg-python(7). None:
+    what the command takes by itself.
     inputs: a dict of arrays, or of sources as `--input` has them, by name; or a path, as
     `--inputs-from` has it. What is not given is generated.
     keep: a folder for the files of this search, which stay there.
     options: those of `onnxdbg bisect`: tol="allclose:1e-3", dim={"batch": 2}, strict=True.
 
-    Returns a Report whose verdict is "pass" or "diverges". Without a verdict there is no Report: see
+    Returns a Report whose verdict is "pass" or "diverges". Without a verdict there is an exception:
     UsageError, ModelError, ExecutorError, Interrupted. What was not judged is a NotJudgedWarning.
 
     >>> report = bisect("demo.onnx", "fault:scale,node=/block/conv2/Conv,amount=2@cpu")
@@ -86,7 +88,7 @@ def bisect(model: Model, target: Any = None, inputs: Inputs = None, *, keep: Kee
     3.0
     >>> if report: print("right")
     Traceback (most recent call last):
-    TypeError: a Report is neither true nor false, as "no verdict" is neither; ask for .passed or .diverges
+    TypeError: a Report is neither true nor false; ask for .passed or .diverges
     """
     report = search(model, target, inputs, keep, model_dir, options)
     report._warn(2)
@@ -112,6 +114,17 @@ def assert_matches(model: Model, target: Any = None, inputs: Inputs = None, *, k
         raise Mismatch(report.diagnosis(), report)
     report._warn(2)
     return report
+
+
+def read_model(path: Union[str, "os.PathLike[str]"]) -> Any:
+    """A model for targets that run it node by node, without the package onnx; its parts are those
+    of onnxdbg-python(7).
+
+    >>> graph = read_model("demo.onnx").graph
+    >>> graph.nodes[0].op_type, list(graph.inputs)
+    ('Conv', ['image'])
+    """
+    return module("onnxdbg_model").read_model(os.fspath(path))
 
 
 def command(verb: str, *args: Any, target: Any = None, inputs: Inputs = None,

@@ -41,7 +41,7 @@ class Guest(onnxdbg_serve.Server):
 
     def __init__(self, host, words, fd, handed):
         super().__init__(onnxdbg_serve.Options(words), wire.SocketChannel(fd))
-        self.host, self.handed, self.loaded = host, handed, ()
+        self.host, self.handed = host, handed
 
     def make(self):
         try:
@@ -59,14 +59,6 @@ class Guest(onnxdbg_serve.Server):
     def enter(self, directory):
         """This process stays where it is."""
 
-    def call(self, name, *args):
-        """An object that several connections share holds the model that it loaded last."""
-        if name == "load_model":
-            self.loaded, self.host.holds = args, self
-        elif name == "execute" and self.host.shared and self.host.holds is not self:
-            self.call("load_model", *self.loaded)
-        return super().call(name, *args)
-
     def end(self):
         if self.host.shared:
             self.executor = None  # its owner releases it
@@ -81,21 +73,19 @@ class Host:
     that it has raised."""
 
     def __init__(self, target, path):
-        self.shared = hasattr(target, "execute") and not inspect.isclass(target)
-        plain = self.shared or inspect.isclass(target)
-        if plain and not callable(getattr(target, "execute", None)) or not (
-                plain or callable(target)):
+        executes = callable(getattr(target, "execute", None))
+        if not executes and (inspect.isclass(target) or not callable(target)):
             raise TypeError("a target is a spec, a function, or has a method execute; this is %r"
                             % (target,))
+        self.shared = executes and not inspect.isclass(target)
+        self.target = target if executes else lambda: Function(target)
         code = type(target) if self.shared else target
-        self.target, self.plain = target, plain
         self.name = getattr(code, "__name__", type(code).__name__)
         try:
             self.file = inspect.getsourcefile(code) or ""
         except TypeError:
             self.file = ""  # it is not written in Python
         self.exceptions = []
-        self.holds = None  # the Guest whose model a shared object holds
         self.selector = selectors.DefaultSelector()
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
@@ -116,8 +106,6 @@ class Host:
         """What answers a new connection."""
         if self.shared:
             return self.target
-        if not self.plain:
-            return Function(self.target)
         made = self.target()
         if hasattr(made, "init"):
             made.init()
