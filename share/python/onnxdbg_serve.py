@@ -5,8 +5,8 @@
 
 It answers the requests of proto/executor.proto on the socket N, or on standard input and output,
 with the calls of CLASS in FILE; onnxdbg-python(7) says which. Python's standard output is standard
-error, so that nothing else gets onto the connection. Where FILE is a socket, the process that listens
-there answers in our place (onnxdbg_host.py).
+error, so that nothing else gets onto the connection. Where FILE is a socket, the process that
+listens there answers in our place (onnxdbg_host.py).
 """
 import faulthandler
 import fcntl
@@ -84,7 +84,7 @@ def user_place(error, path):
 
 
 def refusal_of(error, path, code=None, aloud=True):
-    """What the user's code has raised, as an answer; aloud: the traceback goes to standard error."""
+    """What the user's code has raised, as an answer; aloud: with the traceback on standard error."""
     kinds = [kind.__name__ for kind in type(error).__mro__]
     for kind, known in CODES:
         if kind in kinds:
