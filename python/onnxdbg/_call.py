@@ -65,12 +65,12 @@ def spec_text(path: str) -> str:
 
 
 class Finished:
-    """What a call has left: exit status, standard output, and what it said on standard error."""
+    """What a call has left: exit status, standard output, and why it failed, where it did."""
 
     def __init__(self, status: int, out: str, err: str) -> None:
         self.status, self.out = status, out
-        said = re.findall(r"^onnxdbg: (.*)", err, re.M)
-        self.said = "\n".join(said) or err.strip()
+        said = re.findall(r"^onnxdbg: (.*)", err, re.M)  # before the last, what was chosen
+        self.why = said[-1] if said else err.strip()
 
 
 class Folder:

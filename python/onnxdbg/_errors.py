@@ -64,7 +64,8 @@ def error_of(status: int, message: str, report: Optional[Report] = None) -> Erro
     >>> error_of(-11, "").args
     ('onnxdbg was ended by signal 11, which is a fault of its own',)
     """
-    kinds = {2: UsageError, 3: ModelError, 4: ExecutorError, 130: Interrupted, 143: Interrupted}
+    kinds = {2: UsageError, 3: ModelError, 4: ExecutorError, 130: Interrupted, 143: Interrupted,
+             127: NotFound}  # that is the loader's, for want of a library
     if status < 0:
         message = f"onnxdbg was ended by signal {-status}, which is a fault of its own"
     return kinds.get(status, Error)(message or f"exit status {status}", status, report)

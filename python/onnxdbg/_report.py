@@ -110,7 +110,9 @@ class Value:
     @cached_property
     def target(self) -> Any:
         """The target's array, of a run in which this value is read."""
-        return self._report._array(self.name, self._report._target)
+        report = self._report
+        return report._array(self.name, report.json["target"] if report._target is None
+                             else report._target)
 
 
 class Report:
@@ -161,11 +163,9 @@ class Report:
                           "passing says little", NotJudgedWarning, level + 1)
         counts = Counter(value.verdict for value in self.not_judged)
         if counts:
-            first = ", ".join(repr(value.name) for value in self.not_judged[:SHOWN])
             what = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
-            warnings.warn(f"{len(self.not_judged)} of {len(self.values)} values were not judged "
-                          f"({what}): {first}, ...; see Report.not_judged", NotJudgedWarning,
-                          level + 1)
+            warnings.warn(f"of {len(self.values)} values, {what}: {self.not_judged[0].name!r} for "
+                          "one; see Report.not_judged", NotJudgedWarning, level + 1)
 
     # --- words ------------------------------------------------------------------------------------
 
@@ -231,7 +231,7 @@ class Report:
         done = self._folder.run(["report", str(self._folder.path / "report.json"),
                                  "--format=" + form])
         if done.status:
-            raise error_of(done.status, done.said)
+            raise error_of(done.status, done.why)
         return done.out
 
     def to_junit(self) -> str:
@@ -251,12 +251,16 @@ class Report:
 
     def _array(self, name: str, target: Any) -> Any:
         """A value of the reference, or of the target."""
+        several = [what for what in ("samples", "sequence", "against") if what in self.json]
+        if several:
+            raise Error(f"a search with {several[0]} has several arrays of a value; "
+                        "`onnxdbg print` shows the one that it is asked for")
         file = self._folder.path / "value.pb"
         words = ["print", "--save=" + str(file), "--session=" + self._session]
         words += [word for word in self._words if word == "--follow-links"]
         done = self._folder.run(words, target, [self._words[1], name])
         if done.status:
-            raise error_of(done.status, done.said) from self._folder.cause()
+            raise error_of(done.status, done.why) from self._folder.cause()
         data = file.read_bytes()
         file.unlink()
         model = module("onnxdbg_model")

@@ -25,9 +25,11 @@ class Result(Dict[str, Any]):
 
 def failed(done: Finished, folder: Folder, report: Optional[Report] = None) -> Error:
     """The exception for a call that came to no result; what a target raised is its cause."""
-    first = done.out.partition("\n")[0] if report is not None else ""
-    parts = [first] if done.said in first else [first, done.said]
-    error = error_of(done.status, "; ".join(part for part in parts if part), report)
+    why = done.why
+    if report is not None:
+        first, why = done.out.partition("\n")[0], report.json["failure"] or ""
+        why = first if why in first else f"{first}; {why}"
+    error = error_of(done.status, why, report)
     error.__cause__ = folder.cause()
     return error
 

@@ -84,7 +84,7 @@ def user_place(error, path):
 
 
 def refusal_of(error, path, code=None, aloud=True):
-    """What the user's code has raised, as an answer; aloud: with the traceback on standard error."""
+    """The answer to what the user's code raised; aloud: its traceback goes to standard error."""
     kinds = [kind.__name__ for kind in type(error).__mro__]
     for kind, known in CODES:
         if kind in kinds:

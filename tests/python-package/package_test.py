@@ -110,6 +110,17 @@ def test_arrays_come_when_they_are_asked_for():
             report.values["/stem/conv/Conv_output_0"].reference).all()
 
 
+def test_arrays_are_those_that_were_judged():
+    report = onnxdbg.bisect("demo.onnx", over=f"cpu;{SCALED}", seed=3)
+    value = report.values[OUT]
+    assert report.diverges and np.allclose(value.target, 3 * value.reference)
+    for options in ({"samples": 2}, {"steps": 2}):
+        value = onnxdbg.bisect("demo.onnx", SCALED, **options).values[OUT]
+        assert "several" in str(raises(onnxdbg.Error, getattr, value, "reference"))
+    value = onnxdbg.bisect("demo.onnx", against="demo.onnx").values[OUT]
+    assert "against" in str(raises(onnxdbg.Error, getattr, value, "target"))
+
+
 def test_files_go_with_a_report():
     def folders():
         return set(glob.glob(os.path.join(os.environ["TMPDIR"], "*")))
@@ -174,6 +185,7 @@ def test_no_verdict_is_an_exception():
     assert error.status == 4 and error.report.verdict == "none"
     assert not error.report.passed and not error.report.diverges
     assert str(error).startswith("no verdict: ")
+    assert str(error).endswith("; command: false exited with status 1"), error
     assert "<error" in error.report.to_junit()
     raises(onnxdbg.ExecutorError, onnxdbg.assert_matches, "demo.onnx", "command:false")
 
@@ -200,6 +212,12 @@ def test_a_command_that_is_not_there():
         for path in ("/nosuch/onnxdbg", "/etc/passwd"):
             os.environ["ONNXDBG"] = path
             assert path in str(raises(onnxdbg.NotFound, onnxdbg.bisect, "demo.onnx", "cpu"))
+        script = pathlib.Path("lacks")
+        script.write_text("#!/bin/sh\necho libzip.so.4: cannot open >&2\nexit 127\n")
+        script.chmod(0o755)
+        os.environ["ONNXDBG"] = str(script)
+        error = raises(onnxdbg.NotFound, onnxdbg.bisect, "demo.onnx", "cpu")
+        assert str(error) == "libzip.so.4: cannot open", error
     finally:
         os.environ["ONNXDBG"] = before
 
