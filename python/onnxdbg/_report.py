@@ -192,9 +192,10 @@ class Report:
         computed instead, and how to repeat it."""
         lines = [f"{self.verdict}: {self.text.partition(chr(10))[0]}"]
         for culprit in self.culprits[:SHOWN]:
-            error, noise = ("unknown" if n is None else f"{n:.3g}"
-                            for n in (culprit.error, culprit.noise))
-            lines += ["", f"{culprit}: {culprit.kind}, error {error}, noise {noise}"]
+            numbers = [f", {what} {n:.3g}" for what, n in (("error", culprit.error),
+                                                           ("noise", culprit.noise))
+                       if n is not None]
+            lines += ["", f"{culprit}: {culprit.kind}{''.join(numbers)}"]
             if culprit.explanation:
                 lines.append(f"    explanation: {culprit.explanation}")
             lines += textwrap.wrap(culprit.text, 96, initial_indent="    ",

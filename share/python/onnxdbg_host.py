@@ -53,6 +53,10 @@ class Guest(onnxdbg_serve.Server):
         return "%s in this process, Python %s" % (self.host.name, platform.python_version())
 
     def refusal(self, error, code=None):
+        trace = error.__traceback__  # without our own frames, down to the user's
+        while trace and trace.tb_frame.f_code.co_filename in (__file__, onnxdbg_serve.__file__):
+            trace = trace.tb_next
+        error.__traceback__ = trace or error.__traceback__
         self.host.exceptions.append(error)
         return onnxdbg_serve.refusal_of(error, self.host.file, code, aloud=False)
 
