@@ -97,21 +97,24 @@ class Folder:
             path = os.fspath(model)
             return ["./" + path if path.startswith("-") else path]
         data = model if isinstance(model, bytes) else model.SerializeToString()
-        path = str(self.path / "model.onnx")
+        home = self.path / "model"  # where nothing else lies
+        shutil.rmtree(home, ignore_errors=True)
+        home.mkdir()
+        (home / "model.onnx").write_bytes(data)
         names = module("onnxdbg_model").external_files(data)
         for name in names:
-            link, origin = self.path / name, Path(beside or ".").resolve() / name
-            if self.path not in Path(os.path.abspath(link)).parents:
-                raise UsageError(f"external data '{name}' is not below the model's folder; "
-                                 "give the model by its path")
+            link = Path(os.path.abspath(home / name))
+            origin = Path(beside or ".").resolve() / name
+            if home not in link.parents or link == home / "model.onnx":
+                raise UsageError(f"external data '{name}' cannot lie below a folder beside "
+                                 "model.onnx; give the model by its path")
             if not origin.exists():
-                raise UsageError(f"external data '{name}' is not in {origin.parent}; name the "
-                                 "model's folder: model_dir=DIR")
+                raise UsageError(f"external data '{name}' is not in {Path(beside or '.').resolve()}"
+                                 "; name the model's folder: model_dir=DIR")
             link.parent.mkdir(parents=True, exist_ok=True)
-            if not link.is_symlink():
+            if not link.is_symlink():  # by another name
                 link.symlink_to(origin)
-        Path(path).write_bytes(data)
-        return [path] + ["--follow-links"] * bool(names)
+        return [str(home / "model.onnx")] + ["--follow-links"] * bool(names)
 
     def input(self, at: int, name: str, value: Any) -> str:
         """NAME=SOURCE for an array, or for a text or path that is a source already."""
@@ -122,7 +125,7 @@ class Folder:
         file = self.path / f"input_{at}"
         plain = getattr(array, "onnx_type", None) is None
         if plain and array.dtype.newbyteorder("=") in types.NATIVE:
-            np.save(file.with_suffix(".npy"), np.asarray(array, order="C"))
+            np.save(file.with_suffix(".npy"), array)
             return f"{name}={file.with_suffix('.npy')}"
         try:
             dtype = types.dtype_of(array)

@@ -43,16 +43,17 @@ def search(model: Model, target: Any, inputs: Inputs, keep: Keep,
     if session is not None and not isinstance(target, (str, type(None))):
         raise UsageError("a session cannot know whether a target of this process has changed; "
                          "leave session= away")
-    own = folder.path / "session.odb"
-    if session is None and own.exists():
-        own.unlink()
+    own, page = folder.path / "session.odb", folder.path / "report.json"
+    for file in (own, page):  # of a search before, in a folder that is kept
+        if file.exists():
+            file.unlink()
     if "json" in options or "j" in options:
         raise UsageError("the JSON is Report.json")
     words = ["bisect", *folder.model(model, model_dir), *folder.inputs(inputs),
              *option_words(options)]
-    kept = ["--session=" + os.fspath(session or own), f"--json={folder.path / 'report.json'}"]
+    kept = ["--session=" + os.fspath(session or own), f"--json={page}"]
     done = folder.run([*words, *kept], target)
-    json = folder.json("report.json")
+    json = folder.json(page.name)
     if json is None:
         raise failed(done, folder)
     report = Report(folder, json, done.out, words, target, os.fspath(session or own))

@@ -272,6 +272,14 @@ def test_a_model_that_is_an_object():
     assert report.culprits[0].node == CONV
     assert report.values[OUT].reference.any()
     assert onnxdbg.bisect("beside/model.onnx", Off).culprits[0].node == CONV
+    outside = pathlib.Path("beside/data/weights.bin").read_bytes()
+    for place in ("../weights.bin", os.path.abspath("beside/data/weights.bin"), "model.onnx"):
+        for tensor in bare.graph.initializer:
+            for entry in tensor.external_data:
+                entry.value = place if entry.key == "location" else entry.value
+        error = raises(onnxdbg.UsageError, onnxdbg.bisect, bare, "cpu", model_dir="beside")
+        assert "give the model by its path" in str(error)
+    assert pathlib.Path("beside/data/weights.bin").read_bytes() == outside
 
 
 # --- targets of this process ---------------------------------------------------------------------
@@ -302,7 +310,7 @@ def test_the_target_runs_in_the_calling_thread_and_nothing_changes():
             threads.add(threading.get_ident())
             return super().execute(inputs, outputs)
 
-    onnxdbg.bisect("demo.onnx", Mine)
+    onnxdbg.bisect(pathlib.Path("demo.onnx").read_bytes(), Mine)
     assert threads == {threading.get_ident()} and os.getcwd() == here
     got = []
     other = threading.Thread(target=lambda: got.append(onnxdbg.bisect("demo.onnx", Mine).passed))
@@ -347,6 +355,7 @@ def test_a_session_knows_no_target_of_this_process():
         pass
     Again.__name__ = "Off"
     assert onnxdbg.bisect("demo.onnx", Again, keep="twice").passed
+    assert raises(onnxdbg.ModelError, onnxdbg.bisect, "nosuch.onnx", keep="twice").report is None
 
 
 # --- the end -------------------------------------------------------------------------------------
