@@ -87,12 +87,44 @@ class Culprit:
                        explanations, json["text"], json)
 
 
+class Arrays:
+    """Where the arrays of a search come from: its session has what the model was fed with, and what
+    the target gave. words are the search's."""
+
+    FORWARD = ("--reference=", "--kernels=", "--map=", "--layout=", "--types=", "--follow-links")
+
+    def __init__(self, folder: Folder, json: Mapping[str, Any], words: Sequence[str], target: Any,
+                 session: str) -> None:
+        self.folder, self.model, self.session = folder, words[1], session
+        self.target = json["target"] if target is None else target
+        self.words = [word for word in words[2:] if word.startswith(self.FORWARD)]
+        self.several = [what for what in ("samples", "sequence", "against") if what in json]
+
+    def get(self, name: str, target: Any) -> Any:
+        """A value of a target, or of the reference (None)."""
+        if self.several:
+            raise Error(f"a search with {self.several[0]} has several arrays of a value; "
+                        "`onnxdbg print` shows the one that it is asked for")
+        file = self.folder.path / "value.pb"
+        words = ["print", "--save=" + str(file), "--session=" + self.session, *self.words]
+        done = self.folder.run(words, target, [self.model, name])
+        if done.status:
+            raise error_of(done.status, done.why) from self.folder.cause()
+        data = memoryview(file.read_bytes())
+        file.unlink()
+        model, wire = module("onnxdbg_model"), module("onnxdbg_wire")
+        if any(number == 3 for number, _ in wire.read_fields(data)):
+            raise Error(f"{name} is a sequence or an optional, which no array can hold; "
+                        "`onnxdbg print` shows it")
+        return model.tensor_value(wire.decode(model.TENSOR_PROTO, data), "")
+
+
 class Value:
     """A value of the model: name, node (None: an input), verdict, error and noise; and its arrays,
     which are computed when they are asked for."""
 
-    def __init__(self, report: Report, json: Mapping[str, Any]) -> None:
-        self._report, self.json = report, json
+    def __init__(self, arrays: Arrays, json: Mapping[str, Any]) -> None:
+        self._arrays, self.json = arrays, json
         self.name: str = json["name"]
         self.node: Optional[int] = json["node"]
         self.verdict: str = json["verdict"]
@@ -105,14 +137,12 @@ class Value:
     @cached_property
     def reference(self) -> Any:
         """The reference's array. Types that NumPy lacks are as in onnxdbg-python(7)."""
-        return self._report._array(self.name, None)
+        return self._arrays.get(self.name, None)
 
     @cached_property
     def target(self) -> Any:
         """The target's array, of a run in which this value is read."""
-        report = self._report
-        return report._array(self.name, report.json["target"] if report._target is None
-                             else report._target)
+        return self._arrays.get(self.name, self._arrays.target)
 
 
 class Report:
@@ -121,13 +151,14 @@ class Report:
 
     def __init__(self, folder: Folder, json: Dict[str, Any], text: str, words: Sequence[str],
                  target: Any, session: str) -> None:
-        self._folder, self._words, self._target, self._session = folder, words, target, session
+        self._folder, self._words, self._target = folder, words, target
         self.json = json
         self.text = text
         self.verdict: str = json["verdict"]
         self.culprits: List[Culprit] = [Culprit.of(c) for c in json["culprits"]]
+        arrays = Arrays(folder, json, words, target, session)
         self.values: Mapping[str, Value] = MappingProxyType(
-            {v["name"]: Value(self, v) for v in json["values"]})
+            {v["name"]: Value(arrays, v) for v in json["values"]})
         self.warnings: List[str] = json["warnings"]
         self.notes: List[str] = json["notes"]
         self.exceptions = list(folder.exceptions)
@@ -247,29 +278,6 @@ class Report:
     def to_markdown(self) -> str:
         """The diagnosis, for an issue."""
         return self.render("markdown")
-
-    # --- arrays -----------------------------------------------------------------------------------
-
-    def _array(self, name: str, target: Any) -> Any:
-        """A value of the reference, or of the target."""
-        several = [what for what in ("samples", "sequence", "against") if what in self.json]
-        if several:
-            raise Error(f"a search with {several[0]} has several arrays of a value; "
-                        "`onnxdbg print` shows the one that it is asked for")
-        file = self._folder.path / "value.pb"
-        words = ["print", "--save=" + str(file), "--session=" + self._session]
-        words += [word for word in self._words if word == "--follow-links"]
-        done = self._folder.run(words, target, [self._words[1], name])
-        if done.status:
-            raise error_of(done.status, done.why) from self._folder.cause()
-        data = file.read_bytes()
-        file.unlink()
-        model = module("onnxdbg_model")
-        wire = module("onnxdbg_wire")
-        if any(n == 3 for n, _ in wire.read_fields(memoryview(data))):
-            raise Error(f"{name} is a sequence or an optional, which no array can hold; "
-                        "`onnxdbg print` shows it")
-        return model.tensor_value(wire.decode(model.TENSOR_PROTO, memoryview(data)), "")
 
     def close(self) -> None:
         """Removes the files that belong to this report; its arrays can no longer be asked for."""

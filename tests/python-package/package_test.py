@@ -114,6 +114,15 @@ def test_arrays_are_those_that_were_judged():
     report = onnxdbg.bisect("demo.onnx", over=f"cpu;{SCALED}", seed=3)
     value = report.values[OUT]
     assert report.diverges and np.allclose(value.target, 3 * value.reference)
+    report = onnxdbg.bisect("demo.onnx", "cpu", reference="cpu:f16", golden="cpu:f16", tol="ulp:9")
+    value = report.values[OUT]
+    assert (value.reference == value.reference.astype(np.float16)).all()
+    assert not (value.target == value.reference).all()
+    fed = {"image": np.full((1, 3, 32, 32), 0.25, np.float32)}
+    onnxdbg.command("run", "demo.onnx", target=SCALED, inputs=fed, save="recorded")
+    report = onnxdbg.bisect("demo.onnx", "dump:recorded", fed)
+    assert (report.values["probabilities"].target !=
+            report.values["probabilities"].reference).any()
     for options in ({"samples": 2}, {"steps": 2}):
         value = onnxdbg.bisect("demo.onnx", SCALED, **options).values[OUT]
         assert "several" in str(raises(onnxdbg.Error, getattr, value, "reference"))
@@ -135,7 +144,6 @@ def test_files_go_with_a_report():
     raises(onnxdbg.Error, getattr, report.values[OUT], "target")
     report = onnxdbg.bisect("demo.onnx", "cpu")
     del report
-    gc.collect()
     assert folders() == before
 
 
