@@ -19,6 +19,7 @@ import onnxdbg_serve
 import onnxdbg_wire as wire
 
 WORDS_MAX = 65536  # bytes of what comes with a connection
+EXCEPTIONS_MAX = 16  # that are kept, as each holds the arrays of its frames
 
 
 class Function:
@@ -57,7 +58,8 @@ class Guest(onnxdbg_serve.Server):
         while trace and trace.tb_frame.f_code.co_filename in (__file__, onnxdbg_serve.__file__):
             trace = trace.tb_next
         error.__traceback__ = trace or error.__traceback__
-        self.host.exceptions.append(error)
+        if len(self.host.exceptions) < EXCEPTIONS_MAX:
+            self.host.exceptions.append(error)
         return onnxdbg_serve.refusal_of(error, self.host.file, code, aloud=False)
 
     def enter(self, directory):
@@ -74,7 +76,7 @@ class Guest(onnxdbg_serve.Server):
 class Host:
     """Listens at path for connections to target: a class, which is made anew for each of them; an
     object with a method execute, which all share; or function(path, inputs). exceptions are those
-    that it has raised."""
+    that it has raised, the first 16."""
 
     def __init__(self, target, path):
         executes = callable(getattr(target, "execute", None))

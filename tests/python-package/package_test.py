@@ -308,6 +308,12 @@ def test_targets_of_this_process():
         assert report.command is None and "object of this process" in report.diagnosis()
     assert "function in this process" in report.json["target_description"]
     assert onnxdbg.command("run", "demo.onnx", target=Numpy)["outputs"]
+    long = os.path.join("long" * 30, "a,b=c@d")  # longer than a socket's path may be
+    assert onnxdbg.bisect("demo.onnx", Numpy, keep=long).passed
+    assert onnxdbg.bisect("demo.onnx", Numpy, keep="a,b=c@d").passed
+    report = onnxdbg.bisect("demo.onnx", SCALED, {"image": report.values["image"].reference},
+                            keep="a,b=c@d")
+    assert (report.values["image"].reference != 0).any()
 
 
 def test_the_target_runs_in_the_calling_thread_and_nothing_changes():
