@@ -598,6 +598,21 @@ deb: $(DIST)
 	    -j$(JOBS) >../log 2>&1 || { tail -n 40 ../log; exit 1; }
 	$(Q)rm -rf $(B)/deb/onnxdbg-$(VERSION) && ls $(B)/deb/*.deb
 
+# The programs of the wheel look for their libraries beside themselves, and have no symbols.
+WHEEL_LINK = -s -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib'
+
+$(B)/wheel/bin/onnxdbg: $(B)/src/main.o $(ARCHIVES)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $(WHEEL_LINK) $^ $(LIBS_GPL) $(LIBS_MIT) -o $@
+
+$(B)/wheel/bin/onnxdbg-serve: $(B)/src/serve.o $(B)/libonnxdbg-mit.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) $(WHEEL_LINK) $^ $(LIBS_MIT) -o $@
+
+## wheel: the package for Python with both programs, in build (needs python3-build, python3-wheel)
+wheel: $(B)/wheel/bin/onnxdbg $(B)/wheel/bin/onnxdbg-serve
+	$(Q)tools/wheel.sh $(B) $$(date -u -d "$(RELEASED)" +%s)
+
 ## clean: remove what was built (not what setup installed)
 clean:
 	rm -rf build build-* onnxdbg onnxdbg-serve
@@ -610,4 +625,4 @@ help:
          $(B)/tests/help/filter.d $(B)/planted.d $(B)/race.d $(ANALYZED:%=$(B)/analyze/%.d)
 
 .PHONY: all analyze coverage setup demo picture check check-built unit check-unit check-widths check-arithmetic check-kernels bench bench-compare bench-kernels bench-realbugs bench-runtimes bench-search bench-screen bench-targets bench-widths fuzz fuzz-afl fuzz-coverage versus reproducible reproducible-deb check-headers lint install uninstall \
-        dist deb clean help check-quick check-all
+        dist deb wheel clean help check-quick check-all

@@ -5,7 +5,8 @@
 
 It answers the requests of proto/executor.proto on the socket N, or on standard input and output,
 with the calls of CLASS in FILE; onnxdbg-python(7) says which. Python's standard output is standard
-error, so that nothing else gets onto the connection.
+error, so that nothing else gets onto the connection. Where FILE is a socket, the process that
+listens there answers in our place (onnxdbg_host.py).
 """
 import faulthandler
 import fcntl
@@ -16,6 +17,8 @@ import os
 import platform
 import re
 import shutil
+import socket
+import stat
 import sys
 import tempfile
 import traceback
@@ -80,8 +83,8 @@ def user_place(error, path):
     return "%s:%d" % (os.path.basename(path), line) if line else ""
 
 
-def refusal_of(error, path, code=None):
-    """What the user's code has raised, as an answer; the traceback goes to standard error."""
+def refusal_of(error, path, code=None, aloud=True):
+    """The answer to what the user's code raised; aloud: its traceback goes to standard error."""
     kinds = [kind.__name__ for kind in type(error).__mro__]
     for kind, known in CODES:
         if kind in kinds:
@@ -89,7 +92,8 @@ def refusal_of(error, path, code=None):
     remedy = getattr(error, "remedy", "")
     if "Refused" in kinds:
         return Refusal(code or E_EXECUTOR, str(error), remedy=remedy)
-    traceback.print_exception(type(error), error, error.__traceback__)
+    if aloud:
+        traceback.print_exception(type(error), error, error.__traceback__)
     text = str(error).strip()
     name = type(error).__name__
     return Refusal(code or E_EXECUTOR, "%s: %s" % (name, text) if text else name,
@@ -313,32 +317,44 @@ class Server:
         try:
             return method(*args)
         except Exception as error:
-            raise refusal_of(error, self.path) from error
+            raise self.refusal(error) from error
+
+    def refusal(self, error, code=None):
+        """What the user's code has raised, as an answer."""
+        return refusal_of(error, self.path, code)
+
+    def make(self):
+        """The user's executor."""
+        cls = find_class(load_file(self.path), self.options.named["class"], self.path)
+        given = self.options.given
+        try:
+            executor = cls()
+            init = getattr(executor, "init", None)
+            check_options(init, given, cls.__name__)
+            if init is not None:
+                init(**given)
+        except (TypeError, ValueError) as error:
+            raise self.refusal(error, E_USAGE) from error
+        except Refusal:
+            raise
+        except Exception as error:
+            raise self.refusal(error) from error
+        return executor
 
     def hello(self, _request, _attachment):
         """Makes the executor; what is wrong with the spec is said here."""
         if self.executor is None:
             self.need_numpy()
-            cls = find_class(load_file(self.path), self.options.named["class"], self.path)
-            given = self.options.given
-            try:
-                executor = cls()
-                init = getattr(executor, "init", None)
-                check_options(init, given, cls.__name__)
-                if init is not None:
-                    init(**given)
-            except (TypeError, ValueError) as error:
-                raise refusal_of(error, self.path, E_USAGE) from error
-            except Refusal:
-                raise
-            except Exception as error:
-                raise refusal_of(error, self.path) from error
-            self.executor = executor
-        text = self.call("describe") or "%s in %s, Python %s" % (
-            type(self.executor).__name__, os.path.basename(self.path), platform.python_version())
+            self.executor = self.make()
+        text = self.call("describe") or self.describe()
         version = self.options.named["version"]
         return Message(ready=Message(version=version, description=str(text),
                                      capabilities=options_text(self.call("capabilities"))))
+
+    def describe(self):
+        """What there is to say of a class that does not describe itself."""
+        return "%s in %s, Python %s" % (type(self.executor).__name__,
+                                        os.path.basename(self.path), platform.python_version())
 
     def need_numpy(self):
         """Fails with the way to numpy."""
@@ -356,7 +372,7 @@ class Server:
         data, _ = wire.blob_bytes(request.load.model, attachment)
         directory = request.load.dir
         try:
-            os.chdir(directory)
+            self.enter(directory)
             self.ports = onnxdbg_model.outline(data)
             path = write_model(self.root, data, directory, self.copies)
             self.node_index = list(request.load.node_index)
@@ -366,6 +382,10 @@ class Server:
             raise Refusal(E_EXECUTOR, "the model cannot be read: %s" % error) from error
         self.call("load_model", path)
         return Message(done=Message())
+
+    def enter(self, directory):
+        """The model's files are looked for there."""
+        os.chdir(directory)
 
     def take_inputs(self, items, attachment):
         """The inputs of a run, some of which may be those of the one before."""
@@ -419,7 +439,7 @@ class Server:
             try:
                 self.tensors.put(items, parcel, result[name], declared)
             except Exception as error:
-                refusal = refusal_of(error, self.path)
+                refusal = self.refusal(error)
                 refusal.error.where = "output '%s'" % name
                 raise refusal from error
         return Message(values=Message(outputs=items)), parcel
@@ -449,7 +469,7 @@ class Server:
                 kernel["nodes"] = [self.node_name(str(n)) for n in kernel["nodes"]]
             return json.dumps({"schema": 1, **told}).encode()
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise refusal_of(error, self.path) from error
+            raise self.refusal(error) from error
 
     def node_name(self, name):
         """#K, of the file that was loaded, with the node's index in the debugged model."""
@@ -486,14 +506,42 @@ class Server:
         except (EOFError, BrokenPipeError, ConnectionResetError):
             pass  # the debugger is gone
         finally:
-            if hasattr(self.executor, "release"):
-                self.executor.release()
-            shutil.rmtree(self.root, ignore_errors=True)
+            self.end()
+
+    def end(self):
+        """Puts everything away."""
+        if hasattr(self.executor, "release"):
+            self.executor.release()
+        shutil.rmtree(self.root, ignore_errors=True)
+
+
+def is_socket(path):
+    """Whether a process listens behind that name, or has done so."""
+    return os.path.exists(path) and stat.S_ISSOCK(os.stat(path).st_mode)
+
+
+def hand_over(options):
+    """Gives the connection to the process that listens, and waits until it is done with it."""
+    if not options.named["fd"]:
+        sys.exit("a process of another machine cannot be a target")
+    path, scratch = options.named["file"], options.named["scratch"]
+    words = ["--scratch=" + scratch, "--file=" + path, "--version=" + options.named["version"]]
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as other:
+        try:
+            other.connect(path)
+        except OSError as error:
+            sys.exit("the process that is the target is gone: %s" % error)
+        socket.send_fds(other, [json.dumps(words).encode()], [int(options.named["fd"])])
+        os.close(int(options.named["fd"]))
+        other.recv(1)
 
 
 def main():
     """The program."""
     options = Options(sys.argv[1:])
+    if is_socket(options.named["file"]):
+        hand_over(options)
+        return
     channel = open_channel(options.named["fd"])
     faulthandler.enable()  # a signal's last words are where in the class it came
     if options.named["scratch"]:

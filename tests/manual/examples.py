@@ -163,6 +163,14 @@ def prepare(page, folder, environ):
         make("onnxdbg extract model.onnx --inputs /attn/flat/Transpose_output_0 "
              "--outputs /attn/score/Mul_output_0 -o attention.onnx && mv attention.onnx model.onnx")
         write("numpy_target.py", "import numpy")
+    elif name == "onnxdbg-python-package.7":
+        make(f"{environ['GEN']} chain 12 model.onnx")
+        os.mkdir(os.path.join(folder, "bin"))
+        write_program(os.path.join(folder, "bin/python3"),
+                      f'#!/bin/sh\nexec {sys.executable} -B "$@"\n')
+        environ.update(PATH=f"{folder}/bin:{environ['PATH']}", PYTHONPATH=TOP + "/python")
+        write("hunt.py", "import numpy")
+        write("test_model.py", "import onnxdbg\n\ndef test_")
 
 
 def same(shown, printed):
@@ -199,8 +207,8 @@ def judge(shown, done, statuses):
 
 
 def judge_page(page, folder, environ):
-    prepare(page, folder, environ)
     environ = dict(environ)
+    prepare(page, folder, environ)
     for command, shown in examples(page):
         if command.startswith("export "):
             name, value = shlex.split(command)[1].split("=", 1)
