@@ -180,7 +180,124 @@ def EngramGate(d):
         d.give(rms(y, epsilon) * d.put(d.floats(h, n)))
 
 
-OPERATORS = [BiasSoftmax, GatedAdd, GatedRMSNorm, LinearAttentionGate, EngramGate]
+# --- experts ---------------------------------------------------------------------------------------
+
+ACTIVATIONS = {"relu": lambda x: np.maximum(x, 0), "silu": silu, "identity": lambda x: x,
+               "gelu": lambda x: x / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3)))}
+
+
+def unpack(data, bits, count):
+    """Numbers of few bits along the last axis, the first in the lowest."""
+    parts = [(data >> at) & ((1 << bits) - 1) for at in range(0, 8, bits)]
+    return np.stack(parts, -1).reshape(*data.shape[:-1], -1)[..., :count].astype(np.float64)
+
+
+def experts(d, x, scores, given, first, second, third, act):
+    """Token by token: first, second and third are an expert's (matrix, bias)."""
+    k = d.attr("k", 1, *range(1, scores.shape[1] + 1))
+    normalise = d.attr("normalize_routing_weights", 0, 1)
+    y = np.zeros_like(x)
+    for t in range(len(x)):
+        order = sorted(range(scores.shape[1]), key=lambda e: (-scores[t, e], e))[:k]
+        shares = (softmax(scores[t]) if given is None else given[t])[order]
+        if normalise:
+            shares = shares / shares.sum()
+        for share, e in zip(shares, order):
+            h = first[0][e] @ x[t] + first[1][e]
+            l = third[0][e] @ x[t] + third[1][e] if third else None
+            y[t] += share * (second[0][e] @ act(h, l) + second[1][e])
+    return y
+
+
+def draw_activation(d, third):
+    """The function, and how many times as wide as the inner size the first matrix is."""
+    kind = d.attr("activation_type", "relu", *ACTIVATIONS, "swiglu", "swiglu", "swiglu")
+    if kind != "swiglu":
+        return lambda h, l: ACTIVATIONS[kind](h) * (1 if l is None else l), 1
+    fusion = 0 if third else d.pick(1, 1, 2)
+    if fusion or d.chance(50):
+        d.attrs["swiglu_fusion"] = fusion
+    limit = d.pick(np.inf, 1.0)
+    if limit < np.inf:
+        d.attrs["swiglu_limit"] = limit
+    alpha = d.attr("activation_alpha", 1.0, 1.75)
+    beta = d.attr("activation_beta", 0.0, 1.0)
+
+    def swiglu(h, l):
+        g, l = (h, l) if fusion == 0 else (h[::2], h[1::2]) if fusion == 1 else np.split(h, 2)
+        g, l = np.minimum(g, limit), np.clip(l, -limit, limit)
+        return g * sigmoid(alpha * g) * (l + beta)
+    return swiglu, 2 if fusion else 1
+
+
+def draw_tokens(d, hidden, n):
+    lead = d.pick([d.int(0, 4)], [d.int(1, 2), d.int(1, 3)])
+    x = d.put(d.floats(*lead, hidden))
+    tokens = int(np.prod(lead))
+    # scores far enough from each other that no rounding decides between them
+    scores = np.array([d.rng.permutation(n) for _ in range(tokens)]).reshape(tokens, n) / 2.0
+    return x, d.put(d.as_type(scores)), tokens
+
+
+def MoE(d):
+    hidden, inner, n = d.int(1, 6), d.int(1, 6), d.int(1, 4)
+    x, scores, _ = draw_tokens(d, hidden, n)
+    has_third = d.chance(30)
+    act, wide = draw_activation(d, has_third)
+
+    def layer(rows, columns):
+        w = d.put(d.floats(n, rows, columns))
+        b = d.maybe(50, d.floats(n, rows))
+        return w, np.zeros((n, rows)) if b is None else b
+    first, second = layer(wide * inner, hidden), layer(hidden, inner)
+    third = layer(inner, hidden) if has_third else None
+    y = experts(d, x.reshape(-1, hidden), scores, None, first, second, third, act)
+    d.give(y.reshape(x.shape))
+
+
+def QMoE(d):
+    bits = d.attr("expert_weight_bits", 4, 8, 2)
+    pack, block = 8 // bits, d.pick(0, 16, 32)
+    zero = d.chance(50)
+    step = block * (pack if zero else 1) if block else 8
+    hidden, inner, n = step * d.int(2, 3), step * d.int(2, 3), d.int(1, 4)
+    if block:
+        d.attrs["block_size"] = block
+    x, scores, tokens = draw_tokens(d, hidden, n)
+    has_third = d.chance(30)
+    act, wide = draw_activation(d, has_third)
+    zeros = []
+
+    def layer(rows, columns, there=True):
+        if not there:
+            for _ in range(3):
+                d.put(None)
+            zeros.append(None)
+            return None
+        codes = d.rng.integers(0, 256, (n, rows, columns // pack), dtype=np.uint8)
+        d.put(codes)
+        blocks = columns // block if block else 1
+        scale = d.put(d.floats(*((n, rows, blocks) if block else (n, rows)), lo=0.02, hi=0.2))
+        at = np.full((n, rows, blocks), 2.0 ** (bits - 1))
+        shape = (n, rows, (blocks + pack - 1) // pack) if block else (n, (rows + pack - 1) // pack)
+        zeros.append(d.rng.integers(0, 256, shape, dtype=np.uint8) if zero else None)
+        if zero:
+            at = unpack(zeros[-1], bits, blocks if block else rows).reshape(n, rows, blocks)
+        b = d.maybe(50, d.floats(n, rows))
+        repeat = block or columns
+        w = (unpack(codes, bits, columns) - at.repeat(repeat, -1)) * \
+            scale.reshape(n, rows, blocks).repeat(repeat, -1)
+        return w, np.zeros((n, rows)) if b is None else b
+    first, second = layer(wide * inner, hidden), layer(hidden, inner)
+    third = layer(inner, hidden, has_third)
+    for t in zeros:
+        d.put(t)
+    given = d.maybe(30, d.floats(tokens, n, lo=0.1, hi=1))
+    y = experts(d, x.reshape(-1, hidden), scores, given, first, second, third, act)
+    d.give(y.reshape(x.shape))
+
+
+OPERATORS = [BiasSoftmax, GatedAdd, GatedRMSNorm, LinearAttentionGate, EngramGate, MoE, QMoE]
 
 
 # --- files -----------------------------------------------------------------------------------------
@@ -225,4 +342,5 @@ def main(folder, seed, count, *only):
             write(os.path.join(folder, name, f"{draw.__name__}_{i}"), draw.__name__, d)
 
 
-main(*sys.argv[1:])
+with np.errstate(over="ignore"):
+    main(*sys.argv[1:])
