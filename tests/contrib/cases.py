@@ -297,7 +297,202 @@ def QMoE(d):
     d.give(y.reshape(x.shape))
 
 
-OPERATORS = [BiasSoftmax, GatedAdd, GatedRMSNorm, LinearAttentionGate, EngramGate, MoE, QMoE]
+# --- states ----------------------------------------------------------------------------------------
+
+
+def recurrence(q, k, v, state, decay, beta, scale):
+    """Of one head: q, k [steps, size], v [steps, wide], state [size, wide]; decay [steps, size] or
+    None, beta [steps] or None. Gives the outputs and the state after each step."""
+    y, states = [], []
+    for t in range(len(q)):
+        if decay is not None:
+            state = np.diag(np.exp(decay[t])) @ state
+        new = v[t] if beta is None else beta[t] * (v[t] - state.T @ k[t])
+        state = state + np.outer(k[t], new)
+        states.append(state)
+        y.append(scale * (state.T @ q[t]))
+    return y, states
+
+
+def window(past, states, slots, shape):
+    """What is kept of the states: the last one, or as many slots as there are."""
+    if not slots:
+        return states[-1] if states else past
+    kept = states[-slots:]
+    return np.stack([np.zeros(shape)] * (slots - len(kept)) + kept)
+
+
+def LinearAttention(d):
+    b, t, size, wide = d.int(1, 2), d.int(1, 5), d.int(1, 4), d.int(1, 4)
+    group, inverse = d.pick((1, 1), (2, 1), (1, 2), (1, 3))
+    some = d.int(1, 2)
+    qh, vh = some * group, some * inverse
+    kh = vh if group > 1 or d.chance(50) else qh
+    slots = d.attr("state_window", 0, 0, d.int(1, 8))
+    rule = d.attr("update_rule", "gated_delta", "linear", "gated", "delta")
+    scale = d.attr("scale", 0.0, 0.5)
+    if d.chance(30):
+        d.attrs["chunk_size"] = 32
+    d.attrs["q_num_heads"], d.attrs["kv_num_heads"] = qh, vh
+    q = d.put(d.floats(b, t, qh * size))
+    k = d.put(d.floats(b, t, kh * size, lo=-1, hi=1))
+    v = d.put(d.floats(b, t, vh * wide))
+    shape = (b, vh, size, wide)
+    past = d.maybe(50, d.floats(*((slots,) if slots else ()), *shape))
+    decay = beta = None
+    if "gated" in rule:
+        each = d.pick(1, size)
+        decay = d.put(d.floats(b, t, vh * each, lo=-1, hi=0)).reshape(b, t, vh, each)
+    else:
+        d.put(None)
+    if "delta" in rule:
+        beta = d.put(d.floats(b, t, d.pick(1, vh), lo=0, hi=1))
+    state = np.zeros(shape) if past is None else past[-1] if slots else past
+    y, states = np.zeros((b, t, max(qh, vh), wide)), np.zeros((t, *shape))
+    for i in range(b):
+        for h in range(max(qh, vh)):
+            vhead = h * vh // max(qh, vh)
+            out, after = recurrence(
+                q[i].reshape(t, qh, size)[:, h * qh // max(qh, vh)],
+                k[i].reshape(t, kh, size)[:, vhead * kh // vh],
+                v[i].reshape(t, vh, wide)[:, vhead], state[i, vhead],
+                None if decay is None else np.broadcast_to(decay[i, :, vhead], (t, size)),
+                None if beta is None else beta[i, :, vhead % beta.shape[2]],
+                scale or size ** -0.5)
+            y[i, :, h] = out
+            states[:, i, vhead] = after
+    d.give(y.reshape(b, t, -1))
+    d.give(window(state, list(states), slots, shape))
+
+
+def convolve(x, w, bias, past, dilation, act):
+    """x [steps, channels], w [channels, taps], past [before, channels]; and all that was read."""
+    taps = w.shape[1]
+    line = np.concatenate([past, x])
+    y = np.stack([bias + sum(w[:, j] * line[t + j * dilation] for j in range(taps))
+                  for t in range(len(x))]) if len(x) else x
+    return (y if act == "none" else silu(y)), line
+
+
+def CausalConvWithState(d):
+    b, t, taps = d.int(1, 2), d.int(1, 6), d.int(1, 4)
+    last = d.attr("channels_last", 0, 1)
+    inner = [d.int(1, 3) for _ in range(d.int(1, 2) if last else 1)]
+    channels = int(np.prod(inner))
+    dilation = d.attr("dilation", 1, 1, 2, 3)
+    slots = d.attr("state_window", 0, 0, d.int(1, 8))
+    act = d.attr("activation", "none", "silu", "swish")
+    if d.chance(30):
+        d.attrs["ndim"] = 1
+    before = (taps - 1) * dilation
+    x = d.put(d.floats(b, t, *inner) if last else d.floats(b, channels, t))
+    w = d.put(d.floats(channels, 1, taps))[:, 0]
+    bias = d.maybe(50, d.floats(channels))
+    shape = (b, before, *inner) if last else (b, channels, before)
+    past = d.maybe(50, d.floats(*((slots,) if slots else ()), *shape))
+    old = np.zeros(shape) if past is None else past[-1] if slots else past
+
+    def rows(a, n):  # (batch, n, channels)
+        return a.reshape(b, n, channels) if last else a.transpose(0, 2, 1)
+
+    def back(a):
+        return a.reshape(b, -1, *inner) if last else a.transpose(0, 2, 1)
+    y, lines = zip(*[convolve(rows(x, t)[i], w, 0 if bias is None else bias,
+                              rows(old, before)[i], dilation, act) for i in range(b)])
+    line = np.stack(lines)
+    states = [back(line[:, i + 1:i + 1 + before]).reshape(shape) for i in range(t)]
+    d.give(back(np.stack(y)))
+    d.give(window(old, states, slots, shape))
+
+
+def draw_lengths(d, least):
+    lengths = [d.int(least, 4) for _ in range(d.int(1, 3))]
+    return lengths, np.cumsum([0] + lengths).astype(np.int32)
+
+
+def VarlenCausalConvWithState(d):
+    lengths, offsets = draw_lengths(d, 1)
+    channels, taps, n = d.int(1, 4), d.int(1, 4), len(lengths)
+    dilation = d.attr("dilation", 1, 2)
+    act = d.attr("activation", "none", "silu", "swish")
+    capacity = d.attr("state_update_capacity", 0, 1, 3, 8)
+    before = (taps - 1) * dilation
+    x = d.put(d.floats(offsets[-1], channels))
+    w = d.put(d.floats(channels, 1, taps))[:, 0]
+    d.put(offsets)
+    bias = d.maybe(50, d.floats(channels))
+    past = d.put(d.floats(n, channels, before))
+    y, final = [], []
+    for i in range(n):
+        out, line = convolve(x[offsets[i]:offsets[i + 1]], w, 0 if bias is None else bias,
+                             past[i].T, dilation, act)
+        y.append(out)
+        final.append(line[len(line) - before:].T)
+    d.give(np.concatenate(y))
+    d.give(np.stack(final))
+    if capacity:
+        count = d.rng.integers(-1, 6, n).astype(np.int32)
+        d.put(count)
+        update = np.zeros((n, capacity, channels))
+        for i in range(n):
+            m = min(max(count[i], 0), capacity, lengths[i])
+            update[i, :m] = x[offsets[i]:offsets[i] + m]
+        d.give(update)
+
+
+def GatedDeltaNet(d):
+    heads, times, size, wide = d.int(1, 2), d.int(1, 3), d.int(1, 4), d.int(1, 4)
+    vh, f32 = heads * times, np.float32
+    ragged = d.chance(60)
+    lengths, offsets = draw_lengths(d, 0) if ragged else ([d.int(1, 4)] * d.int(1, 3), None)
+    n, tokens = len(lengths), sum(lengths)
+    lead = (n, lengths[0]) if not ragged and d.chance(50) else (tokens,)
+    rule = d.attr("update_rule", "gated_delta", "linear", "gated", "delta")
+    scale = d.attr("scale", 0.0, 0.5)
+    unit = d.attr("qk_l2_norm", 0, 1)
+    q = d.put(d.floats(*lead, heads, size)).reshape(tokens, heads, size)
+    k = d.put(d.floats(*lead, heads, size, lo=-1, hi=1)).reshape(tokens, heads, size)
+    v = d.put(d.floats(*lead, vh, wide)).reshape(tokens, vh, wide)
+    d.put(offsets)
+    decay = beta = None
+    if "gated" in rule:
+        each = d.pick((), (size,))
+        decay = d.put(d.floats(*lead, vh, *each, lo=-1, hi=0, kind=f32))
+        decay = decay.reshape(tokens, vh, *(each or (1,)))
+    else:
+        d.put(None)
+    if "delta" in rule:
+        beta = d.put(d.floats(*lead, vh, lo=0, hi=1, kind=f32)).reshape(tokens, vh)
+        if d.attr("beta_activation", "none", "sigmoid") == "sigmoid":
+            beta = sigmoid(beta)
+    else:
+        d.put(None)
+    initial = d.maybe(50 if ragged else 100, d.floats(n, vh, wide, size, kind=f32))
+    if decay is not None and d.attr("gate_activation", "none", "qwen") == "qwen":
+        log, bias = d.put(d.floats(vh, kind=f32)), d.put(d.floats(vh, kind=f32))
+        decay = -np.exp(log)[:, None] * np.log1p(np.exp(decay + bias[:, None]))
+    if unit:
+        q, k = (a / np.sqrt((a * a).sum(-1, keepdims=True) + 1e-6) for a in (q, k))
+    y, final = np.zeros((tokens, vh, wide)), np.zeros((n, vh, wide, size))
+    at = 0
+    for i, m in enumerate(lengths):
+        part = slice(at, at + m)
+        for h in range(vh):
+            state = np.zeros((size, wide)) if initial is None else initial[i, h].T
+            out, states = recurrence(
+                q[part, h // times], k[part, h // times], v[part, h], state,
+                None if decay is None else np.broadcast_to(decay[part, h], (m, size)),
+                None if beta is None else beta[part, h], scale or size ** -0.5)
+            if m:
+                y[part, h], state = out, states[-1]
+            final[i, h] = state.T
+        at += m
+    d.give(y.reshape(*lead, vh, wide))
+    d.give(final, f32)
+
+
+OPERATORS = [BiasSoftmax, GatedAdd, GatedRMSNorm, LinearAttentionGate, EngramGate, MoE, QMoE, LinearAttention,
+             CausalConvWithState, VarlenCausalConvWithState, GatedDeltaNet]
 
 
 # --- files -----------------------------------------------------------------------------------------
