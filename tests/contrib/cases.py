@@ -491,8 +491,49 @@ def GatedDeltaNet(d):
     d.give(final, f32)
 
 
+# --- positions -------------------------------------------------------------------------------------
+
+
+def MRotaryEmbedding(d):
+    b, t, heads, half = d.int(1, 2), d.int(1, 4), d.int(1, 3), d.int(1, 6)
+    longest, four = d.int(1, 6), d.chance(50)
+    size = 2 * half
+    if d.chance(40):
+        size += d.int(0, 3)
+        d.attrs["rotary_embedding_dim"] = 2 * half
+        d.attrs["num_heads"] = heads
+    elif not four or d.chance(50):
+        d.attrs["num_heads"] = heads
+    layout = d.attr("mrope_layout", 0, 1)
+    pairs = d.attr("interleaved", 0, 1)
+    cuts = sorted(d.int(0, half) for _ in range(2))
+    section = [cuts[0], cuts[1] - cuts[0], half - cuts[1]]
+    d.attrs["mrope_section"] = section
+    x = d.put(d.floats(*((b, heads, t, size) if four else (b, t, heads * size))))
+    x = x if four else x.reshape(b, t, heads, size).transpose(0, 2, 1, 3)
+    ids = d.rng.integers(0, longest, (3, b, t))
+    d.put(ids)
+    table = [d.put(d.floats(longest, half, lo=-1, hi=1)) for _ in range(2)]
+    # the axis of each column: laid out in a list, as whoever trains such models does
+    if layout == 0:
+        axes = [0] * section[0] + [1] * section[1] + [2] * section[2]
+    else:
+        axes = [0] * half
+        for axis in (1, 2):
+            for j in range(axis, min(3 * section[axis], half), 3):
+                axes[j] = axis
+    cos, sin = (np.stack([a[ids[axis], j] for j, axis in enumerate(axes)], -1)[:, None]
+                for a in table)
+    y = x.copy()
+    one, two = ((slice(0, 2 * half, 2), slice(1, 2 * half, 2)) if pairs else
+                (slice(0, half), slice(half, 2 * half)))
+    y[..., one] = x[..., one] * cos - x[..., two] * sin
+    y[..., two] = x[..., two] * cos + x[..., one] * sin
+    d.give(y if four else y.transpose(0, 2, 1, 3).reshape(b, t, heads * size))
+
+
 OPERATORS = [BiasSoftmax, GatedAdd, GatedRMSNorm, LinearAttentionGate, EngramGate, MoE, QMoE, LinearAttention,
-             CausalConvWithState, VarlenCausalConvWithState, GatedDeltaNet]
+             CausalConvWithState, VarlenCausalConvWithState, GatedDeltaNet, MRotaryEmbedding]
 
 
 # --- files -----------------------------------------------------------------------------------------
