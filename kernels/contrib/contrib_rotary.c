@@ -115,6 +115,8 @@ static size_t rotary_axis_of(const int64_t *section, bool interleaved, size_t j)
 static enum odb_status rotary_m_infer(struct odb_kern *k)
 {
     struct odb_rotary r = {0};
+    if (odb_kern_int(k, "is_packed_batching", 0))
+        return ODB_KERN_UNSUPPORTED(k, "MRotaryEmbedding with is_packed_batching");
     ODB_TRY(rotary_shape(k, &r));
     const struct odb_tensor *p = k->in[ROTARY_POSITIONS];
     int64_t heads = odb_kern_int(k, "num_heads", 0), layout = odb_kern_int(k, "mrope_layout", 0);

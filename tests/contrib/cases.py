@@ -532,8 +532,127 @@ def MRotaryEmbedding(d):
     d.give(y if four else y.transpose(0, 2, 1, 3).reshape(b, t, heads * size))
 
 
+# --- weights of a few bits -------------------------------------------------------------------------
+
+
+def nbits(d, bits, block, rows, columns):
+    """Draws weights and scales; the matrix that they stand for."""
+    blocks = -(-columns // block)
+    codes = d.rng.integers(0, 256, (rows, blocks, block * bits // 8), dtype=np.uint8)
+    d.put(codes)
+    scales = d.put(d.floats(rows, blocks, lo=0.02, hi=0.2))
+    w = (unpack(codes, bits, block) - 2.0 ** (bits - 1)) * scales[..., None]
+    return w.reshape(rows, -1)[:, :columns]
+
+
+def products(d, norm, names, widths):
+    """The shared input, normalised, times each of the matrices; and the sum before that."""
+    lead, columns = [d.int(1, 3) for _ in range(d.int(1, 2))], d.int(1, 40)
+    bits, block = d.attr("bits", 4, 8, 2), d.pick(16, 32)
+    d.attrs.update(K=columns, block_size=block, **dict(zip(names, widths)))
+    if d.chance(30):
+        d.attrs["accuracy_level"] = 1
+    a = d.put(d.floats(*lead, columns))
+    skip = d.maybe(50 if norm else 0, d.floats(*lead, columns))
+    total = a if skip is None else a + skip
+    scale = d.put(d.floats(columns) if norm else None)
+    epsilon = 1e-5
+    if norm and (len(widths) == 3 or d.chance(50)):
+        epsilon = d.attrs["epsilon"] = d.pick(1e-5, 0.1)
+    x = rms(total, epsilon) * scale if norm else total
+    out = []
+    for n in widths:
+        y = x @ nbits(d, bits, block, n, columns).T
+        bias = d.maybe(50, d.floats(n))
+        out.append(y if bias is None else y + bias)
+    return out, None if skip is None else total
+
+
+def MatMulNBitsMlp(d):
+    n = d.int(1, 6)
+    d.attrs["activation"] = "silu"
+    (gate, up), total = products(d, d.chance(70), ["N", "N"], [n, n])
+    d.give(silu(gate) * up)
+    if total is not None and d.chance(50):
+        d.give(total)
+
+
+def MatMulNBitsQkv(d):
+    q, kv = d.int(1, 6), d.int(1, 6)
+    out, total = products(d, True, ["Nq", "Nkv"], [q, kv, kv])
+    for y in out:
+        d.give(y)
+    if total is not None and d.chance(50):
+        d.give(total)
+
+
+def e4m3(code):
+    """What a byte stands for: sign, four bits of exponent, three of mantissa."""
+    code = np.asarray(code, np.int64)
+    sign, exponent, mantissa = 1 - 2.0 * (code >> 7), (code >> 3) & 15, code & 7
+    return sign * np.where(exponent == 0, mantissa / 8 * 2.0 ** -6,
+                           (1 + mantissa / 8) * 2.0 ** (exponent - 7.0))
+
+
+def to_e4m3(x):
+    """The nearest number of that type, of two the one with an even mantissa."""
+    codes = np.arange(0x7F)
+    table = e4m3(codes)
+    size = np.minimum(abs(x), 448.0)[..., None]
+    far = abs(size - table)
+    far[..., 1::2] += 1e-12 * (1 + table[1::2])
+    return np.sign(x) * table[far.argmin(-1)]
+
+
+E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+
+
+def halves_only(d):
+    if d.type == np.float32:
+        d.type = d.pick(np.float16, "bf16")
+
+
+def MatMulBlockQuantizedFp4Weight(d):
+    halves_only(d)
+    lead, n, columns = [d.int(1, 3) for _ in range(d.int(0, 2))], d.int(1, 5), 2 * d.int(1, 24)
+    block = d.attr("block_size", 16, 32)
+    blocks = -(-columns // block)
+    a = d.put(d.floats(*lead, columns))
+    codes = d.rng.integers(0, 256, (n, columns // 2), dtype=np.uint8)
+    d.put(codes)
+    scales = d.rng.integers(0x28, 0x48, (n, blocks), dtype=np.uint8)
+    d.put(scales)
+    whole = d.put(d.as_type(np.float32(d.rng.uniform(0.05, 0.5)), np.float32))
+    d.maybe(30, np.float32(0.5))
+    bias = d.maybe(50, d.floats(n))
+    nibbles = unpack(codes, 4, columns).astype(int)
+    w = np.where(nibbles & 8, -1.0, 1.0) * E2M1[nibbles & 7]
+    w = num(d.as_type(w * e4m3(scales).repeat(block, 1)[:, :columns] * whole))
+    d.give(a @ w.T + (0 if bias is None else bias))
+
+
+def MatMulBlockQuantizedFp8Weight(d):
+    halves_only(d)
+    lead, n, columns = [d.int(1, 3) for _ in range(d.int(0, 2))], d.int(1, 5), d.int(1, 40)
+    block = d.attr("block_size", 128, 16)
+    blocks = -(-columns // block)
+    a = d.put(d.floats(*lead, columns))
+    codes = d.rng.integers(0, 0x7F, (n, columns), dtype=np.uint8)
+    codes |= d.rng.integers(0, 2, codes.shape, dtype=np.uint8) << 7
+    d.put(Raw(E4M3, codes, e4m3(codes)))
+    scales = d.put(d.floats(n, blocks, lo=0.001, hi=0.01, kind=np.float32))
+    scale = d.maybe(50, np.float32(2.0 ** -d.int(2, 9)))
+    bias = d.maybe(50, d.floats(n))
+    if scale is not None:
+        a = to_e4m3(a / scale) * scale
+    w = e4m3(codes) * scales.repeat(block, 1)[:, :columns]
+    d.give(a @ w.T + (0 if bias is None else bias))
+
+
 OPERATORS = [BiasSoftmax, GatedAdd, GatedRMSNorm, LinearAttentionGate, EngramGate, MoE, QMoE, LinearAttention,
-             CausalConvWithState, VarlenCausalConvWithState, GatedDeltaNet, MRotaryEmbedding]
+             CausalConvWithState, VarlenCausalConvWithState, GatedDeltaNet, MRotaryEmbedding,
+             MatMulNBitsMlp, MatMulNBitsQkv, MatMulBlockQuantizedFp4Weight,
+             MatMulBlockQuantizedFp8Weight]
 
 
 # --- files -----------------------------------------------------------------------------------------
