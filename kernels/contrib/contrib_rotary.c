@@ -231,9 +231,10 @@ static const struct odb_attr_spec rotary_attrs[] = {
     {"scale", ODB_ATTR_FLOAT, "1.0", false},   {NULL}};
 
 static const struct odb_attr_spec rotary_m_attrs[] = {
-    {"interleaved", ODB_ATTR_INT, "0", false},          {"mrope_layout", ODB_ATTR_INT, "0", false},
-    {"mrope_section", ODB_ATTR_INTS, NULL, true},       {"num_heads", ODB_ATTR_INT, "0", false},
-    {"rotary_embedding_dim", ODB_ATTR_INT, "0", false}, {NULL}};
+    {"interleaved", ODB_ATTR_INT, "0", false},  {"is_packed_batching", ODB_ATTR_INT, "0", false},
+    {"mrope_layout", ODB_ATTR_INT, "0", false}, {"mrope_section", ODB_ATTR_INTS, NULL, true},
+    {"num_heads", ODB_ATTR_INT, "0", false},    {"rotary_embedding_dim", ODB_ATTR_INT, "0", false},
+    {"scale", ODB_ATTR_FLOAT, "1.0", false},    {NULL}};
 
 #define ROTARY_FLOATS (ODB_T_FLOAT & ~ODB_BIT(ODB_F64))
 

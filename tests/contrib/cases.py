@@ -649,10 +649,91 @@ def MatMulBlockQuantizedFp8Weight(d):
     d.give(a @ w.T + (0 if bias is None else bias))
 
 
+# --- attention -------------------------------------------------------------------------------------
+
+
+def PagedAttention(d):
+    halves_only(d)
+    kv, group, size = d.int(1, 2), d.int(1, 3), 2 * d.int(1, 3)
+    heads, block, n = kv * group, d.pick(1, 2, 4), d.int(1, 3)
+    lengths, offsets = draw_lengths(d, 0)
+    n, tokens = len(lengths), int(offsets[-1])
+    past = d.rng.integers(0, 6, n).astype(np.int32)
+    need = [-(-int(p + m) // block) for p, m in zip(past, lengths)]
+    blocks = sum(need) + d.int(0, 2) or 1
+    order = list(d.rng.permutation(blocks))
+    table = np.full((n, max(max(need), 1)), -1, np.int32)
+    for b in range(n):
+        for j in range(need[b]):
+            table[b, j] = order.pop()
+    d.attrs.update(num_heads=heads, kv_num_heads=kv)
+    cap, scale = d.attr("softcap", 0.0, 1.5), d.attr("scale", 0.0, 0.7)
+    window, causal = d.attr("local_window_size", -1, 0, 2), d.attr("is_causal", 1, 0)
+    packed = d.chance(40)
+    if packed:
+        q, k, v = np.split(d.put(d.floats(tokens, (heads + 2 * kv) * size)),
+                           [heads * size, (heads + kv) * size], 1)
+        d.put(None)
+        d.put(None)
+    else:
+        q, k, v = (d.put(d.floats(tokens, h * size)) for h in (heads, kv, kv))
+    keys, values = (d.put(d.floats(blocks, block, kv, size)).copy() for _ in range(2))
+    d.put(offsets)
+    d.put(past)
+    d.put(table)
+    rotary = d.chance(50)
+    half = d.int(1, size // 2) if rotary else 0
+    cos, sin = (d.put(d.floats(12, half, lo=-1, hi=1) if rotary else None) for _ in range(2))
+    q, k, v = q.reshape(tokens, heads, size), k.reshape(tokens, kv, size), v.reshape(tokens, kv, size)
+    place = [past[b] + i for b in range(n) for i in range(lengths[b])]
+    slot = [table[b, p // block] * block + p % block
+            for b in range(n) for p in range(past[b], past[b] + lengths[b])]
+    if d.chance(30):  # some are not written
+        slot = [-1 if d.chance(30) else s for s in slot]
+        d.put(np.array(slot, np.int32))
+    else:
+        d.put(None)
+    sink = d.maybe(40, d.floats(heads))
+    if d.chance(40):
+        epsilon = d.attr("qk_norm_epsilon", 1e-6, 0.1)
+        q, k = rms(q, epsilon) * d.put(d.floats(size)), rms(k, epsilon) * d.put(d.floats(size))
+    if rotary:
+        d.attrs["do_rotary"] = 1
+        pairs = d.attr("rotary_interleaved", 0, 1)
+        one, two = ((slice(0, 2 * half, 2), slice(1, 2 * half, 2)) if pairs else
+                    (slice(0, half), slice(half, 2 * half)))
+        for x in q, k:
+            c, s = (a[place][:, None] for a in (cos, sin))
+            a, b = x[..., one].copy(), x[..., two].copy()
+            x[..., one], x[..., two] = a * c - b * s, b * c + a * s
+    for t, at in enumerate(slot):
+        if at >= 0:
+            keys.reshape(-1, kv, size)[at] = num(d.as_type(k[t]))
+            values.reshape(-1, kv, size)[at] = v[t]
+    y = np.zeros((tokens, heads, size))
+    t = 0
+    for b in range(n):
+        for i in range(lengths[b]):
+            p = int(past[b]) + i
+            line = [j for j in range(int(past[b]) + lengths[b])
+                    if (not causal or j <= p) and (window < 0 or j >= p - window)]
+            for h in range(heads):
+                row = [(table[b, j // block], j % block, h // group) for j in line]
+                score = np.array([q[t, h] @ keys[r] for r in row]) * (scale or size ** -0.5)
+                if cap:
+                    score = cap * np.tanh(score / cap)
+                share = softmax(score if sink is None else np.append(score, sink[h]))
+                y[t, h] = sum(w * values[r] for w, r in zip(share, row))
+            t += 1
+    d.give(y.reshape(tokens, heads * size))
+    d.give(keys)
+    d.give(values)
+
+
 OPERATORS = [BiasSoftmax, GatedAdd, GatedRMSNorm, LinearAttentionGate, EngramGate, MoE, QMoE, LinearAttention,
              CausalConvWithState, VarlenCausalConvWithState, GatedDeltaNet, MRotaryEmbedding,
              MatMulNBitsMlp, MatMulNBitsQkv, MatMulBlockQuantizedFp4Weight,
-             MatMulBlockQuantizedFp8Weight]
+             MatMulBlockQuantizedFp8Weight, PagedAttention]
 
 
 # --- files -----------------------------------------------------------------------------------------
