@@ -730,10 +730,48 @@ def PagedAttention(d):
     d.give(values)
 
 
+# --- tokens ----------------------------------------------------------------------------------------
+
+
+def NGramHashMapping(d):
+    d.type = np.float32
+    kind = d.pick(np.int32, np.int64)
+    b, t, most, heads = d.int(1, 2), d.int(0, 5), d.int(2, 4), d.int(1, 3)
+    limit = d.pick(20, 2 ** 31 - 1)
+    pad = d.int(0, 9)
+    d.attrs.update(max_ngram_size=most, n_head_per_ngram=heads, pad_id=pad)
+    ids, factors, sizes, past = (
+        d.rng.integers(lo, hi, shape).astype(kind)
+        for lo, hi, shape in ((0, limit, (b, t)), (1, limit, most),
+                              (1, 1000, (most - 1) * heads), (0, limit, (b, most - 1))))
+    for x in ids, factors, sizes:
+        d.put(x)
+    if d.chance(50):
+        d.put(past)
+    else:
+        past[:] = pad
+    line = np.concatenate([past, ids], 1)
+    wrap = 2 ** (8 * np.dtype(kind).itemsize)
+    y = np.zeros((b, t, (most - 1) * heads), kind)
+    for i in range(b):
+        for j in range(t):
+            for n in range(2, most + 1):
+                mix = 0
+                for s in range(n):  # as whole numbers of any size, cut to the type's at the end
+                    mix ^= int(line[i, j + most - 1 - s]) * int(factors[s])
+                mix = (mix + wrap // 2) % wrap - wrap // 2
+                for h in range(heads):
+                    column = (n - 2) * heads + h
+                    y[i, j, column] = mix % int(sizes[column])
+    d.outputs.append(y)
+    if d.chance(60):
+        d.outputs.append(line[:, t:])
+
+
 OPERATORS = [BiasSoftmax, GatedAdd, GatedRMSNorm, LinearAttentionGate, EngramGate, MoE, QMoE, LinearAttention,
              CausalConvWithState, VarlenCausalConvWithState, GatedDeltaNet, MRotaryEmbedding,
              MatMulNBitsMlp, MatMulNBitsQkv, MatMulBlockQuantizedFp4Weight,
-             MatMulBlockQuantizedFp8Weight, PagedAttention]
+             MatMulBlockQuantizedFp8Weight, PagedAttention, NGramHashMapping]
 
 
 # --- files -----------------------------------------------------------------------------------------
