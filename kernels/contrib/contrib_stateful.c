@@ -103,13 +103,18 @@ static const struct odb_tensor *stateful_spread(struct odb_chain *c, const struc
 {
     if (times == 1 || !odb_chain_ok(c))
         return t;
-    int64_t size = t->dims[2] / heads;
+    int64_t size = t->dims[2] / heads, columns;
+    if (__builtin_mul_overflow(heads * times, size, &columns)) {
+        ODB_CHAIN_FAIL(c, "%lld heads of %lld are too many", (long long)(heads * times),
+                       (long long)size);
+        return NULL;
+    }
     int64_t wide[] = {t->dims[0], t->dims[1], heads, times, size};
     t = odb_chain_reshape(c, t, 5, (int64_t[]){wide[0], wide[1], heads, 1, size});
     t = ODB_STEP(c, "Expand", 13, (t, odb_chain_list(c, wide, 5)));
     if (!odb_chain_ok(c))
         return NULL;
-    return odb_chain_reshape(c, t, 3, (int64_t[]){wide[0], wide[1], heads * times * size});
+    return odb_chain_reshape(c, t, 3, (int64_t[]){wide[0], wide[1], columns});
 }
 
 /* --- LinearAttention -------------------------------------------------------------------------- */
@@ -155,8 +160,9 @@ static struct linear_heads linear_operands(struct odb_chain *c, const struct odb
     bool ranks = in[LINEAR_Q]->rank == 3 && in[LINEAR_K]->rank == 3 && in[LINEAR_V]->rank == 3;
     int64_t size = ranks && h.q > 0 ? in[LINEAR_Q]->dims[2] / h.q : 0;
     int64_t keys = size > 0 ? in[LINEAR_K]->dims[2] / size : h.kv;
-    if (!ranks || h.q < 1 || h.kv < 1 || keys < 1 || in[LINEAR_Q]->dims[2] % h.q || h.kv % keys ||
-        in[LINEAR_K]->dims[2] != keys * size || (h.q % h.kv && h.kv % h.q)) {
+    if (!ranks || h.q < 1 || h.kv < 1 || h.q > INT32_MAX || h.kv > INT32_MAX || keys < 1 ||
+        in[LINEAR_Q]->dims[2] % h.q || h.kv % keys || in[LINEAR_K]->dims[2] != keys * size ||
+        (h.q % h.kv && h.kv % h.q)) {
         ODB_CHAIN_FAIL(c, "%lld heads of queries and %lld of values do not fit the operands",
                        (long long)h.q, (long long)h.kv);
         return h;
@@ -224,7 +230,8 @@ enum { CAUSAL_X, CAUSAL_W, CAUSAL_BIAS, CAUSAL_PAST };
 static const struct odb_tensor *causal_weights(struct odb_chain *c, const struct odb_tensor *w,
                                                int64_t dilation)
 {
-    if (dilation < 1 || dilation > 1 << 20 || w->rank != 3 || w->dims[1] != 1 || w->dims[2] < 1)
+    if (dilation < 1 || dilation > 1 << 20 || w->rank != 3 || w->dims[1] != 1 || w->dims[2] < 1 ||
+        w->dims[2] > 1 << 30)
         ODB_CHAIN_FAIL(c, "dilation %lld, or weights that are not (channels, 1, taps)",
                        (long long)dilation);
     if (dilation == 1 || !odb_chain_ok(c))
@@ -382,6 +389,8 @@ static enum odb_status varlen_infer(struct odb_kern *k)
                              count ? "with" : "without");
     int64_t batch = offsets->dims[0] - 1, channels = x->dims[1];
     causal_weights(&c, w, dilation);
+    odb_chain_dispose(&c);
+    ODB_TRY(c.status);
     int64_t state[] = {batch, channels, (w->dims[2] - 1) * dilation};
     stateful_check(&c, w, "weight", 3, (int64_t[]){channels, 1, w->dims[2]});
     stateful_check(&c, odb_kern_in(k, VARLEN_BIAS), "bias", 1, &channels);

@@ -25,7 +25,10 @@ static const struct moe_inputs {
 } moe_plain = {{{2, 3, -1, -1}, {4, 5, -1, -1}, {6, 7, -1, -1}}, -1},
   moe_quantised = {{{2, 4, 3, 11}, {5, 7, 6, 12}, {8, 10, 9, 13}}, 14};
 
-enum { MOE_MOST_FP8 = 15 }; /* the first of QMoE's inputs for floats of 4 and 8 bits */
+enum {
+    MOE_NARROW = 15,   /* the first of QMoE's inputs for floats of 4 and 8 bits */
+    MOE_MOST = 1 << 30 /* columns of a matrix */
+};
 
 /* Sizes, and what the attributes say. All pointers are borrowed. */
 struct moe {
@@ -154,7 +157,7 @@ static enum odb_status moe_read_quantised(struct moe *m)
     m->block = odb_kern_int(k, "block_size", 0);
     if (strcmp(type, "int") != 0)
         return ODB_KERN_UNSUPPORTED(k, "QMoE with quant_type \"%s\"", type);
-    for (int i = MOE_MOST_FP8; i < k->n_in; i++)
+    for (int i = MOE_NARROW; i < k->n_in; i++)
         if (k->in[i])
             return ODB_KERN_UNSUPPORTED(k, "QMoE with input %d", i);
     if (odb_kern_int(k, "weights_prepacked", -1) == 1)
@@ -189,6 +192,8 @@ static enum odb_status moe_read(struct odb_kern *k, struct moe *m)
                              "%s needs tokens [tokens,hidden] or [batch,length,hidden], a "
                              "router's [tokens,experts], and matrices for each expert",
                              k->op->name);
+    if (second->dims[2] > MOE_MOST)
+        return ODB_KERN_FAIL(k, "experts of %lld columns", (long long)second->dims[2]);
     m->hidden = x->dims[x->rank - 1];
     m->tokens = (int64_t)odb_dims_product(x->dims, 0, x->rank - 1);
     m->experts = router->dims[1];

@@ -106,9 +106,9 @@ static enum odb_status paged_shape(struct odb_kern *k, struct paged *p)
     int64_t heads = odb_kern_int(k, "num_heads", 0), shared = odb_kern_int(k, "kv_num_heads", 0);
     ODB_TRY(paged_refuse(k));
     const struct odb_tensor *cache = k->in[PAGED_KEYS], *table = k->in[PAGED_TABLE];
-    int64_t parts = key ? heads : heads + 2 * shared;
-    if (heads < 1 || shared < 1 || heads % shared || heads > INT32_MAX || q->rank != 2 ||
-        q->dims[1] % parts || !key != !odb_kern_in(k, PAGED_VALUE))
+    bool sane = heads > 0 && heads <= INT32_MAX && shared > 0 && heads % shared == 0;
+    int64_t parts = !sane ? 1 : key ? heads : heads + 2 * shared;
+    if (!sane || q->rank != 2 || q->dims[1] % parts || !key != !odb_kern_in(k, PAGED_VALUE))
         return ODB_KERN_FAIL(k, "query, key and value do not have %lld and %lld heads",
                              (long long)heads, (long long)shared);
     if (cache->rank != 4 || cache->dims[1] < 1 || table->rank != 2)
