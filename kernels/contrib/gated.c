@@ -242,7 +242,7 @@ const struct odb_op odb_ops_contrib_gated[] = {
     ODB_MICROSOFT("BiasSoftmax", ODB_ARITY(2, 2), ODB_ARITY(1, 1), ODB_OP_REAL | ODB_OP_STEADY,
                   gated_bias_softmax_attrs, gated_bias_softmax_infer, gated_bias_softmax_run,
                   ODB_T_FLOAT & ~ODB_BIT(ODB_BF16), ODB_AS(0), ODB_NAMES("data,bias", "output"),
-                  ODB_HALVES(1, 0), ODB_WORK(per_output, 6), ODB_TRAITS(ODB_IS_OF_ONE),
+                  ODB_HALVES(1, 0), ODB_WORK(per_output, 6),
                   ODB_FUSES(" Softmax ", " Add Softmax ")),
     ODB_MICROSOFT("GatedAdd", ODB_ARITY(3, 3), ODB_ARITY(1, 1), ODB_OP_REAL, NULL, gated_add_infer,
                   gated_add_run, GATED_FLOATS, ODB_NAMES("X,Y,gate", "output"), ODB_HALVES(1, 1),
