@@ -15,7 +15,6 @@ const struct odb_op odb_ops_contrib_foreign[] = {
         "AttnLSTM",
         ODB_NAMES("X,W,R,B,sequence_lens,initial_h,initial_c,P,QW,MW,V,M,memory_seq_lens,AW",
                   "Y,Y_h,Y_c")),
-    FOREIGN_ROW("BiasSoftmax", ODB_NAMES("data,bias", "output"), ODB_HALVES(1, 0)),
     FOREIGN_ROW("DequantizeBFP", ODB_NAMES("x,shape,strides", "y")),
     FOREIGN_ROW("DequantizeWithOrder", ODB_NAMES("input,scale_input", "output")),
     FOREIGN_ROW("EPContext", ODB_NAMES("inputs...", "outputs...")),

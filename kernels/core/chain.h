@@ -22,7 +22,7 @@
 
 #include "kernels/core/kern.h"
 
-#define ODB_CHAIN_VALUES 64 /* that the steps of one chain may make */
+#define ODB_CHAIN_VALUES 128 /* that the steps of one chain may make */
 
 struct odb_chain {
     struct odb_kern *k;

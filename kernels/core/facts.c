@@ -2,6 +2,7 @@
 #include "kernels/core/facts.h"
 
 #include <limits.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "kernels/core/kern.h"
@@ -49,4 +50,23 @@ const struct odb_halves *odb_facts_halves(const char *domain, const char *name, 
         if (rows[i]->facts.halves.f16 && rows[i]->facts.halves.f16 <= version)
             found = &rows[i]->facts.halves;
     return found;
+}
+
+const char *odb_facts_opaque(const char *domain, const char *name)
+{
+    static const char extension[] =
+        "it is of ONNX Runtime's extensions, as tokenizers are, and reads files of its own";
+    static const struct {
+        const char *domain, *name, *why; /* name NULL: all of the domain */
+    } rows[] = {
+        {"com.microsoft", "EPContext", "it holds a graph that was compiled for one device"},
+        {"com.microsoft", "Snpe", "it holds a network of Qualcomm's own format"},
+        {"ai.onnx.contrib", NULL, extension},
+        {"com.microsoft.extensions", NULL, extension},
+    };
+    for (size_t i = 0; i < ODB_COUNT(rows); i++)
+        if (strcmp(rows[i].domain, domain) == 0 &&
+            (!rows[i].name || strcmp(rows[i].name, name) == 0))
+            return rows[i].why;
+    return NULL;
 }

@@ -148,6 +148,9 @@ const struct odb_facts *odb_facts_of(const char *domain, const char *name);
 const struct odb_facts *odb_facts_at(const char *domain, const char *name, int version, int *since);
 /* Names of the inputs, or outputs, at this version, as in struct odb_facts; NULL: not known. */
 const char *odb_facts_names(const char *domain, const char *name, int version, bool inputs);
+/* Why no kernel can be written for an operator: a clause about a node of it; NULL: one can, or
+ * nothing is known of it. */
+const char *odb_facts_opaque(const char *domain, const char *name);
 /* The newest that the version reaches; NULL: the operator takes no half there. */
 const struct odb_halves *odb_facts_halves(const char *domain, const char *name, int version);
 

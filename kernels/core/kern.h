@@ -85,7 +85,7 @@ enum odb_precision {
 /* at the end: the set before it, a type of it for each input */
 #define ODB_EACH (1u << 31 | 0xff)
 
-#define ODB_OP_TYPES 14 /* inputs whose types a row can tell apart */
+#define ODB_OP_TYPES 21 /* inputs whose types a row can tell apart */
 #define ODB_MANY 0x7fff /* arity of variadic operators */
 
 /* Flags of a row. */

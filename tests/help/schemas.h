@@ -20,7 +20,7 @@
 #include "interpret/cpu.h"
 #include "kernels/core/kern.h"
 
-enum { SCHEMA_COLUMNS = 10, SCHEMA_MAX_IN = 20, SCHEMA_MAX_ATTRS = 32 };
+enum { SCHEMA_COLUMNS = 10, SCHEMA_MAX_IN = 24, SCHEMA_MAX_ATTRS = 32 };
 
 struct schema_attr {
     const char *name, *type, *def; /* def: NULL for none */

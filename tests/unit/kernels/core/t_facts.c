@@ -214,6 +214,16 @@ static void test_facts__by_version(void **state)
     assert_string_equal(odb_facts_of(NULL, "QGemm")->quantised.of, "Gemm");
 }
 
+static void test_facts__opaque(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(odb_facts_opaque("com.microsoft", "EPContext"), "one device"));
+    assert_non_null(strstr(odb_facts_opaque("ai.onnx.contrib", "BertTokenizer"), "tokenizers"));
+    assert_non_null(odb_facts_opaque("com.microsoft.extensions", "StringSplit"));
+    assert_null(odb_facts_opaque("com.microsoft", "MoE"));
+    assert_null(odb_facts_opaque("mine", "EPContext"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +234,7 @@ int main(void)
         cmocka_unit_test(test_facts__every_formula_is_used),
         cmocka_unit_test(test_facts__who_runs_an_operator),
         cmocka_unit_test(test_facts__by_version),
+        cmocka_unit_test(test_facts__opaque),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
