@@ -8,7 +8,10 @@ comma := ,
 empty :=
 space := $(empty) $(empty)
 TRIPLET := $(CROSS:-=)
-B ?= build$(if $(CROSS),-$(TRIPLET))$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(SIMD),-$(SIMD))
+ifdef CROSS # a folder of its own, whatever the environment says
+B := build-$(TRIPLET)
+endif
+B ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(SIMD),-$(SIMD))
 Q := $(if $(V),,@)
 CC ?= cc
 ifdef CROSS # with the C library and the libraries of the other processor: tools/cross.sh

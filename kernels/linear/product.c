@@ -179,7 +179,8 @@ ODB_INLINE PRODUCT_AVX512 void product_quad_f64_avx512(const odb_f64 *x, size_t 
 #define FMA1_f64 FMA_f32
 #include "kernels/linear/product.short.body.h"
 
-#if defined(__x86_64__) || defined(__aarch64__)
+#if defined(__x86_64__) || defined(__aarch64__) ||                                                 \
+    (defined(__FP_FAST_FMAF) && defined(__FP_FAST_FMA))
 #define PRODUCT_FMA
 #define SET(name) name##_fma
 #define FMA1_f32(a, b, c) __builtin_fmaf(a, b, c)
@@ -189,11 +190,30 @@ ODB_INLINE PRODUCT_AVX512 void product_quad_f64_avx512(const odb_f64 *x, size_t 
 #define ROWS 4
 #define FMA_f32(a, b, c) _mm_fmadd_ps(a, b, c)
 #define FMA_f64(a, b, c) _mm_fmadd_pd(a, b, c)
-#else
+#elif defined(__aarch64__)
 #define TARGET
 #define ROWS 8
 #define FMA_f32(a, b, c) vfmaq_f32(c, a, b)
 #define FMA_f64(a, b, c) vfmaq_f64(c, a, b)
+#else /* it fuses single elements: RISC-V */
+ODB_INLINE product_f32x4 product_fma_f32(product_f32x4 a, product_f32x4 b, product_f32x4 c)
+{
+    for (int i = 0; i < 4; i++)
+        c[i] = FMA1_f32(a[i], b[i], c[i]);
+    return c;
+}
+
+ODB_INLINE product_f64x2 product_fma_f64(product_f64x2 a, product_f64x2 b, product_f64x2 c)
+{
+    for (int i = 0; i < 2; i++)
+        c[i] = FMA1_f64(a[i], b[i], c[i]);
+    return c;
+}
+
+#define TARGET
+#define ROWS 4
+#define FMA_f32(a, b, c) product_fma_f32(a, b, c)
+#define FMA_f64(a, b, c) product_fma_f64(a, b, c)
 #endif
 #include "kernels/linear/product.short.body.h"
 #endif
@@ -276,7 +296,7 @@ bool odb_product_has(enum odb_product_set set)
     return set == ODB_PRODUCT_PLAIN || (set == ODB_PRODUCT_FMA && fused) ||
            (set == ODB_PRODUCT_AVX2 && fused && __builtin_cpu_supports("avx2")) ||
            (set == ODB_PRODUCT_AVX512 && __builtin_cpu_supports("avx512f"));
-#elif defined(__aarch64__)
+#elif defined(PRODUCT_FMA)
     return set <= ODB_PRODUCT_FMA;
 #else
     return set == ODB_PRODUCT_PLAIN;

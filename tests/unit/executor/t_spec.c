@@ -59,6 +59,7 @@ static void test_spec__the_plainest_of_a_target(void **state)
     plain_is("ort,threads=2,opt=disabled", NULL); /* it is that already */
     plain_is("fault:scale,node=a\\,b@ort,opt=basic", "fault:scale,node=a\\,b@ort,opt=disabled");
     plain_is("ssh:board:22,ort,opt=all", "ssh:board:22,ort,opt=disabled");
+    plain_is("via:a --b=c\\,d + e@f,ort,opt=all", "via:a --b=c\\,d + e@f,ort,opt=disabled");
     plain_is("cpu", NULL);
     plain_is("command:run.sh -O2,plain=command:run.sh -O0", "command:run.sh -O0");
     plain_is("fault:refuse,node=a,plain=ort\\,opt\\=basic@ort", "ort,opt=basic");
@@ -263,6 +264,7 @@ static void test_spec__rows(void **state)
         assert_non_null(odb_executor_independent((int)rank));
     assert_true(odb_executor_is_reference("cpu:f16,threads=1"));
     assert_false(odb_executor_is_reference("ssh:there,cpu"));
+    assert_ptr_equal(odb_executor_of("via:a b=c@d,cpu"), odb_executor_find("cpu"));
     assert_ptr_equal(odb_executor_of("ssh:there,cpu"), odb_executor_find("cpu"));
     assert_null(odb_executor_row("cpus"));
 }
