@@ -37,6 +37,8 @@ static const struct odb_arg args_slice[] = {NEEDS("MODEL|FILE", SOURCE),
                                             {0}};
 static const struct odb_arg args_export[] = {
     MODEL, TAKES("NODE[:NODE]", NODES, .bodies = true), {0}};
+static const struct odb_arg args_drawn[] = {
+    MODEL, TAKES("NODE[:NODE]", NODES, .repeated = true, .bodies = true), {0}};
 static const struct odb_arg args_two[] = {NEEDS("EVALUATED", PATH), NEEDS("BASE", PATH), {0}};
 static const struct odb_arg args_dump[] = {
     NEEDS("full|once|range|list", ENUM, .range = "full|once|range|list"),
@@ -716,6 +718,26 @@ static const struct odb_command command_table[] = {
         .example = "onnxdbg node model.onnx /block/conv2/Conv",
         .flags = BOTH | ODB_COMMAND_ANYTIME,
         .exec = odb_command__node,
+    },
+    {
+        .name = "graph",
+        .group = "look",
+        .args = args_drawn,
+        .options = OPTIONS(ODB_OPTION_AROUND, ODB_OPTION_DEPTH, ODB_OPTION_GRAPH_FILE, OPTS_FED,
+                           ODB_OPTION_MEASURE, ODB_OPTION_SESSION, ODB_OPTION_JSON),
+        .help = "draw the graph, with errors as colours: SVG, or DOT for Graphviz",
+        .text = "Draws all nodes, those that are named, or those around one: operator, name, "
+                "attributes and weights in a box, values with their types on the lines between. "
+                "With --session, what the newest search found: a node's colour is how far its "
+                "worst output is off, corners and the last line say the same, and a legend stands "
+                "below. Types are as the model declares them, or, with --run, as the reference "
+                "makes them. SVG is laid out by Graphviz (`dot`, Debian: graphviz), which gets a "
+                "minute; FILE.svg#node-12 leads a browser to node #12. DOT is written of any "
+                "graph, and needs nothing. A body is a picture of its own: name a node in it by "
+                "its path. See onnxdbg-graph(7).",
+        .example = "onnxdbg graph model.onnx --around /block/conv2/Conv --depth 2 -o part.dot",
+        .flags = ODB_COMMAND_WRITES | BOTH,
+        .exec = odb_command__graph,
     },
     {
         .name = "extract",
