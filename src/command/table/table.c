@@ -637,8 +637,10 @@ static const struct odb_command command_table[] = {
         .help = "what was found, as a page to pass on: HTML, Markdown, CSV, JUnit, JSON",
         .text = "Takes the newest search of a session, or a file that `bisect --json` wrote. As "
                 "HTML it is one page that needs no network: the diagnosis with histograms and the "
-                "nodes around each culprit, the error against depth, and all values in a table "
-                "that can be sorted and filtered. Markdown is for an issue, CSV for a "
+                "nodes around each culprit, the graph with errors as colours, which can be moved "
+                "and zoomed, the error against depth, and all values in a table that can be "
+                "sorted and filtered; FILE.html#node-12 leads to node #12. Markdown is for an "
+                "issue, CSV for a "
                 "spreadsheet (a name that it would take for a formula stands behind an "
                 "apostrophe), JUnit for a server of continuous integration. Operators and the "
                 "names of nodes are shown where the model still lies where it lay, unchanged. An "
