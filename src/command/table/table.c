@@ -49,6 +49,7 @@ static const struct odb_arg args_dirs[] = {NEEDS("DIR", PATH, .repeated = true),
 static const struct odb_arg args_none[] = {{0}};
 static const struct odb_arg args_folder[] = {TAKES("DIR", PATH), {0}};
 static const struct odb_arg args_kind[] = {TAKES("KIND", SPEC), {0}};
+static const struct odb_arg args_tried[] = {TAKES("TARGET", SPEC, .repeated = true), {0}};
 static const struct odb_arg args_count[] = {TAKES("N", INT, .range = "0..1000000000"), {0}};
 static const struct odb_arg args_row[] = {NEEDS("N", INT, .range = "1..1000000000"), {0}};
 static const struct odb_arg args_ahead[] = {TAKES("N", INT, .range = "1..1000000000"), {0}};
@@ -875,6 +876,22 @@ static const struct odb_command command_table[] = {
         .example = "onnxdbg executors ort",
         .flags = BOTH | ODB_COMMAND_ANYTIME,
         .exec = odb_command__executors,
+    },
+    {
+        .name = "doctor",
+        .group = "help",
+        .args = args_tried,
+        .options = OPTIONS(ODB_OPTION_JSON),
+        .help = "what works on this machine, what is missing, and the command that gets it",
+        .text = "Tries each kind of target, or those that are named: its child starts, loads its "
+                "library, runs a model of one node and must give the right numbers, within 30 s. "
+                "What is missing stands with the command that gets it. Without a TARGET it also "
+                "looks at the terminal, the processor, memory, the temporary folder, the manual "
+                "and the files that others must not write. Exit status 1 means that a TARGET does "
+                "not work; without one, that the reference does not. See onnxdbg-doctor(7).",
+        .example = "onnxdbg doctor cpu",
+        .flags = ODB_COMMAND_SHELL,
+        .exec = odb_command__doctor,
     },
     {
         .name = "cache",

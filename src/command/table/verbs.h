@@ -11,7 +11,7 @@ struct odb_command_call;
 
 /* clang-format off */
 #define ODB_COMMAND_LIST(X)                                                                        \
-    X(bisect) X(cache) X(calibrate) X(check) X(compare) X(completion) X(debug) X(dump)             \
+    X(bisect) X(cache) X(calibrate) X(check) X(compare) X(completion) X(debug) X(doctor) X(dump)   \
     X(executors) X(explain) X(export) X(extract) X(fleet) X(graph) X(groups) X(help) X(info)       \
     X(lint) X(manual) X(minimise) X(node) X(nodes) X(operators) X(precision) X(print) X(report)    \
     X(run) X(score) X(screen) X(sensitivity) X(sequence) X(sessions) X(suspects) X(target)         \
