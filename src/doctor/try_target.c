@@ -107,7 +107,7 @@ static char *try_lacks(const struct odb_spec *spec)
         if (!row->needed || there)
             continue;
         odb_buf_puts(&text, text.len ? "" : spec->kind);
-        if (strlen(row->values) > TRY_VALUES) {
+        if (row->values && strlen(row->values) > TRY_VALUES) {
             odb_buf_puts(&text, ":...");
             continue;
         }

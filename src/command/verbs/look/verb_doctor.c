@@ -30,10 +30,11 @@ static void doctor_put_target(const struct odb_doctor_target *target, struct odb
     if (target->state == ODB_DOCTOR_YOURS)
         odb_buf_printf(&line, "%s: name yours, and it is tried", target->spec);
     else if (target->why)
-        odb_buf_puts(&line, target->why);
-    else
-        odb_buf_printf(&line, "%s%s%.2g s", target->found ? target->found : "",
-                       target->found ? "; " : "", target->seconds);
+        odb_buf_put_shown(&line, target->why);
+    else {
+        odb_buf_put_shown(&line, target->found ? target->found : "");
+        odb_buf_printf(&line, "%s%.2g s", target->found ? "; " : "", target->seconds);
+    }
     size_t kind = strcspn(target->spec, ":,@");
     odb_buf_printf(out, "%-10.*s %-8s ", (int)kind, target->spec,
                    odb_doctor_state_name(target->state));
