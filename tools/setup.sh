@@ -14,7 +14,7 @@ libzip-dev libncurses-dev libreadline-dev uthash-dev libsqlite3-dev libjansson-d
 libxlsxwriter-dev libcmocka-dev
 libvterm-dev libpcre2-dev libonnx-testdata python3-numpy python3-onnx python3-opencv python3-pil
 python3-build python3-setuptools python3-wheel python3-venv python3-pytest
-libmagickwand-6.q16-6 openssh-client mandoc valgrind jq cmark-gfm zsh fish"
+libmagickwand-6.q16-6 openssh-client mandoc valgrind jq cmark-gfm zsh fish graphviz"
 
 missing=""
 for package in $packages; do

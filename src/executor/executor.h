@@ -118,6 +118,8 @@ struct odb_executor_ops {
     const struct odb_executor_option *options; /* what its specs may hold, for odb_spec_check() */
     const char *help;                          /* one line */
     const char *page;                          /* of the manual: "onnxdbg-ort(7)" */
+    const char *get; /* the command that gets what is missing: "apt install NAME"; NULL: none */
+
     bool fixed;     /* takes models with fixed dimensions only, or does badly with others */
     bool recorded;  /* gives what was recorded before, whatever is cut out of the model: outputs
                        that were not are NULL, and that is no failure */

@@ -128,7 +128,7 @@ static void trust_add(const char *path, const char *lines, size_t n, const char 
         close(fd);
 }
 
-static char *trust_path(void)
+char *odb_trust_path(void)
 {
     return odb_file_home("XDG_STATE_HOME", ".local/state", "given");
 }
@@ -141,7 +141,7 @@ bool odb_trust_follows(enum odb_option_id id, const char *value)
     size_t n = 0;
     if (trust_harmless(id, value))
         return true;
-    char *path = trust_path();
+    char *path = odb_trust_path();
     char *lines = path ? trust_read(path, &n) : NULL;
     bool follows = n && trust_line(id, value, line) && trust_lists(lines, n, line);
     free(lines);
@@ -153,7 +153,7 @@ void odb_trust_keep(enum odb_option_id id, const char *value)
 {
     char line[TRUST_LINE];
     size_t n = 0;
-    char *path = trust_harmless(id, value) ? NULL : trust_path();
+    char *path = trust_harmless(id, value) ? NULL : odb_trust_path();
     if (!path || !odb_file_make_home(path)) {
         free(path);
         return;

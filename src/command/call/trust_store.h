@@ -21,6 +21,8 @@ void odb_trust_keep(enum odb_option_id id, const char *value);
 void odb_trust_keep_specs(const struct odb_command_call *call);
 /* The same of a file that a value is pinned to, which is not "reference". */
 void odb_trust_keep_pin(const char *file);
+/* The file that holds it; NULL: he has no home. The caller's. */
+char *odb_trust_path(void);
 /* Disables pins to files that the session names and the user never gave, and says so. */
 void odb_trust_drop_pins(struct odb_command_call *call, struct odb_session *session);
 /* Why what a session holds is not followed, and what gives it: odb_trust_follows(). Owned by the

@@ -24,6 +24,7 @@ static const struct {
     const char *name, *help;
 } manual_environment[] = {
     {"COLORFGBG", "light or dark, as some terminals tell it; `theme` overrules it."},
+    {"COLORTERM", "truecolor where the terminal has all colours; doctor tells."},
     {"NO_COLOR", "no colours, if it is set and not empty."},
     {"ONNXDBG_ASCII", "draw with ASCII alone, also where the locale says UTF-8."},
     {"ONNXDBG_AUTOSAVE", "on or off: whether sessions save themselves, where --autosave and "
@@ -48,6 +49,7 @@ static const struct {
     {"ONNXDBG_SSH", "the program in place of ssh."},
     {"ONNX_MLIR_FLAGS", "more options for the compiler; see onnxdbg-onnx-mlir(7)."},
     {"ONNX_MLIR_HOME", "the parent of bin and lib of onnx-mlir."},
+    {"OPENBLAS_CORETYPE", "which processor's loops OpenBLAS takes, and so NumPy; doctor tells."},
     {"PAGER", "what shows a view in full; else less."},
     {"TMPDIR", "where temporary files go; else /tmp."},
     {"VERBOSE", "print the command lines of programs that run, and what they print."},

@@ -37,6 +37,8 @@ static const struct odb_arg args_slice[] = {NEEDS("MODEL|FILE", SOURCE),
                                             {0}};
 static const struct odb_arg args_export[] = {
     MODEL, TAKES("NODE[:NODE]", NODES, .bodies = true), {0}};
+static const struct odb_arg args_drawn[] = {
+    MODEL, TAKES("NODE[:NODE]", NODES, .repeated = true, .bodies = true), {0}};
 static const struct odb_arg args_two[] = {NEEDS("EVALUATED", PATH), NEEDS("BASE", PATH), {0}};
 static const struct odb_arg args_dump[] = {
     NEEDS("full|once|range|list", ENUM, .range = "full|once|range|list"),
@@ -47,6 +49,7 @@ static const struct odb_arg args_dirs[] = {NEEDS("DIR", PATH, .repeated = true),
 static const struct odb_arg args_none[] = {{0}};
 static const struct odb_arg args_folder[] = {TAKES("DIR", PATH), {0}};
 static const struct odb_arg args_kind[] = {TAKES("KIND", SPEC), {0}};
+static const struct odb_arg args_tried[] = {TAKES("TARGET", SPEC, .repeated = true), {0}};
 static const struct odb_arg args_count[] = {TAKES("N", INT, .range = "0..1000000000"), {0}};
 static const struct odb_arg args_row[] = {NEEDS("N", INT, .range = "1..1000000000"), {0}};
 static const struct odb_arg args_ahead[] = {TAKES("N", INT, .range = "1..1000000000"), {0}};
@@ -640,8 +643,10 @@ static const struct odb_command command_table[] = {
         .help = "what was found, as a page to pass on: HTML, Markdown, CSV, JUnit, JSON",
         .text = "Takes the newest search of a session, or a file that `bisect --json` wrote. As "
                 "HTML it is one page that needs no network: the diagnosis with histograms and the "
-                "nodes around each culprit, the error against depth, and all values in a table "
-                "that can be sorted and filtered. Markdown is for an issue, CSV for a "
+                "nodes around each culprit, the graph with errors as colours, which can be moved "
+                "and zoomed, the error against depth, and all values in a table that can be "
+                "sorted and filtered; FILE.html#node-12 leads to node #12. Markdown is for an "
+                "issue, CSV for a "
                 "spreadsheet (a name that it would take for a formula stands behind an "
                 "apostrophe), JUnit for a server of continuous integration. Operators and the "
                 "names of nodes are shown where the model still lies where it lay, unchanged. An "
@@ -721,6 +726,26 @@ static const struct odb_command command_table[] = {
         .example = "onnxdbg node model.onnx /block/conv2/Conv",
         .flags = BOTH | ODB_COMMAND_ANYTIME,
         .exec = odb_command__node,
+    },
+    {
+        .name = "graph",
+        .group = "look",
+        .args = args_drawn,
+        .options = OPTIONS(ODB_OPTION_AROUND, ODB_OPTION_DEPTH, ODB_OPTION_GRAPH_FILE, OPTS_FED,
+                           ODB_OPTION_MEASURE, ODB_OPTION_SESSION, ODB_OPTION_JSON),
+        .help = "draw the graph, with errors as colours: SVG, or DOT for Graphviz",
+        .text = "Draws all nodes, those that are named, or those around one: operator, name, "
+                "attributes and weights in a box, values with their types on the lines between. "
+                "With --session, what the newest search found: a node's colour is how far its "
+                "worst output is off, corners and the last line say the same, and a legend stands "
+                "below. Types are as the model declares them, or, with --run, as the reference "
+                "makes them. SVG is laid out by Graphviz (`dot`, Debian: graphviz), which gets a "
+                "minute; FILE.svg#node-12 leads a browser to node #12. DOT is written of any "
+                "graph, and needs nothing. A body is a picture of its own: name a node in it by "
+                "its path. See onnxdbg-graph(7).",
+        .example = "onnxdbg graph model.onnx --around /block/conv2/Conv --depth 2 -o part.dot",
+        .flags = ODB_COMMAND_WRITES | BOTH,
+        .exec = odb_command__graph,
     },
     {
         .name = "extract",
@@ -856,6 +881,22 @@ static const struct odb_command command_table[] = {
         .example = "onnxdbg executors ort",
         .flags = BOTH | ODB_COMMAND_ANYTIME,
         .exec = odb_command__executors,
+    },
+    {
+        .name = "doctor",
+        .group = "help",
+        .args = args_tried,
+        .options = OPTIONS(ODB_OPTION_JSON),
+        .help = "what works on this machine, what is missing, and the command that gets it",
+        .text = "Tries each kind of target, or those that are named: its child starts, loads its "
+                "library, runs a model of one node and must give the right numbers, within 30 s. "
+                "What is missing stands with the command that gets it. Without a TARGET it also "
+                "looks at the terminal, the processor, memory, the temporary folder, the manual "
+                "and the files that others must not write. Exit status 1 means that a TARGET does "
+                "not work; without one, that the reference does not. See onnxdbg-doctor(7).",
+        .example = "onnxdbg doctor cpu",
+        .flags = ODB_COMMAND_SHELL,
+        .exec = odb_command__doctor,
     },
     {
         .name = "cache",

@@ -478,6 +478,7 @@ const struct odb_executor_ops odb_executor_onnx_mlir = {
     .fixed = true,
     .help = "models compiled to shared libraries by onnx-mlir",
     .page = "onnxdbg-onnx-mlir(7)",
+    .get = "build https://github.com/onnx/onnx-mlir, then export ONNX_MLIR_HOME=DIR",
     .env = MLIR_ENV,
     .renamed = "home",
     .file = mlir_file,

@@ -526,6 +526,7 @@ const struct odb_executor_ops odb_executor_ort = {
     .options = ort_rows,
     .help = "ONNX Runtime on the CPU, or with another of its execution providers",
     .page = "onnxdbg-ort(7)",
+    .get = "npm install -g --ignore-scripts onnxruntime-node",
     .usual = true,
     .trusted = "opt threads inter_threads mode ep provider arena mem_pattern deterministic",
     .library = "ONNX Runtime",

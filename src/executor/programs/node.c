@@ -266,6 +266,7 @@ NODE_CALLS(onnxjs)
 
 const struct odb_executor_ops odb_executor_web = {
     NODE_ROW(web, "ONNX Runtime Web in Node.js, in WebAssembly"),
+    .get = "npm install onnxruntime-web",
     .library = "ONNX Runtime Web",
     .plain = "opt=disabled",
     .plain_words = "optimisations",
@@ -273,6 +274,7 @@ const struct odb_executor_ops odb_executor_web = {
 
 const struct odb_executor_ops odb_executor_onnxjs = {
     NODE_ROW(onnxjs, "ONNX.js in Node.js: the library before ONNX Runtime Web"),
+    .get = "npm install onnxjs",
     .by_value = true,
     .library = "ONNX.js",
 };

@@ -324,10 +324,12 @@ PYTHON_AVAILABLE(torch)
 
 const struct odb_executor_ops odb_executor_python = {
     PYTHON_ROW(python, "a class of yours in Python"),
+    .get = "apt install python3-numpy",
 };
 
 const struct odb_executor_ops odb_executor_numpy = {
     PYTHON_ROW(numpy, "NumPy: ONNX's operators as in a textbook, slowly"),
+    .get = "apt install python3-numpy",
     .trusted = "",
     .library = "NumPy",
     .independence = 1,
@@ -336,6 +338,7 @@ const struct odb_executor_ops odb_executor_numpy = {
 
 const struct odb_executor_ops odb_executor_opencv = {
     PYTHON_ROW(opencv, "OpenCV's DNN module"),
+    .get = "apt install python3-opencv",
     .settings = python_settings_opencv,
     .fixed = true,
     .by_value = true,
@@ -347,6 +350,7 @@ const struct odb_executor_ops odb_executor_opencv = {
 
 const struct odb_executor_ops odb_executor_torch = {
     PYTHON_ROW(torch, "PyTorch's operators, node by node"),
+    .get = "apt install python3-torch",
     .settings = python_settings_torch,
     .trusted = "precision device threads",
 };

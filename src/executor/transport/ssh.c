@@ -8,11 +8,13 @@
  */
 #include "executor/transport/link.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "executor/executor.h"
+#include "system/file.h"
 
 /* Thirty seconds without a sign of life are the end of a link. */
 static const char *const ssh_words[] = {
@@ -135,6 +137,17 @@ static const struct odb_executor_option ssh_options[] = {
     {NULL, NULL, NULL, NULL, false},
 };
 
+static void ssh_available(const struct odb_runtime *runtime, char *why, size_t size)
+{
+    char *program = getenv("ONNXDBG_SSH") ? NULL : odb_file_in_path("ssh");
+    why[0] = '\0';
+    if (!program && !getenv("ONNXDBG_SSH"))
+        snprintf(why, size,
+                 "there is no ssh in PATH; install it (Debian: openssh-client), or name "
+                 "another program in ONNXDBG_SSH");
+    free(program);
+}
+
 const struct odb_executor_ops odb_executor_ssh = {
     .version = ODB_EXECUTOR_VERSION,
     .size = sizeof odb_executor_ssh,
@@ -142,6 +155,8 @@ const struct odb_executor_ops odb_executor_ssh = {
     .options = ssh_options,
     .help = "any of the others on another machine",
     .page = "onnxdbg-ssh(7)",
+    .get = "apt install openssh-client",
     .transport = &ssh_transport,
+    .available = ssh_available,
     .init = ssh_init,
 };

@@ -11,7 +11,6 @@
 #include "report/marked_up.h"
 #include "report/outcome.h"
 #include "report/report.h"
-#include "report_page.h"
 
 enum {
     PUBLISH_AROUND = 4,     /* nodes before and behind a culprit that an issue shows */
@@ -441,19 +440,4 @@ void odb_publish_markdown(const json_t *report, struct odb_buf *out)
         odb_buf_puts(out, "\n\n");
     }
     odb_map_free(publish.culprits);
-}
-
-/* --- HTML ------------------------------------------------------------------------------------- */
-
-void odb_publish_html(const json_t *report, struct odb_buf *out)
-{
-    static const char mark[] = "@REPORT@";
-    const char *at = strstr(publish_page, mark);
-    struct odb_buf text = ODB_BUF_INIT;
-    odb_json_put_dumped(report, JSON_COMPACT | JSON_ENCODE_ANY, &text);
-    odb_buf_printf(out, "%.*s", (int)(at - publish_page), publish_page);
-    for (const char *p = odb_buf_text(&text); *p; p++) /* nothing in it can end the element */
-        odb_buf_puts(out, *p == '<' ? "\\u003c" : (char[]){*p, 0});
-    odb_buf_puts(out, at + strlen(mark));
-    odb_buf_dispose(&text);
 }
