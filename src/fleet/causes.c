@@ -326,18 +326,19 @@ static void cause_common(struct odb_cause *cause)
     }
 }
 
-/* How many members have it as what explains them first; *text: what it says of one of those. */
+/* How many members have it as what explains them first; *text: what it says of one of those. One
+ * that was searched to the end counts more than all that were only confirmed, for which few were
+ * tried. */
 static size_t cause_explains(const struct odb_cause *cause, const char *variant, const char **text)
 {
     size_t n = 0;
     for (size_t m = 0; m < cause->members.n; m++) {
         const json_t *culprit = cause->members.items[m].culprit;
         const json_t *one = json_array_get(json_object_get(culprit, "explanations"), 0);
-        bool known = json_is_true(json_object_get(culprit, "known")); /* no others were tried */
-        if (known || strcmp(cause_text(one, "variant"), variant) != 0)
+        if (strcmp(cause_text(one, "variant"), variant) != 0)
             continue;
         *text = cause_text(one, "text");
-        n++;
+        n += json_is_true(json_object_get(culprit, "known")) ? 1 : cause->members.n;
     }
     return n;
 }

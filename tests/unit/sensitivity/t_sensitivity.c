@@ -289,7 +289,7 @@ static void test_sensitivity__no_time(void **state)
     assert_non_null(strstr(odb_buf_text(&text), "40 not measured: the time was up"));
     assert_non_null(strstr(odb_buf_text(&text), "nothing is said of the 40 that were not"));
     odb_buf_clear(&text);
-    odb_sensitivity_json(f.result, NULL, &text);
+    odb_sensitivity_json(f.result, NULL, NULL, &text);
     assert_non_null(strstr(odb_buf_text(&text), "\"complete\": false"));
     assert_non_null(strstr(odb_buf_text(&text), "\"known\": \"not measured\""));
     odb_buf_dispose(&text);
