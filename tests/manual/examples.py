@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the examples of manual pages, and says of each page whether they are true.
+"""Runs the examples of manual pages and of README.md, and says whether they are true.
 
     ONNXDBG=PROGRAM DEMO=MODEL examples.py FOLDER      with man1 and man7 in it
 
 An example is a line "$ COMMAND", or "onnxdbg ...", between .Bd -literal and .Ed, with the lines
 that it goes on in. It has to end with 0 or 1 (something diverges), or as ENDS says. Lines below it
 are what it prints, in that order; "..." stands for more lines. The examples of a page run one after
-the other in a folder of their own, with the model of the demo as model.onnx.
+the other in a folder of their own, with the model of the demo as model.onnx; those of README.md in
+one that looks like the top of the source.
 """
+import importlib.util
 import json
 import os
 import re
@@ -56,6 +58,12 @@ exec sh -c "$*"
 def literal_blocks(page):
     """The text between .Bd -literal and .Ed, as man shows it."""
     text = open(page, encoding="utf-8").read()
+    if page.endswith(".md"):
+        for block in re.findall(r"(?:^    .*\n|^\n)+", text, re.M):
+            block = re.sub("^    ", "", block, flags=re.M).strip("\n")
+            if block.startswith("$ "):
+                yield block
+        return
     for block in re.findall(r"^\.Bd -literal.*?\n(.*?)^\.Ed", text, re.S | re.M):
         for escape, char in ((r"\-", "-"), (r"\&", ""), (r"\(dq", '"'), (r"\e", "\\")):
             block = block.replace(escape, char)
@@ -97,6 +105,10 @@ def write_program(path, text):
 
 def prepare(page, folder, environ):
     """The files that the reader of a page has."""
+    if page.endswith("README.md"):
+        os.symlink(PROGRAM, os.path.join(folder, "onnxdbg"))
+        os.symlink(os.path.join(TOP, "tests"), os.path.join(folder, "tests"))
+        return
     shutil.copy(os.environ["DEMO"], os.path.join(folder, "model.onnx"))
 
     def make(command):
@@ -165,10 +177,7 @@ def prepare(page, folder, environ):
         write("numpy_target.py", "import numpy")
     elif name == "onnxdbg-python-package.7":
         make(f"{environ['GEN']} chain 12 model.onnx")
-        os.mkdir(os.path.join(folder, "bin"))
-        write_program(os.path.join(folder, "bin/python3"),
-                      f'#!/bin/sh\nexec {sys.executable} -B "$@"\n')
-        environ.update(PATH=f"{folder}/bin:{environ['PATH']}", PYTHONPATH=TOP + "/python")
+        environ["PYTHONPATH"] = TOP + "/python"
         write("hunt.py", "import numpy")
         write("test_model.py", "import onnxdbg\n\ndef test_")
 
@@ -195,7 +204,7 @@ def judge(shown, done, statuses):
     printed = [line.rstrip() for line in done.stdout.splitlines()]
     at, anywhere = 0, False
     for line in (line.rstrip() for line in shown):
-        if line.strip() == "...":
+        if line.strip() in ("...", "…"):
             anywhere = True
             continue
         there = range(at, len(printed) if anywhere else min(at + 1, len(printed)))
@@ -215,7 +224,7 @@ def judge_page(page, folder, environ):
             environ[name] = value
             continue
         done = run(command, folder, environ)
-        statuses = [0, 1] if command.startswith("onnxdbg") else [0]
+        statuses = [0, 1] if command.startswith(("onnxdbg", "./onnxdbg")) else [0]
         for words, _, others in ENDS:
             if words in command:
                 statuses = others
@@ -234,6 +243,8 @@ def main():
     with tempfile.TemporaryDirectory() as tools:
         write_program(os.path.join(tools, "ssh"), SSH)
         write_program(os.path.join(tools, "pkg-config"), f"#!/bin/sh\necho -I{TOP}/include\n")
+        write_program(os.path.join(tools, "python3"),
+                      f'#!/bin/sh\nexec {sys.executable} -B "$@"\n')
         for program in (PROGRAM, os.environ["ONNXDBG_SERVE"]):
             os.symlink(program, os.path.join(tools, os.path.basename(program)))
         environ = dict(os.environ, PATH=tools + ":" + os.environ["PATH"])
@@ -241,6 +252,11 @@ def main():
             for page in sorted(os.listdir(os.path.join(pages, section))):
                 with tempfile.TemporaryDirectory() as folder:
                     judge_page(os.path.join(pages, section, page), folder, environ)
+        if importlib.util.find_spec("onnx") is None:
+            print("skip README.md: no Python with onnx here (Debian: python3-onnx)")
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            judge_page(os.path.join(TOP, "README.md"), folder, environ)
 
 
 main()
