@@ -167,7 +167,8 @@ static void answers_run(struct odb_target *target, const struct odb_tensor *x)
     struct odb_named in = {"x", x};
     enum odb_status status = odb_target_run(target, &in, 1, names, ODB_COUNT(names), out, &err);
     for (size_t i = 0; i < ODB_COUNT(names); i++) {
-        if ((status == ODB_OK && !out[i] && !odb_target_recorded(target) && !target->link.transport) ||
+        if ((status == ODB_OK && !out[i] && !odb_target_recorded(target) &&
+             !target->link.transport) ||
             (status != ODB_OK && out[i]))
             abort();
         fuzz_look_take(out[i]);
