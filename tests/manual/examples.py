@@ -34,6 +34,7 @@ ENDS = [
     ("--target torch", "PyTorch", [0, 1, 4]),
     ("libortextensions", "ONNX Runtime's extensions", [2]),
     ("plugin:./chain.so", "a model that it has all operators of", [4]),
+    ("--target command:false", "a target that runs", [0, 4]),
     ("retry.sh", "an OpenCV that runs all of it", [0, 1, 4]),
     ("--target web", "ONNX Runtime Web", [0, 1, 4]),
     ("runtime=1.", "that library", [2]),
@@ -175,6 +176,14 @@ def prepare(page, folder, environ):
         make("onnxdbg extract model.onnx --inputs /attn/flat/Transpose_output_0 "
              "--outputs /attn/score/Mul_output_0 -o attention.onnx && mv attention.onnx model.onnx")
         write("numpy_target.py", "import numpy")
+    elif name == "onnxdbg-tutorial-backend.7":
+        write("npu.py", "#!/usr/bin/python3")
+        write("server.py", "import json\nimport sys\n\nimport npu")
+    elif name == "onnxdbg-tutorial-ci.7":
+        environ["PYTHONPATH"] = TOP + "/python"
+        write("test_model.py", "import os")
+        make("mkdir models && cp model.onnx models/demo.onnx && "
+             f"{environ['GEN']} chain 12 models/chain.onnx")
     elif name == "onnxdbg-python-package.7":
         make(f"{environ['GEN']} chain 12 model.onnx")
         environ["PYTHONPATH"] = TOP + "/python"
