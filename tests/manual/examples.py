@@ -182,8 +182,6 @@ def prepare(page, folder, environ):
     elif name == "onnxdbg-tutorial-ci.7":
         environ["PYTHONPATH"] = TOP + "/python"
         write("test_model.py", "import os")
-        make("mkdir models && cp model.onnx models/demo.onnx && "
-             f"{environ['GEN']} chain 12 models/chain.onnx")
     elif name == "onnxdbg-python-package.7":
         make(f"{environ['GEN']} chain 12 model.onnx")
         environ["PYTHONPATH"] = TOP + "/python"
