@@ -245,6 +245,15 @@ def judge_page(page, folder, environ):
             print("\n".join(done.stdout.splitlines()[:20]))
 
 
+def lacks_for_readme(environ):
+    """What is not here of that which has the bug there, or None."""
+    if importlib.util.find_spec("onnx") is None:
+        return "Python with onnx (Debian: python3-onnx)"
+    ort = "ONNX Runtime 1.22.0"
+    found = run("onnxdbg executors", TOP, environ).stdout
+    return None if re.search(rf"^ort +available: {ort},", found, re.M) else ort
+
+
 def main():
     pages = sys.argv[1]
     with tempfile.TemporaryDirectory() as tools:
@@ -259,8 +268,9 @@ def main():
             for page in sorted(os.listdir(os.path.join(pages, section))):
                 with tempfile.TemporaryDirectory() as folder:
                     judge_page(os.path.join(pages, section, page), folder, environ)
-        if importlib.util.find_spec("onnx") is None:
-            print("skip README.md: no Python with onnx here (Debian: python3-onnx)")
+        lacks = lacks_for_readme(environ)
+        if lacks:
+            print(f"skip README.md: no {lacks} here")
             return
         with tempfile.TemporaryDirectory() as folder:
             judge_page(os.path.join(TOP, "README.md"), folder, environ)
