@@ -35,6 +35,7 @@ ENDS = [
     ("libortextensions", "ONNX Runtime's extensions", [2]),
     ("plugin:./chain.so", "a model that it has all operators of", [4]),
     ("--target command:false", "a target that runs", [0, 4]),
+    ("TOOLCHAIN=$BAD", "a toolchain without a fault", [1]),
     ("retry.sh", "an OpenCV that runs all of it", [0, 1, 4]),
     ("--target web", "ONNX Runtime Web", [0, 1, 4]),
     ("runtime=1.", "that library", [2]),
