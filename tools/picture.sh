@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Draws the pictures of the README from real runs, with the target that its text has: the screen
-# after the demo's search, the value that shows the fault, and a film of the hunt.
+# Draws the pictures of README.md and of doc/design/screen.md from real runs: a film of the hunt, the
+# screen after the demo's search, and the value that shows the fault.
 #
 #   tools/picture.sh BUILD FOLDER
 set -eu

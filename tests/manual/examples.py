@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the examples of manual pages, and says of each page whether they are true.
+"""Runs the examples of manual pages and of README.md, and says whether they are true.
 
     ONNXDBG=PROGRAM DEMO=MODEL examples.py FOLDER      with man1 and man7 in it
 
 An example is a line "$ COMMAND", or "onnxdbg ...", between .Bd -literal and .Ed, with the lines
 that it goes on in. It has to end with 0 or 1 (something diverges), or as ENDS says. Lines below it
 are what it prints, in that order; "..." stands for more lines. The examples of a page run one after
-the other in a folder of their own, with the model of the demo as model.onnx.
+the other in a folder of their own, with the model of the demo as model.onnx; those of README.md in
+one that looks like the top of the source.
 """
+import importlib.util
 import json
 import os
 import re
@@ -32,6 +34,8 @@ ENDS = [
     ("--target torch", "PyTorch", [0, 1, 4]),
     ("libortextensions", "ONNX Runtime's extensions", [2]),
     ("plugin:./chain.so", "a model that it has all operators of", [4]),
+    ("--target command:false", "a target that runs", [0, 4]),
+    ("TOOLCHAIN=$BAD", "a toolchain without a fault", [1]),
     ("retry.sh", "an OpenCV that runs all of it", [0, 1, 4]),
     ("--target web", "ONNX Runtime Web", [0, 1, 4]),
     ("runtime=1.", "that library", [2]),
@@ -56,6 +60,12 @@ exec sh -c "$*"
 def literal_blocks(page):
     """The text between .Bd -literal and .Ed, as man shows it."""
     text = open(page, encoding="utf-8").read()
+    if page.endswith(".md"):
+        for block in re.findall(r"(?:^    .*\n|^\n)+", text, re.M):
+            block = re.sub("^    ", "", block, flags=re.M).strip("\n")
+            if block.startswith("$ "):
+                yield block
+        return
     for block in re.findall(r"^\.Bd -literal.*?\n(.*?)^\.Ed", text, re.S | re.M):
         for escape, char in ((r"\-", "-"), (r"\&", ""), (r"\(dq", '"'), (r"\e", "\\")):
             block = block.replace(escape, char)
@@ -97,6 +107,10 @@ def write_program(path, text):
 
 def prepare(page, folder, environ):
     """The files that the reader of a page has."""
+    if page.endswith("README.md"):
+        os.symlink(PROGRAM, os.path.join(folder, "onnxdbg"))
+        os.symlink(os.path.join(TOP, "tests"), os.path.join(folder, "tests"))
+        return
     shutil.copy(os.environ["DEMO"], os.path.join(folder, "model.onnx"))
 
     def make(command):
@@ -163,12 +177,15 @@ def prepare(page, folder, environ):
         make("onnxdbg extract model.onnx --inputs /attn/flat/Transpose_output_0 "
              "--outputs /attn/score/Mul_output_0 -o attention.onnx && mv attention.onnx model.onnx")
         write("numpy_target.py", "import numpy")
+    elif name == "onnxdbg-tutorial-backend.7":
+        write("npu.py", "#!/usr/bin/python3")
+        write("server.py", "import json\nimport sys\n\nimport npu")
+    elif name == "onnxdbg-tutorial-ci.7":
+        environ["PYTHONPATH"] = TOP + "/python"
+        write("test_model.py", "import os")
     elif name == "onnxdbg-python-package.7":
         make(f"{environ['GEN']} chain 12 model.onnx")
-        os.mkdir(os.path.join(folder, "bin"))
-        write_program(os.path.join(folder, "bin/python3"),
-                      f'#!/bin/sh\nexec {sys.executable} -B "$@"\n')
-        environ.update(PATH=f"{folder}/bin:{environ['PATH']}", PYTHONPATH=TOP + "/python")
+        environ["PYTHONPATH"] = TOP + "/python"
         write("hunt.py", "import numpy")
         write("test_model.py", "import onnxdbg\n\ndef test_")
 
@@ -195,7 +212,7 @@ def judge(shown, done, statuses):
     printed = [line.rstrip() for line in done.stdout.splitlines()]
     at, anywhere = 0, False
     for line in (line.rstrip() for line in shown):
-        if line.strip() == "...":
+        if line.strip() in ("...", "…"):
             anywhere = True
             continue
         there = range(at, len(printed) if anywhere else min(at + 1, len(printed)))
@@ -215,7 +232,7 @@ def judge_page(page, folder, environ):
             environ[name] = value
             continue
         done = run(command, folder, environ)
-        statuses = [0, 1] if command.startswith("onnxdbg") else [0]
+        statuses = [0, 1] if command.startswith(("onnxdbg", "./onnxdbg")) else [0]
         for words, _, others in ENDS:
             if words in command:
                 statuses = others
@@ -229,11 +246,22 @@ def judge_page(page, folder, environ):
             print("\n".join(done.stdout.splitlines()[:20]))
 
 
+def lacks_for_readme(environ):
+    """What is not here of that which has the bug there, or None."""
+    if importlib.util.find_spec("onnx") is None:
+        return "Python with onnx (Debian: python3-onnx)"
+    ort = "ONNX Runtime 1.22.0"
+    found = run("onnxdbg executors", TOP, environ).stdout
+    return None if re.search(rf"^ort +available: {ort},", found, re.M) else ort
+
+
 def main():
     pages = sys.argv[1]
     with tempfile.TemporaryDirectory() as tools:
         write_program(os.path.join(tools, "ssh"), SSH)
         write_program(os.path.join(tools, "pkg-config"), f"#!/bin/sh\necho -I{TOP}/include\n")
+        write_program(os.path.join(tools, "python3"),
+                      f'#!/bin/sh\nexec {sys.executable} -B "$@"\n')
         for program in (PROGRAM, os.environ["ONNXDBG_SERVE"]):
             os.symlink(program, os.path.join(tools, os.path.basename(program)))
         environ = dict(os.environ, PATH=tools + ":" + os.environ["PATH"])
@@ -241,6 +269,12 @@ def main():
             for page in sorted(os.listdir(os.path.join(pages, section))):
                 with tempfile.TemporaryDirectory() as folder:
                     judge_page(os.path.join(pages, section, page), folder, environ)
+        lacks = lacks_for_readme(environ)
+        if lacks:
+            print(f"skip README.md: no {lacks} here")
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            judge_page(os.path.join(TOP, "README.md"), folder, environ)
 
 
 main()

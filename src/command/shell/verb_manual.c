@@ -303,7 +303,9 @@ static void manual_overview(struct odb_buf *out)
     manual_exit_status(out);
     manual_collect(&pages, "onnxdbg",
                    "onnxdbg-against(7) onnxdbg-guide(7) onnxdbg-kernel(7) onnxdbg-reference(7) "
-                   "onnxdbg-report(7) onnxdbg-screen(7) onnxdbg-targets(7) onnxdbg-tutorial(7)");
+                   "onnxdbg-report(7) onnxdbg-screen(7) onnxdbg-targets(7) onnxdbg-tutorial(7) "
+                   "onnxdbg-tutorial-backend(7) onnxdbg-tutorial-ci(7) "
+                   "onnxdbg-tutorial-deployment(7) onnxdbg-tutorial-recordings(7)");
     const struct odb_executor_ops *const *executors = odb_executor_list(&n);
     for (size_t i = 0; i < n; i++)
         manual_collect(&pages, "onnxdbg", executors[i]->page);
