@@ -90,19 +90,6 @@ static const struct odb_tensor *moe_in(const struct moe *m, int i)
     return i < 0 ? NULL : odb_kern_in(m->k, i);
 }
 
-static enum odb_status moe_check(struct odb_kern *k, int i, const char *what, int rank,
-                                 const int64_t *dims)
-{
-    const struct odb_tensor *t = odb_kern_in(k, i);
-    struct odb_tensor want = {.rank = rank};
-    char a[200], b[200];
-    memcpy(want.dims, dims, (size_t)rank * sizeof *dims);
-    if (!t || odb_tensor_same_shape(t, &want))
-        return ODB_OK;
-    return ODB_KERN_FAIL(k, "%s (input %d) has the shape %s, not %s", what, i,
-                         odb_shape_text(t, a, sizeof a), odb_shape_text(&want, b, sizeof b));
-}
-
 /* A matrix [rows, columns] of every expert, its bias, scales and zero points. */
 static enum odb_status moe_check_layer(const struct moe *m, const struct moe_layer *l, int64_t rows,
                                        int64_t columns)
@@ -112,17 +99,17 @@ static enum odb_status moe_check_layer(const struct moe *m, const struct moe_lay
     int rank = m->block ? 3 : 2;
     /* zero points of a row of one scale each lie along the rows */
     int64_t zero_rows = m->block ? rows : (rows + each - 1) / each;
-    ODB_TRY(moe_check(m->k, l->weights, "an expert's matrices", 3,
-                      (int64_t[]){e, rows, (columns + each - 1) / each}));
-    ODB_TRY(moe_check(m->k, l->bias, "an expert's bias", 2, (int64_t[]){e, rows}));
+    ODB_TRY(
+        odb_kern_expect(m->k, l->weights, 3, (int64_t[]){e, rows, (columns + each - 1) / each}));
+    ODB_TRY(odb_kern_expect(m->k, l->bias, 2, (int64_t[]){e, rows}));
     if (l->scales < 0)
         return ODB_OK;
     if (!moe_in(m, l->scales))
         return ODB_KERN_FAIL(m->k, "input %d, the scales of input %d, is missing", l->scales,
                              l->weights);
-    ODB_TRY(moe_check(m->k, l->scales, "scales", rank, (int64_t[]){e, rows, blocks}));
-    return moe_check(m->k, l->zeros, "zero points", rank,
-                     (int64_t[]){e, zero_rows, (blocks + each - 1) / each});
+    ODB_TRY(odb_kern_expect(m->k, l->scales, rank, (int64_t[]){e, rows, blocks}));
+    return odb_kern_expect(m->k, l->zeros, rank,
+                           (int64_t[]){e, zero_rows, (blocks + each - 1) / each});
 }
 
 static enum odb_status moe_read_attrs(struct moe *m)
@@ -207,10 +194,9 @@ static enum odb_status moe_read(struct odb_kern *k, struct moe *m)
     if (m->block && (m->hidden % m->block || m->inner % m->block))
         return ODB_KERN_FAIL(k, "%lld and %lld columns are not whole blocks of %lld",
                              (long long)m->hidden, (long long)m->inner, (long long)m->block);
-    ODB_TRY(moe_check(k, 1, "router_probs", 2, (int64_t[]){m->tokens, m->experts}));
+    ODB_TRY(odb_kern_expect(k, 1, 2, (int64_t[]){m->tokens, m->experts}));
     if (m->at->shares >= 0)
-        ODB_TRY(
-            moe_check(k, m->at->shares, "router_weights", 2, (int64_t[]){m->tokens, m->experts}));
+        ODB_TRY(odb_kern_expect(k, m->at->shares, 2, (int64_t[]){m->tokens, m->experts}));
     int64_t first = m->gated && m->fusion ? 2 * m->inner : m->inner;
     ODB_TRY(moe_check_layer(m, &l[0], first, m->hidden));
     ODB_TRY(moe_check_layer(m, &l[1], m->hidden, m->inner));

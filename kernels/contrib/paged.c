@@ -70,26 +70,13 @@ static enum odb_status paged_refuse(struct odb_kern *k)
     return ODB_OK;
 }
 
-/* Input i, if it is there, has this shape. */
-static enum odb_status paged_check(struct odb_kern *k, int i, int rank, const int64_t *dims)
-{
-    const struct odb_tensor *t = odb_kern_in(k, i);
-    struct odb_tensor want = {.rank = rank};
-    char a[200], b[200];
-    memcpy(want.dims, dims, (size_t)rank * sizeof *dims);
-    if (!t || odb_tensor_same_shape(t, &want))
-        return ODB_OK;
-    return ODB_KERN_FAIL(k, "input %d has the shape %s, not %s", i, odb_shape_text(t, a, sizeof a),
-                         odb_shape_text(&want, b, sizeof b));
-}
-
 static enum odb_status paged_vectors(struct odb_kern *k, const struct paged *p)
 {
     const struct odb_tensor *cos = odb_kern_in(k, PAGED_COS);
     int64_t size = (int64_t)p->size, heads = (int64_t)p->heads;
-    ODB_TRY(paged_check(k, PAGED_Q_NORM, 1, &size));
-    ODB_TRY(paged_check(k, PAGED_K_NORM, 1, &size));
-    ODB_TRY(paged_check(k, PAGED_SINK, 1, &heads));
+    ODB_TRY(odb_kern_expect(k, PAGED_Q_NORM, 1, &size));
+    ODB_TRY(odb_kern_expect(k, PAGED_K_NORM, 1, &size));
+    ODB_TRY(odb_kern_expect(k, PAGED_SINK, 1, &heads));
     if (!odb_kern_in(k, PAGED_Q_NORM) != !odb_kern_in(k, PAGED_K_NORM))
         return ODB_KERN_FAIL(k, "q_norm_weight and k_norm_weight come together");
     if (!odb_kern_int(k, "do_rotary", 0))
@@ -97,7 +84,7 @@ static enum odb_status paged_vectors(struct odb_kern *k, const struct paged *p)
     ODB_TRY(ODB_NEED(k, PAGED_COS, PAGED_SIN));
     if (cos->rank != 2 || cos->dims[1] < 1 || cos->dims[1] * 2 > size)
         return ODB_KERN_FAIL(k, "cos_cache does not go with vectors of %lld", (long long)size);
-    return paged_check(k, PAGED_SIN, 2, cos->dims);
+    return odb_kern_expect(k, PAGED_SIN, 2, cos->dims);
 }
 
 static enum odb_status paged_shape(struct odb_kern *k, struct paged *p)
@@ -125,12 +112,12 @@ static enum odb_status paged_shape(struct odb_kern *k, struct paged *p)
     int64_t one = table->dims[0], more = one + 1, width[] = {q->dims[0], shared * (int64_t)p->size};
     int64_t dims[] = {cache->dims[0], cache->dims[1], shared, (int64_t)p->size};
     for (int i = PAGED_KEY; i <= PAGED_VALUE; i++)
-        ODB_TRY(paged_check(k, i, 2, width));
+        ODB_TRY(odb_kern_expect(k, i, 2, width));
     for (int i = PAGED_KEYS; i <= PAGED_VALUES; i++)
-        ODB_TRY(paged_check(k, i, 4, dims));
-    ODB_TRY(paged_check(k, PAGED_OFFSETS, 1, &more));
-    ODB_TRY(paged_check(k, PAGED_PAST, 1, &one));
-    ODB_TRY(paged_check(k, PAGED_SLOTS, 1, &q->dims[0]));
+        ODB_TRY(odb_kern_expect(k, i, 4, dims));
+    ODB_TRY(odb_kern_expect(k, PAGED_OFFSETS, 1, &more));
+    ODB_TRY(odb_kern_expect(k, PAGED_PAST, 1, &one));
+    ODB_TRY(odb_kern_expect(k, PAGED_SLOTS, 1, &q->dims[0]));
     return paged_vectors(k, p);
 }
 

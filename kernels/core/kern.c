@@ -20,6 +20,18 @@ const struct odb_tensor *odb_kern_in(const struct odb_kern *k, int i)
     return i < k->n_in ? k->in[i] : NULL;
 }
 
+enum odb_status odb_kern_expect(struct odb_kern *k, int i, int rank, const int64_t *dims)
+{
+    const struct odb_tensor *t = odb_kern_in(k, i);
+    struct odb_tensor want = {.rank = rank};
+    char a[200], b[200];
+    memcpy(want.dims, dims, (size_t)rank * sizeof *dims);
+    if (!t || odb_tensor_same_shape(t, &want))
+        return ODB_OK;
+    return ODB_KERN_FAIL(k, "input %d has shape %s, not %s", i, odb_shape_text(t, a, sizeof a),
+                         odb_shape_text(&want, b, sizeof b));
+}
+
 bool odb_kern_has(const struct odb_kern *k, const char *name)
 {
     return odb_attrs_find(&k->attrs, name) != NULL;

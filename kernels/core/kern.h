@@ -179,6 +179,9 @@ struct odb_kern {
 
 /* Input i, NULL when omitted or beyond n_in. */
 const struct odb_tensor *odb_kern_in(const struct odb_kern *k, int i);
+/* Refuses input i where it is there and has another shape than these dims ([rank]). */
+enum odb_status odb_kern_expect(struct odb_kern *k, int i, int rank,
+                                const int64_t *dims) ODB_MUST_USE;
 /* Attribute by name, else the default given in the operator's row, else the fallback. */
 int64_t odb_kern_int(const struct odb_kern *k, const char *name, int64_t fallback);
 double odb_kern_float(const struct odb_kern *k, const char *name, double fallback);

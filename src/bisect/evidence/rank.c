@@ -17,7 +17,7 @@ static int rank_of(const struct findings *f, const struct odb_culprit *who)
     bool found =
         who->kind == ODB_KIND_NONDETERMINISTIC && f->report->repeats.first_node == who->node;
     bool held = who->kind == ODB_KIND_EXCHANGED || who->kind == ODB_KIND_OVERWRITTEN;
-    bool confirmed = who->verified || who->of_reference || found || held ||
+    bool confirmed = who->verified || who->known || who->of_reference || found || held ||
                      who->checks[ODB_CHECK_PINNED] == ODB_CONFIRMS;
     return confirmed ? 0 : odb_culprit_is_region(who) ? 2 : 1;
 }
