@@ -110,6 +110,7 @@ static inline void help_chain(struct odb_buf *bytes, const char *probe)
 }
 
 static const char *const help_chain_outputs[] = {"y", "side"};
+
 static const int help_identity[] = {0, 1, 2, 3, 4, 5, 6, 7};
 static const float help_x[] = {1, -4, 9, -16, 25, -36, 49, -64};
 
@@ -151,6 +152,23 @@ static inline void help_floats_equal(const struct odb_tensor *t, const float *wa
     for (size_t i = 0; i < n; i++)
         if (odb_tensor_f64(t, i) != (double)want[i])
             fail_msg("element %zu is %g, not %g", i, odb_tensor_f64(t, i), (double)want[i]);
+}
+
+/* Runs the chain that is loaded; what it gives must be right. */
+static inline enum odb_status help_run_chain(struct odb_target *target, struct odb_error *err)
+{
+    static const float y[] = {1, 2, 3, 4, 5, 6, 7, 8}, side[] = {0, 8, 0, 32, 0, 72, 0, 128};
+    struct odb_tensor *x = help_floats(2, 4, help_x), *out[2];
+    struct odb_named in = {"x", x};
+    enum odb_status status = odb_target_run(target, &in, 1, help_chain_outputs, 2, out, err);
+    if (status == ODB_OK) {
+        help_floats_equal(out[0], y, 8);
+        help_floats_equal(out[1], side, 8);
+    }
+    odb_tensor_unref(x);
+    odb_tensor_unref(out[0]);
+    odb_tensor_unref(out[1]);
+    return status;
 }
 
 /* Waits until a process has ended; it may stay a zombie, where no process collects

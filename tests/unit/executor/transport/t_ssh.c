@@ -169,22 +169,6 @@ static int teardown(void **state)
     return processes || files || runs;
 }
 
-static enum odb_status run_chain(struct odb_target *target, struct odb_error *err)
-{
-    static const float y[] = {1, 2, 3, 4, 5, 6, 7, 8}, side[] = {0, 8, 0, 32, 0, 72, 0, 128};
-    struct odb_tensor *x = help_floats(2, 4, help_x), *out[2];
-    struct odb_named in = {"x", x};
-    enum odb_status status = odb_target_run(target, &in, 1, help_chain_outputs, 2, out, err);
-    if (status == ODB_OK) {
-        help_floats_equal(out[0], y, 8);
-        help_floats_equal(out[1], side, 8);
-    }
-    odb_tensor_unref(x);
-    odb_tensor_unref(out[0]);
-    odb_tensor_unref(out[1]);
-    return status;
-}
-
 static double seconds(void)
 {
     struct timespec t;
@@ -204,8 +188,8 @@ static void test_ssh__runs(void **state)
     assert_non_null(strstr(odb_target_description(target), ", on loopback"));
     for (int i = 0; i < 3; i++) {
         help_load_chain(target);
-        help_ok(run_chain(target, &err), &err);
-        help_ok(run_chain(target, &err), &err);
+        help_ok(help_run_chain(target, &err), &err);
+        help_ok(help_run_chain(target, &err), &err);
     }
     assert_int_equal(odb_target_stats(target).starts, 1);
     assert_int_equal(odb_target_stats(target).relinks, 0);
@@ -217,7 +201,7 @@ static void test_ssh__runs(void **state)
     snprintf(spec, sizeof spec, "ssh:127.0.0.1:%d,cpu:f64", place->sshd.port);
     target = help_open_target(spec);
     help_load_chain(target);
-    help_ok(run_chain(target, &err), &err);
+    help_ok(help_run_chain(target, &err), &err);
     odb_target_close(target);
 }
 
@@ -365,13 +349,13 @@ static void test_ssh__crash(void **state)
     for (int i = 0; i < 2; i++) {
         struct odb_buf words = ODB_BUF_INIT;
         help_load_chain(target);
-        assert_int_equal(run_chain(target, &err), ODB_E_CRASH);
+        assert_int_equal(help_run_chain(target, &err), ODB_E_CRASH);
         help_has_text(&err, "the executor was killed by SIGSEGV while running");
         help_has_text(&err, "loopback: ");
         odb_target_words(target, &words);
         assert_string_equal(odb_buf_text(&words), "fault: crashing on purpose\n");
         odb_buf_dispose(&words);
-        assert_int_equal(run_chain(target, &err), ODB_E_EXECUTOR);
+        assert_int_equal(help_run_chain(target, &err), ODB_E_EXECUTOR);
         help_has_text(&err, "no model is loaded");
     }
     assert_int_equal(odb_target_stats(target).starts, 1); /* the link has nothing to do with it */
@@ -386,7 +370,7 @@ static void test_ssh__hang(void **state)
     struct odb_target *target = help_open_target("ssh:loopback,fault:hang,node=#1@cpu,timeout=0.5");
     help_load_chain(target);
     double begin = seconds();
-    assert_int_equal(run_chain(target, &err), ODB_E_TIMEOUT);
+    assert_int_equal(help_run_chain(target, &err), ODB_E_TIMEOUT);
     assert_true(seconds() - begin < 5);
     help_has_text(&err, "no answer within 0.5 s while running");
     help_load_chain(target);
@@ -409,7 +393,7 @@ static void test_ssh__cancel(void **state)
     help_load_chain(target);
     odb_target_set_cancel(target, cancel_third, &asked);
     double begin = seconds();
-    assert_int_equal(run_chain(target, &err), ODB_CANCELLED);
+    assert_int_equal(help_run_chain(target, &err), ODB_CANCELLED);
     assert_true(seconds() - begin < 3);
     odb_target_set_cancel(target, NULL, NULL);
     help_load_chain(target);
@@ -462,7 +446,7 @@ static void test_ssh__orphan(void **state)
         struct odb_load load = help_load(&bytes, 4);
         if (odb_target_open(&target, "ssh:loopback,fault:hang,node=second@cpu", NULL) == ODB_OK &&
             odb_target_load(target, &load, NULL) == ODB_OK && write(told[1], "x", 1) == 1)
-            run_chain(target, NULL);
+            help_run_chain(target, NULL);
         _exit(1);
     }
     close(told[1]);
@@ -485,7 +469,7 @@ static void test_ssh__lost_link(void **state)
     struct odb_target *target = help_open_target("ssh:loopback,cpu");
     help_load_chain(target);
     kill(-odb_target_pid(target), SIGKILL); /* between load and run */
-    help_ok(run_chain(target, &err), &err);
+    help_ok(help_run_chain(target, &err), &err);
     assert_int_equal(odb_target_stats(target).relinks, 1);
     kill(-odb_target_pid(target), SIGTERM);
     load_weights(place, target);
@@ -507,13 +491,13 @@ static void test_ssh__lost_for_good(void **state)
     help_load_chain(target);
     help_sshd_use(&place->sshd, "wrong-key");
     kill(-odb_target_pid(target), SIGKILL);
-    assert_int_equal(run_chain(target, &err), ODB_E_IO);
+    assert_int_equal(help_run_chain(target, &err), ODB_E_IO);
     help_has_text(&err, "the link to loopback was lost while running");
     help_has_text(&err, "; and once more: no link to loopback; output: ");
     help_has_text(&err, "Permission denied");
     help_sshd_use(&place->sshd, "config");
     help_load_chain(target);
-    help_ok(run_chain(target, &err), &err);
+    help_ok(help_run_chain(target, &err), &err);
     odb_target_close(target);
 }
 
@@ -526,7 +510,7 @@ static void test_ssh__lost_twice(void **state)
     far_side(place, "p=$$; (sleep 1.5; kill -9 $p) >/dev/null 2>&1 & exec env", "");
     struct odb_target *target = help_open_target("ssh:loopback,fault:hang,node=second@cpu");
     help_load_chain(target);
-    assert_int_equal(run_chain(target, &err), ODB_E_IO);
+    assert_int_equal(help_run_chain(target, &err), ODB_E_IO);
     help_has_text(&err, "the link to loopback was lost while running");
     assert_int_equal(odb_target_stats(target).starts, 2);
     odb_target_close(target);
@@ -543,7 +527,7 @@ static void test_ssh__far_end_told_to_go(void **state)
     NEEDS_SSHD(place);
     struct odb_target *target = help_open_target("ssh:loopback,cpu");
     help_load_chain(target);
-    help_ok(run_chain(target, &err), &err);
+    help_ok(help_run_chain(target, &err), &err);
     assert_int_equal(count(place->cache, ".run-"), 1);
     assert_true(far_signal(place->sshd.mark, SIGTERM) > 0);
     for (int i = 0; i < 100 && count(place->cache, ".run-"); i++)
@@ -738,7 +722,7 @@ static void run_errand(void *arg, struct odb_target *target)
     snprintf(errand->spec, sizeof errand->spec, "%s", odb_target_spec(target));
     help_load_chain(target);
     usleep(200 * 1000); /* long enough for the other to take one as well */
-    errand->status = run_chain(target, &errand->err);
+    errand->status = help_run_chain(target, &errand->err);
 }
 
 static void test_ssh__several_hosts_share_the_work(void **state)

@@ -17,7 +17,7 @@
 #include "system/scratch.h"
 #include "tests/help/executor_help.h"
 
-static char via_dir[64];
+static char *via_dir;
 
 /* Owned by the caller. */
 static char *via_spec(const char *text)
@@ -59,8 +59,7 @@ static void via_write(const char *name, const char *text)
 static int via_setup(void **state)
 {
     help_find_serve();
-    snprintf(via_dir, sizeof via_dir, "/tmp/t_via-XXXXXX");
-    assert_non_null(mkdtemp(via_dir));
+    assert_int_equal(odb_scratch_new(&via_dir, NULL), ODB_OK);
     char *cache = odb_xasprintf("%s/cache", via_dir);
     setenv("ONNXDBG_CACHE", cache, 1);
     free(cache);
@@ -70,23 +69,8 @@ static int via_setup(void **state)
 static int via_teardown(void **state)
 {
     odb_scratch_remove(via_dir);
+    free(via_dir);
     return 0;
-}
-
-static enum odb_status run_chain(struct odb_target *target, struct odb_error *err)
-{
-    static const float y[] = {1, 2, 3, 4, 5, 6, 7, 8}, side[] = {0, 8, 0, 32, 0, 72, 0, 128};
-    struct odb_tensor *x = help_floats(2, 4, help_x), *out[2];
-    struct odb_named in = {"x", x};
-    enum odb_status status = odb_target_run(target, &in, 1, help_chain_outputs, 2, out, err);
-    if (status == ODB_OK) {
-        help_floats_equal(out[0], y, 8);
-        help_floats_equal(out[1], side, 8);
-    }
-    odb_tensor_unref(x);
-    odb_tensor_unref(out[0]);
-    odb_tensor_unref(out[1]);
-    return status;
 }
 
 static enum odb_status via_load(struct odb_target *target, struct odb_error *err)
@@ -191,7 +175,7 @@ static void test_via__runs(void **state)
         assert_non_null(strstr(odb_target_description(target), ", via "));
         for (int k = 0; k < 2; k++) {
             help_load_chain(target);
-            help_ok(run_chain(target, &err), &err);
+            help_ok(help_run_chain(target, &err), &err);
         }
         assert_int_equal(odb_target_stats(target).starts, 1);
         assert_null(odb_target_away(target));
@@ -270,7 +254,7 @@ static void test_via__crash_and_hang(void **state)
     struct odb_error err = ODB_ERROR_INIT;
     struct odb_target *target = via_open("via:env $SERVE,fault:crash,node=second@cpu");
     help_load_chain(target);
-    assert_int_equal(run_chain(target, &err), ODB_E_CRASH);
+    assert_int_equal(help_run_chain(target, &err), ODB_E_CRASH);
     help_has_text(&err, "killed by SIGSEGV");
     assert_null(odb_target_away(target));
     help_load_chain(target);
@@ -278,7 +262,7 @@ static void test_via__crash_and_hang(void **state)
     target = via_open("via:env $SERVE,fault:hang,node=#1@cpu,timeout=0.5");
     help_load_chain(target);
     double begin = odb_clock();
-    assert_int_equal(run_chain(target, &err), ODB_E_TIMEOUT);
+    assert_int_equal(help_run_chain(target, &err), ODB_E_TIMEOUT);
     assert_true(odb_clock() - begin < 9); /* the other end's own clock, not the link's */
     odb_target_close(target);
 }
@@ -289,7 +273,7 @@ static void test_via__lost_and_made_again(void **state)
     struct odb_target *target = via_open("via:env $SERVE,cpu");
     help_load_chain(target);
     kill(-odb_target_pid(target), SIGKILL);
-    help_ok(run_chain(target, &err), &err);
+    help_ok(help_run_chain(target, &err), &err);
     assert_int_equal(odb_target_stats(target).relinks, 1);
     assert_null(odb_target_away(target));
     odb_target_close(target);
@@ -304,7 +288,7 @@ static void test_via__lost_for_good(void **state)
     help_load_chain(target);
     via_write("door", "echo the door is shut >&2; exit 5");
     kill(-odb_target_pid(target), SIGKILL);
-    assert_int_equal(run_chain(target, &err), ODB_E_IO);
+    assert_int_equal(help_run_chain(target, &err), ODB_E_IO);
     help_has_text(&err, "the link through ");
     help_has_text(&err, " was lost while running");
     help_has_text(&err, "; and once more: ");
@@ -315,7 +299,7 @@ static void test_via__lost_for_good(void **state)
     via_write("door", "exec \"$@\"");
     help_load_chain(target);
     assert_null(odb_target_away(target));
-    help_ok(run_chain(target, &err), &err);
+    help_ok(help_run_chain(target, &err), &err);
     odb_target_close(target);
 }
 
@@ -326,7 +310,7 @@ static void test_via__dies_midway(void **state)
     via_write("brief", "(sleep 0.7; kill -9 $$) >/dev/null 2>&1 </dev/null & exec \"$@\"");
     struct odb_target *target = via_open("via:$DIR/brief $SERVE,fault:hang,node=second@cpu");
     help_load_chain(target);
-    assert_int_equal(run_chain(target, &err), ODB_E_IO);
+    assert_int_equal(help_run_chain(target, &err), ODB_E_IO);
     help_has_text(&err, "was lost while running");
     assert_int_equal(odb_target_stats(target).starts, 2);
     assert_non_null(odb_target_away(target));
@@ -357,7 +341,7 @@ static void errand_run(void *arg, struct odb_target *target)
         kill(-odb_target_pid(target), SIGKILL);
     }
     usleep(100 * 1000); /* long enough for the other to take one as well */
-    errand->status = run_chain(target, &errand->err);
+    errand->status = help_run_chain(target, &errand->err);
 }
 
 static struct odb_pool *via_pool(const char *text)
