@@ -81,6 +81,7 @@ static inline size_t metrics_counted(const odb_vec_mask *v)
     return (size_t)(s[0] + s[1] + s[2] + s[3]);
 }
 
+#define METRICS_TELL static inline __attribute__((always_inline)) bool
 #define METRICS_BODY static inline __attribute__((always_inline)) void
 
 METRICS_BODY metrics_light_body(const struct odb_chunk *c, size_t n, struct metrics_part *p)
@@ -129,29 +130,43 @@ METRICS_BODY metrics_moments_body(const struct odb_chunk *c, size_t n, struct me
     p->max_b = metrics_largest(peak);
 }
 
-/* The divisions. */
-METRICS_BODY metrics_relative_body(const struct odb_chunk *c, size_t n, double th,
+/* The divisions. Returns whether a quotient |e-b|/|b| may be above one that is known: those are
+ * made only then, because a chunk rarely has one. */
+METRICS_TELL metrics_relative_body(const struct odb_chunk *c, size_t n, double th, double known,
                                    struct metrics_part *p)
 {
-    odb_vec d3[2] = {0}, ape[2] = {0}, max_d3[2] = {0}, max_rel[2] = {0};
-    odb_vec_mask far[2] = {0};
+    odb_vec d3[2] = {0}, ape[2] = {0}, max_d3[2] = {0};
+    odb_vec_mask far[2] = {0}, above[2] = {0};
+    const double least = known * (1 - 0x1p-50); /* of the product, which is rounded */
     VEC_STEPS(n)
     {
         odb_vec b = VEC_AT(c->v[1], i + 4 * v), d = VEC_ABS(VEC_AT(c->v[0], i + 4 * v) - b);
         odb_vec a = VEC_ABS(b), relative = d / (a + METRICS_EPS);
         odb_vec local = VEC_PICK(a > th, relative, d);
-        odb_vec plain = VEC_AND(d / VEC_PICK(a > 0, a, a + 1), a > 0);
         ape[v] += relative;
         d3[v] += local;
         max_d3[v] = VEC_MAX(local, max_d3[v]);
-        max_rel[v] = VEC_MAX(plain, max_rel[v]);
+        above[v] |= (d > least * a) & (a > 0);
         far[v] -= d > th + th * a;
     }
     p->d3 = metrics_total(d3);
     p->mape = metrics_total(ape);
     p->max_d3 = metrics_largest(max_d3);
-    p->max_rel = metrics_largest(max_rel);
     p->not_close = metrics_counted(far);
+    odb_vec_mask any = above[0] | above[1];
+    return any[0] | any[1] | any[2] | any[3];
+}
+
+METRICS_BODY metrics_quotients_body(const struct odb_chunk *c, size_t n, struct metrics_part *p)
+{
+    odb_vec max_rel[2] = {0};
+    VEC_STEPS(n)
+    {
+        odb_vec b = VEC_AT(c->v[1], i + 4 * v), d = VEC_ABS(VEC_AT(c->v[0], i + 4 * v) - b);
+        odb_vec a = VEC_ABS(b), plain = VEC_AND(d / VEC_PICK(a > 0, a, a + 1), a > 0);
+        max_rel[v] = VEC_MAX(plain, max_rel[v]);
+    }
+    p->max_rel = metrics_largest(max_rel);
 }
 
 /* The integer part of x >= 0. Adding and taking away 2^52 rounds to nearest; beyond it, every
@@ -187,10 +202,11 @@ METRICS_BODY metrics_counts_body(const struct odb_chunk *c, size_t n, struct met
         metrics_light_body(c, n, p);                                                               \
     }                                                                                              \
     attributes static void metrics_full##suffix(const struct odb_chunk *c, size_t n, double th,    \
-                                                struct metrics_part *p)                            \
+                                                double known, struct metrics_part *p)              \
     {                                                                                              \
         metrics_moments_body(c, n, p);                                                             \
-        metrics_relative_body(c, n, th, p);                                                        \
+        if (metrics_relative_body(c, n, th, known, p))                                             \
+            metrics_quotients_body(c, n, p);                                                       \
         metrics_counts_body(c, n, p);                                                              \
     }
 
@@ -209,8 +225,13 @@ METRICS_VARIANT(_avx2, METRICS_HOT __attribute__((target("avx2"))))
 static double metrics_ulps(const struct metrics_job *job, const struct odb_chunk *c, size_t n)
 {
     double max = 0;
+    struct odb_ulp_pairs pairs = {.v = {c->v[0], c->v[1]}, .n = n};
+    if (n == c->n) {
+        pairs.stored[0] = odb_ulp_stored(job->ulp_type, &job->e, c->first);
+        pairs.stored[1] = odb_ulp_stored(job->ulp_type, &job->b, c->first);
+    }
     if (job->ulp_type == ODB_F64 || odb_ulp_has_places(job->ulp_type, job->e.type, job->b.type))
-        return odb_ulp_farthest(job->ulp_type, c->v[0], c->v[1], n);
+        return odb_ulp_farthest(job->ulp_type, &pairs);
     for (size_t i = 0; i < n; i++)
         if (c->v[0][i] != c->v[1][i])
             max = fmax(max, fabs(odb_ulps(job->ulp_type, c->v[1][i], c->v[0][i])));
@@ -324,9 +345,10 @@ static void metrics_integers(const struct metrics_job *job, const struct odb_chu
     }
 }
 
-/* n: of the chunk's numbers, which are padded. */
+/* n: of the chunk's numbers, which are padded. max_rel: what is known; a chunk may say 0 that has
+ * none above it. */
 static struct metrics_part metrics_measure(const struct metrics_job *job, const struct odb_chunk *c,
-                                           size_t n, size_t padded)
+                                           size_t n, size_t padded, double max_rel)
 {
     struct metrics_part p = {0};
     if (job->wide && odb_exact_rounded(c->v[0], c->v[1], n))
@@ -334,7 +356,7 @@ static struct metrics_part metrics_measure(const struct metrics_job *job, const 
     else if (job->light)
         METRICS_CALL(metrics_light, c, padded, &p);
     else
-        METRICS_CALL(metrics_full, c, padded, job->th, &p);
+        METRICS_CALL(metrics_full, c, padded, job->th, max_rel, &p);
     return p;
 }
 
@@ -343,10 +365,10 @@ static void metrics_add_chunk(const void *arg, void *share, struct odb_chunk *c)
     const struct metrics_job *job = arg;
     struct metrics_sums *s = share;
     size_t n = c->n;
-    struct metrics_part p = metrics_measure(job, c, n, metrics_pad(c, n));
+    struct metrics_part p = metrics_measure(job, c, n, metrics_pad(c, n), s->max_rel);
     if (!isfinite(p.ad)) {
         n = metrics_gather(s, c);
-        p = metrics_measure(job, c, n, metrics_pad(c, n));
+        p = metrics_measure(job, c, n, metrics_pad(c, n), s->max_rel);
     }
     if (p.max_ad > s->max_ad)
         s->farthest = c->first;

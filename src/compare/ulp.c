@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/simd.h"
-#include "tensor/pass.h"
 
 enum odb_dtype odb_ulp_type(enum odb_dtype a, enum odb_dtype b)
 {
@@ -61,34 +60,18 @@ static ODB_SIMD void ulp_places_of_halves(const odb_u16 *v, size_t n, int32_t *p
     }
 }
 
-static ODB_SIMD uint32_t ulp_farthest_places(const int32_t *a, const int32_t *b, size_t n)
+static ODB_SIMD void ulp_apart_places(const int32_t *a, const int32_t *b, size_t n, uint64_t *apart)
 {
-    uint32_t most = 0;
     for (size_t i = 0; i < n; i++) {
-        uint32_t x = (uint32_t)a[i], y = (uint32_t)b[i], apart = a[i] > b[i] ? x - y : y - x;
-        most = apart > most ? apart : most;
+        uint32_t x = (uint32_t)a[i], y = (uint32_t)b[i];
+        apart[i] = a[i] > b[i] ? x - y : y - x;
     }
-    return most;
 }
 
-static ODB_SIMD uint64_t ulp_farthest_doubles(const double *a, const double *b, size_t n)
+static ODB_SIMD void ulp_apart_doubles(const double *a, const double *b, size_t n, uint64_t *apart)
 {
-    uint64_t most = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t apart = odb_ulps_of_doubles(a[i], b[i]);
-        most = apart > most ? apart : most;
-    }
-    return most;
-}
-
-double odb_ulp_farthest(enum odb_dtype ulp_type, const double *a, const double *b, size_t n)
-{
-    int32_t x[ODB_PASS_CHUNK], y[ODB_PASS_CHUNK];
-    if (ulp_type == ODB_F64)
-        return (double)ulp_farthest_doubles(a, b, n);
-    odb_ulp_places(ulp_type, a, n, x);
-    odb_ulp_places(ulp_type, b, n, y);
-    return ulp_farthest_places(x, y, n);
+    for (size_t i = 0; i < n; i++)
+        apart[i] = odb_ulps_of_doubles(a[i], b[i]);
 }
 
 bool odb_ulp_has_places(enum odb_dtype ulp_type, enum odb_dtype a, enum odb_dtype b)
@@ -96,15 +79,51 @@ bool odb_ulp_has_places(enum odb_dtype ulp_type, enum odb_dtype a, enum odb_dtyp
     return ulp_type == ODB_F32 || ((ulp_type == ODB_F16 || ulp_type == ODB_BF16) && a == b);
 }
 
-void odb_ulp_places(enum odb_dtype ulp_type, const double *v, size_t n, int32_t *places)
+/* Of numbers that are rounded to the type first, unless they are stored in it. That of NaN means
+ * nothing. */
+static void ulp_places(enum odb_dtype ulp_type, const double *v, const void *stored, size_t n,
+                       int32_t *places)
 {
     odb_f32 floats[ODB_PASS_CHUNK];
     odb_u16 halves[ODB_PASS_CHUNK];
-    odb_convert(ODB_F32, floats, ODB_F64, v, n);
-    if (ulp_type == ODB_F32) {
-        ulp_places_of_floats(floats, n, places);
+    bool is_float = ulp_type == ODB_F32;
+    if (!stored) {
+        odb_convert(ODB_F32, floats, ODB_F64, v, n);
+        stored = floats;
+        if (!is_float) {
+            odb_convert(ulp_type, halves, ODB_F32, floats, n);
+            stored = halves;
+        }
+    }
+    if (is_float)
+        ulp_places_of_floats(stored, n, places);
+    else
+        ulp_places_of_halves(stored, n, places);
+}
+
+void odb_ulp_distances(enum odb_dtype ulp_type, const struct odb_ulp_pairs *p, uint64_t *apart)
+{
+    int32_t x[ODB_PASS_CHUNK], y[ODB_PASS_CHUNK];
+    if (ulp_type == ODB_F64) {
+        ulp_apart_doubles(p->v[0], p->v[1], p->n, apart);
         return;
     }
-    odb_convert(ulp_type, halves, ODB_F32, floats, n);
-    ulp_places_of_halves(halves, n, places);
+    ulp_places(ulp_type, p->v[0], p->stored[0], p->n, x);
+    ulp_places(ulp_type, p->v[1], p->stored[1], p->n, y);
+    ulp_apart_places(x, y, p->n, apart);
+}
+
+static ODB_SIMD uint64_t ulp_most(const uint64_t *apart, size_t n)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < n; i++)
+        most = apart[i] > most ? apart[i] : most;
+    return most;
+}
+
+double odb_ulp_farthest(enum odb_dtype ulp_type, const struct odb_ulp_pairs *pairs)
+{
+    uint64_t apart[ODB_PASS_CHUNK];
+    odb_ulp_distances(ulp_type, pairs, apart);
+    return (double)ulp_most(apart, pairs->n);
 }

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "tensor/dtype.h"
+#include "tensor/pass.h"
 
 /* The narrower of two float types, whose numbers are counted; ODB_UNDEFINED where one is none. */
 enum odb_dtype odb_ulp_type(enum odb_dtype a, enum odb_dtype b);
@@ -18,16 +18,30 @@ enum odb_dtype odb_ulp_type(enum odb_dtype a, enum odb_dtype b);
  */
 double odb_ulps(enum odb_dtype dtype, double from, double to);
 
-/* Whether numbers of two types have places among those of ulp_type: that is float, or both are
- * float16 or bfloat16. */
+/* Whether numbers of two types have places among those of ulp_type, integers in the order of the
+ * values whose differences are units in the last place: that is float, or both are float16 or
+ * bfloat16. */
 bool odb_ulp_has_places(enum odb_dtype ulp_type, enum odb_dtype a, enum odb_dtype b);
-/* The places of n numbers (ODB_PASS_CHUNK at most), rounded to the type: integers in the order of
- * the values, whose differences are units in the last place. That of NaN means nothing. */
-void odb_ulp_places(enum odb_dtype ulp_type, const double *v, size_t n, int32_t *places);
+/* Pairs of finite numbers, ODB_PASS_CHUNK at most. */
+struct odb_ulp_pairs {
+    const double *v[2];    /* borrowed */
+    const void *stored[2]; /* borrowed: the same as they lie in a tensor, if that has the type in
+                              which is counted; else NULL */
+    size_t n;
+};
 
-/* The most that any of n pairs of finite numbers (ODB_PASS_CHUNK at most) is apart, of float64 or
- * of types that odb_ulp_has_places(). */
-double odb_ulp_farthest(enum odb_dtype ulp_type, const double *a, const double *b, size_t n);
+/* Numbers from first on as they lie in a tensor, if it has the type; else NULL. */
+static inline const void *odb_ulp_stored(enum odb_dtype ulp_type, const struct odb_numbers *t,
+                                         size_t first)
+{
+    size_t bytes = odb_dtype_info(ulp_type)->bits / 8;
+    return t->type == ulp_type ? (const char *)t->data + first * bytes : NULL;
+}
+
+/* How far the pairs are apart, of float64 or of types that odb_ulp_has_places(). */
+void odb_ulp_distances(enum odb_dtype ulp_type, const struct odb_ulp_pairs *pairs, uint64_t *apart);
+/* The most that any of them is. */
+double odb_ulp_farthest(enum odb_dtype ulp_type, const struct odb_ulp_pairs *pairs);
 
 /* The bits of a double as an integer in the order of the values. */
 static inline int64_t odb_ulp_place(double v)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/simd.h"
 #include "compare/ulp.h"
 #include "tensor/pass.h"
 
@@ -21,6 +22,8 @@ enum {
     SPREAD_BITS = 12,    /* of SPREAD_SMALL */
     SPREAD_STEPS = 128,  /* per power of two above */
     SPREAD_STEP_BITS = 7,
+    SPREAD_TINY = 256, /* distances that a chunk counts for itself, if it has no others */
+    SPREAD_TABLES = 4, /* in so many tables: one after the other is often the same */
     SPREAD_BINS = SPREAD_SMALL + (64 - SPREAD_BITS) * SPREAD_STEPS
 };
 
@@ -64,54 +67,90 @@ static uint64_t spread_bin_low(unsigned bin, unsigned *shift)
     return (uint64_t)(SPREAD_STEPS + step) << *shift;
 }
 
-static void spread_add(const struct spread_job *job, struct spread_part *p, uint64_t d)
+/* --- counting --------------------------------------------------------------------------------- */
+
+static void spread_count_fine(const struct spread_job *job, struct spread_part *p,
+                              const uint64_t *apart, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (apart[i] >= job->low && (apart[i] - job->low) >> job->shift < SPREAD_SMALL)
+            p->bins[(apart[i] - job->low) >> job->shift]++;
+}
+
+static void spread_count_tiny(struct spread_part *p, const uint64_t *apart, size_t n, uint64_t most)
+{
+    uint16_t tables[SPREAD_TABLES][SPREAD_TINY] = {{0}};
+    for (size_t i = 0; i < n; i++)
+        tables[i % SPREAD_TABLES][apart[i]]++;
+    for (size_t d = 0; d <= most; d++)
+        for (size_t k = 0; k < SPREAD_TABLES; k++)
+            p->bins[d] += tables[k][d];
+}
+
+/* The largest, and sums of the halves, which 64 bits hold for a chunk. */
+static ODB_SIMD uint64_t spread_sums(const uint64_t *apart, size_t n, uint64_t *low, uint64_t *high)
+{
+    uint64_t most = 0;
+    *low = *high = 0;
+    for (size_t i = 0; i < n; i++) {
+        *low += apart[i] & UINT32_MAX;
+        *high += apart[i] >> 32;
+        most = apart[i] > most ? apart[i] : most;
+    }
+    return most;
+}
+
+static void spread_count(const struct spread_job *job, struct spread_part *p, const uint64_t *apart,
+                         size_t n)
 {
     if (job->fine) {
-        if (d >= job->low && (d - job->low) >> job->shift < SPREAD_SMALL)
-            p->bins[(d - job->low) >> job->shift]++;
+        spread_count_fine(job, p, apart, n);
         return;
     }
-    p->bins[spread_bin(d)]++;
-    p->pairs++;
-    p->sum += d;
-    p->max = ODB_MAX(p->max, d);
+    uint64_t low, high, most = spread_sums(apart, n, &low, &high);
+    if (most < SPREAD_TINY)
+        spread_count_tiny(p, apart, n, most);
+    for (size_t i = 0; i < n && most >= SPREAD_TINY; i++)
+        p->bins[spread_bin(apart[i])]++;
+    p->pairs += n;
+    p->sum += low + ((unsigned __int128)high << 32);
+    p->max = ODB_MAX(p->max, most);
 }
 
 /* --- distances -------------------------------------------------------------------------------- */
 
-static bool spread_counts(const struct odb_chunk *c, size_t i)
+/* Leaves the pairs that are finite on both sides; returns how many. */
+static size_t spread_gather(struct odb_chunk *c)
 {
-    return isfinite(c->v[0][i]) && isfinite(c->v[1][i]);
-}
-
-static void spread_chunk_places(const void *arg, void *share, struct odb_chunk *c)
-{
-    const struct spread_job *job = arg;
-    int32_t e[ODB_PASS_CHUNK], b[ODB_PASS_CHUNK];
-    odb_ulp_places(job->type, c->v[0], c->n, e);
-    odb_ulp_places(job->type, c->v[1], c->n, b);
-    for (size_t i = 0; i < c->n; i++) {
-        int64_t d = (int64_t)e[i] - b[i];
-        if (spread_counts(c, i))
-            spread_add(job, share, (uint64_t)(d < 0 ? -d : d));
-    }
-}
-
-static void spread_chunk_doubles(const void *job, void *share, struct odb_chunk *c)
-{
+    size_t kept = 0;
+    if (odb_all_finite(c->v[0], c->n) && odb_all_finite(c->v[1], c->n))
+        return c->n;
     for (size_t i = 0; i < c->n; i++)
-        if (spread_counts(c, i))
-            spread_add(job, share, odb_ulps_of_doubles(c->v[0][i], c->v[1][i]));
+        if (isfinite(c->v[0][i]) && isfinite(c->v[1][i])) {
+            c->v[0][kept] = c->v[0][i];
+            c->v[1][kept++] = c->v[1][i];
+        }
+    return kept;
 }
 
-static void spread_chunk_any(const void *arg, void *share, struct odb_chunk *c)
+static void spread_chunk(const void *arg, void *share, struct odb_chunk *c)
 {
     const struct spread_job *job = arg;
-    for (size_t i = 0; i < c->n; i++) {
-        double e = c->v[0][i], b = c->v[1][i];
-        if (spread_counts(c, i))
-            spread_add(job, share, e == b ? 0 : (uint64_t)fabs(odb_ulps(job->type, b, e)));
+    uint64_t apart[ODB_PASS_CHUNK];
+    size_t n = spread_gather(c);
+    struct odb_ulp_pairs pairs = {.v = {c->v[0], c->v[1]}, .n = n};
+    if (n == c->n) {
+        pairs.stored[0] = odb_ulp_stored(job->type, &job->e, c->first);
+        pairs.stored[1] = odb_ulp_stored(job->type, &job->b, c->first);
     }
+    if (job->type == ODB_F64 || odb_ulp_has_places(job->type, job->e.type, job->b.type))
+        odb_ulp_distances(job->type, &pairs, apart);
+    else
+        for (size_t i = 0; i < n; i++) {
+            double e = c->v[0][i], b = c->v[1][i];
+            apart[i] = e == b ? 0 : (uint64_t)fabs(odb_ulps(job->type, b, e));
+        }
+    spread_count(job, share, apart, n);
 }
 
 /* --- passes ----------------------------------------------------------------------------------- */
@@ -127,13 +166,6 @@ static void spread_join(void *total, const void *share)
     all->max = ODB_MAX(all->max, p->max);
 }
 
-static odb_chunk_fn spread_chunk(const struct spread_job *job)
-{
-    return job->type == ODB_F64                                      ? spread_chunk_doubles
-           : odb_ulp_has_places(job->type, job->e.type, job->b.type) ? spread_chunk_places
-                                                                     : spread_chunk_any;
-}
-
 static void spread_pass(const struct spread_job *job, struct spread_part *all)
 {
     size_t grain = job->e.n / SPREAD_PARTS / ODB_PASS_CHUNK * ODB_PASS_CHUNK + ODB_PASS_CHUNK;
@@ -142,7 +174,7 @@ static void spread_pass(const struct spread_job *job, struct spread_part *all)
                             .item = sizeof *all,
                             .job = job,
                             .sides = {&job->e, &job->b},
-                            .chunk = spread_chunk(job),
+                            .chunk = spread_chunk,
                             .join = spread_join};
     memset(all, 0, sizeof *all);
     odb_pass_all(&pass, all);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "tensor/pass.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/simd.h"
 #include "system/parallel.h"
 
 enum {
@@ -50,6 +52,14 @@ void odb_numbers_load(const struct odb_numbers *numbers, size_t first, size_t n,
         size_t offset = first / 8 * bits + first % 8 * bits / 8;
         odb_convert(ODB_F64, out, type, (const char *)numbers->data + offset, n);
     }
+}
+
+ODB_SIMD bool odb_all_finite(const double *v, size_t n)
+{
+    int64_t odd = 0;
+    for (size_t i = 0; i < n; i++)
+        odd |= !(fabs(v[i]) <= DBL_MAX);
+    return !odd;
 }
 
 /* --- passes ----------------------------------------------------------------------------------- */

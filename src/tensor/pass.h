@@ -44,6 +44,9 @@ struct odb_chunk {
     double v[2][ODB_PASS_CHUNK] __attribute__((aligned(32)));
 };
 
+/* Whether n numbers are all finite. */
+bool odb_all_finite(const double *v, size_t n);
+
 typedef void (*odb_chunk_fn)(const void *job, void *share, struct odb_chunk *chunk);
 
 struct odb_pass {

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * One pass over both sides, each share of which has sums for every channel: so of many channels
- * there is one share.
+ * One pass over both sides. Its sums stand in vectors of four: of four channels where these lie
+ * side by side, else of every fourth element of one channel, which are brought together at its end.
+ * A chunk in which anything is NaN or infinite is taken one element at a time, into the same sums.
  */
 #include "compare/inspect/channels.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "compare/inspect/pairs.h"
+#include "compare/lanes.h"
 
 enum {
     CHANNELS_SHARES = 8,
     CHANNELS_FEW = 4096, /* channels of which every share has sums */
+    CHANNELS_VEC = 4
 };
 
 #define CHANNELS_BLOCK (128 * ODB_PASS_CHUNK)
@@ -21,11 +25,21 @@ enum {
 /* As far above all others is another kind of error. */
 #define CHANNELS_APART 10
 
-struct channels_sum {
-    size_t finite[2], first, worst;
-    double error; /* of the worst */
-    double sum[2], square[2], dot, abs, error2;
-    struct odb_channel c;
+/* Anywhere in memory. */
+typedef double channels_vec __attribute__((vector_size(32), aligned(8)));
+
+#define CHANNELS_AT(array) (*(const channels_vec *)(array))
+
+/* Of four channels; all are doubles, which count up to 2^53. */
+struct channels_four {
+    struct channels_sums { /* of pairs that are finite on both sides */
+        channels_vec sum[2], min[2], max[2], square[2], dot, abs, error2, most, differing;
+        channels_vec worst; /* the first with the distance most; SIZE_MAX: all are 0 */
+    } s;
+    struct channels_rest { /* of the others */
+        channels_vec nan[2], infinite[2], unpaired;
+        channels_vec odd, first_odd; /* NaN or Inf does not match, strings differ */
+    } rest;
 };
 
 struct channels_job {
@@ -33,123 +47,253 @@ struct channels_job {
     size_t n, inner; /* channels; elements that lie together */
 };
 
+#define CHANNELS_ALL(x)                                                                            \
+    {                                                                                              \
+        x, x, x, x                                                                                 \
+    }
+static const struct channels_four channels_none = {
+    .s = {.min = {CHANNELS_ALL(INFINITY), CHANNELS_ALL(INFINITY)},
+          .max = {CHANNELS_ALL(-INFINITY), CHANNELS_ALL(-INFINITY)},
+          .worst = CHANNELS_ALL((double)SIZE_MAX)},
+    .rest = {.first_odd = CHANNELS_ALL((double)SIZE_MAX)}};
+
 /* --- sums ------------------------------------------------------------------------------------- */
 
-static void channels_add_side(struct channels_sum *s, int side, const double *v, size_t n)
+/* Elements of one chunk: error is NULL where there are no pairs, a side where it has no numbers. */
+struct channels_run {
+    const double *side[2], *error;
+    size_t first; /* place of the first in the tensor */
+};
+
+static struct channels_run channels_from(const struct channels_run *run, size_t i)
 {
-    double sum = 0, min = s->c.min[side], max = s->c.max[side];
-    size_t finite = 0, nan = 0;
-    for (size_t i = 0; i < n; i++) {
-        bool is = fabs(v[i]) <= __DBL_MAX__;
-        finite += is;
-        nan += v[i] != v[i];
-        sum += is ? v[i] : 0;
-        min = is && v[i] < min ? v[i] : min;
-        max = is && v[i] > max ? v[i] : max;
-    }
-    s->finite[side] += finite;
-    s->c.nan[side] += nan;
-    s->sum[side] += sum;
-    s->c.min[side] = min;
-    s->c.max[side] = max;
+    return (struct channels_run){
+        {run->side[0] ? run->side[0] + i : NULL, run->side[1] ? run->side[1] + i : NULL},
+        run->error ? run->error + i : NULL,
+        run->first + i};
 }
 
-static void channels_add_pairs(struct channels_sum *s, const double *a, const double *b,
-                               const double *error, size_t n, size_t first)
+static void channels_add_pair(struct channels_four *s, size_t lane, const struct channels_run *run,
+                              size_t i)
 {
-    double dot = 0, aa = 0, bb = 0, abs = 0, error2 = 0, max = s->error;
-    size_t pairs = 0, differing = 0, odd = 0, worst = s->worst;
-    for (size_t i = 0; i < n; i++) {
-        bool finite = fabs(a[i]) <= __DBL_MAX__ && fabs(b[i]) <= __DBL_MAX__;
-        odd += isinf(error[i]) && !finite;
-        differing += error[i] > 0;
-        pairs += finite;
-        dot += finite ? a[i] * b[i] : 0;
-        aa += finite ? a[i] * a[i] : 0;
-        bb += finite ? b[i] * b[i] : 0;
-        abs += finite ? error[i] : 0;
-        error2 += finite ? error[i] * error[i] : 0;
-        worst = error[i] > max ? first + i : worst;
-        max = error[i] > max ? error[i] : max;
-        if (finite && error[i] > s->c.max_abs)
-            s->c.max_abs = error[i];
+    double error = run->error[i], at = (double)(run->first + i);
+    double a = run->side[0] ? run->side[0][i] : NAN, b = run->side[1] ? run->side[1][i] : NAN;
+    bool finite = isfinite(a) && isfinite(b);
+    s->s.differing[lane] += error > 0;
+    s->rest.unpaired[lane] += !finite;
+    if (!finite && isinf(error)) {
+        s->rest.odd[lane]++;
+        s->rest.first_odd[lane] = ODB_MIN(s->rest.first_odd[lane], at);
     }
-    s->dot += dot;
-    s->square[0] += aa;
-    s->square[1] += bb;
-    s->abs += abs;
-    s->error2 += error2;
-    s->error = max;
-    s->worst = worst;
-    s->c.pairs += pairs;
-    s->c.differing += differing;
-    s->c.odd += odd;
+    if (!finite)
+        return;
+    s->s.dot[lane] += a * b;
+    s->s.square[0][lane] += a * a;
+    s->s.square[1][lane] += b * b;
+    s->s.abs[lane] += error;
+    s->s.error2[lane] += error * error;
+    if (error > s->s.most[lane]) {
+        s->s.most[lane] = error;
+        s->s.worst[lane] = at;
+    }
 }
 
-/* The elements of a chunk, channel by channel. */
-static void channels_chunk(const void *arg, void *share, struct odb_chunk *c)
+/* One element of any kind. */
+static void channels_add(struct channels_four *s, size_t lane, const struct channels_run *run,
+                         size_t i)
 {
-    const struct channels_job *job = arg;
-    double error[ODB_PASS_CHUNK];
-    size_t channel = c->first / job->inner % job->n, left = job->inner - c->first % job->inner;
-    if (job->pairs.both)
-        odb_pairs_apart(&job->pairs, c->first, c->n, c->v[0], c->v[1], error);
-    for (size_t i = 0, run; i < c->n; i += run) {
-        struct channels_sum *s = (struct channels_sum *)share + channel;
-        run = ODB_MIN(left, c->n - i);
-        s->c.count += run;
-        s->first = ODB_MIN(s->first, c->first + i);
-        for (int side = 0; side < 2; side++)
-            if (job->pairs.t[side] && job->pairs.t[side]->dtype != ODB_STRING)
-                channels_add_side(s, side, c->v[side] + i, run);
-        if (job->pairs.both)
-            channels_add_pairs(s, c->v[0] + i, c->v[1] + i, error + i, run, c->first + i);
-        left -= run;
-        if (!left) {
-            left = job->inner;
-            channel = channel + 1 < job->n ? channel + 1 : 0;
+    for (int side = 0; side < 2; side++) {
+        if (!run->side[side])
+            continue;
+        double v = run->side[side][i];
+        s->rest.nan[side][lane] += v != v;
+        s->rest.infinite[side][lane] += isinf(v) != 0;
+        if (!isfinite(v))
+            continue;
+        s->s.sum[side][lane] += v;
+        s->s.min[side][lane] = ODB_MIN(s->s.min[side][lane], v);
+        s->s.max[side][lane] = ODB_MAX(s->s.max[side][lane], v);
+    }
+    if (run->error)
+        channels_add_pair(s, lane, run, i);
+}
+
+/* Elements that are finite, as are their distances: rows of four, stride elements apart. */
+static inline __attribute__((always_inline)) void channels_rows_body(struct channels_sums *to,
+                                                                     const struct channels_run *run,
+                                                                     size_t rows, size_t stride)
+{
+    struct channels_sums s = *to;
+    channels_vec at = (channels_vec){0, 1, 2, 3} + (double)run->first;
+    for (size_t i = 0; rows--; i += stride, at += (double)stride) {
+        channels_vec v[2] = {CHANNELS_AT(run->side[0] + i), CHANNELS_AT(run->side[1] + i)};
+        channels_vec error = CHANNELS_AT(run->error + i);
+        for (int side = 0; side < 2; side++) {
+            s.sum[side] += v[side];
+            s.min[side] = VEC_MIN(v[side], s.min[side]);
+            s.max[side] = VEC_MAX(v[side], s.max[side]);
+            s.square[side] += v[side] * v[side];
         }
+        s.dot += v[0] * v[1];
+        s.abs += error;
+        s.error2 += error * error;
+        s.differing += VEC_AND((channels_vec)CHANNELS_ALL(1.0), error > 0);
+        s.worst = VEC_PICK(error > s.most, at, s.worst);
+        s.most = VEC_MAX(error, s.most);
     }
+    *to = s;
+}
+
+/* Once more for machines with wider registers: same lanes, same results. */
+static void channels_rows_any(struct channels_sums *to, const struct channels_run *run, size_t rows,
+                              size_t stride)
+{
+    channels_rows_body(to, run, rows, stride);
+}
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void channels_rows_avx2(struct channels_sums *to,
+                                                               const struct channels_run *run,
+                                                               size_t rows, size_t stride)
+{
+    channels_rows_body(to, run, rows, stride);
+}
+#define CHANNELS_ROWS(...)                                                                         \
+    (__builtin_cpu_supports("avx2") ? channels_rows_avx2(__VA_ARGS__)                              \
+                                    : channels_rows_any(__VA_ARGS__))
+#else
+#define CHANNELS_ROWS channels_rows_any
+#endif
+
+/* What a lane has is added to another. */
+static void channels_join_lane(struct channels_four *to, size_t lane, const struct channels_four *s,
+                               size_t from)
+{
+    for (int side = 0; side < 2; side++) {
+        to->s.sum[side][lane] += s->s.sum[side][from];
+        to->s.min[side][lane] = ODB_MIN(to->s.min[side][lane], s->s.min[side][from]);
+        to->s.max[side][lane] = ODB_MAX(to->s.max[side][lane], s->s.max[side][from]);
+        to->s.square[side][lane] += s->s.square[side][from];
+        to->rest.nan[side][lane] += s->rest.nan[side][from];
+        to->rest.infinite[side][lane] += s->rest.infinite[side][from];
+    }
+    to->s.dot[lane] += s->s.dot[from];
+    to->s.abs[lane] += s->s.abs[from];
+    to->s.error2[lane] += s->s.error2[from];
+    to->s.differing[lane] += s->s.differing[from];
+    to->rest.unpaired[lane] += s->rest.unpaired[from];
+    to->rest.odd[lane] += s->rest.odd[from];
+    to->rest.first_odd[lane] = ODB_MIN(to->rest.first_odd[lane], s->rest.first_odd[from]);
+    if (s->s.most[from] > to->s.most[lane])
+        to->s.worst[lane] = s->s.worst[from];
+    else if (s->s.most[from] == to->s.most[lane])
+        to->s.worst[lane] = ODB_MIN(to->s.worst[lane], s->s.worst[from]);
+    to->s.most[lane] = ODB_MAX(to->s.most[lane], s->s.most[from]);
 }
 
 static void channels_merge(void *total, const void *share)
 {
-    struct channels_sum *to = total;
-    const struct channels_sum *s = share;
-    to->c.count += s->c.count;
-    to->c.pairs += s->c.pairs;
-    to->c.differing += s->c.differing;
-    to->c.odd += s->c.odd;
-    to->c.max_abs = ODB_MAX(to->c.max_abs, s->c.max_abs);
-    to->first = ODB_MIN(to->first, s->first);
-    for (int side = 0; side < 2; side++) {
-        to->finite[side] += s->finite[side];
-        to->c.nan[side] += s->c.nan[side];
-        to->sum[side] += s->sum[side];
-        to->square[side] += s->square[side];
-        to->c.min[side] = ODB_MIN(to->c.min[side], s->c.min[side]);
-        to->c.max[side] = ODB_MAX(to->c.max[side], s->c.max[side]);
-    }
-    to->dot += s->dot;
-    to->abs += s->abs;
-    to->error2 += s->error2;
-    bool worse = s->error > to->error || (s->error == to->error && s->worst < to->worst);
-    to->worst = worse ? s->worst : to->worst;
-    to->error = ODB_MAX(to->error, s->error);
+    for (size_t lane = 0; lane < CHANNELS_VEC; lane++)
+        channels_join_lane(total, lane, share, lane);
 }
 
-static struct odb_channel channels_finish(const struct channels_sum *s)
+/* --- chunks ----------------------------------------------------------------------------------- */
+
+/* n elements of one channel. */
+static void channels_add_run(struct channels_four *all, size_t channel,
+                             const struct channels_run *run, size_t n, bool plain)
 {
-    struct odb_channel c = s->c;
-    double pairs = (double)ODB_MAX(c.pairs, (size_t)1), norm = sqrt(s->square[0] * s->square[1]);
-    c.mean_abs = s->abs / pairs;
-    c.rms = sqrt(s->error2 / pairs);
-    c.cosine = norm > 0 ? s->dot / norm : s->square[0] == s->square[1];
-    c.worst = s->worst == SIZE_MAX ? s->first : s->worst;
+    struct channels_four *s = &all[channel / CHANNELS_VEC], part = channels_none;
+    size_t lane = channel % CHANNELS_VEC, rows = plain ? n / CHANNELS_VEC : 0;
+    if (rows) {
+        CHANNELS_ROWS(&part.s, run, rows, CHANNELS_VEC);
+        for (size_t from = 0; from < CHANNELS_VEC; from++)
+            channels_join_lane(s, lane, &part, from);
+    }
+    for (size_t i = rows * CHANNELS_VEC; i < n; i++)
+        channels_add(s, lane, run, i);
+}
+
+/* Rows of n elements, each in the next channel, from the channel on that begins a vector. */
+static void channels_add_rows(const struct channels_job *job, struct channels_four *all,
+                              size_t channel, const struct channels_run *run, size_t rows, size_t n)
+{
+    size_t i = 0;
+    for (; i + CHANNELS_VEC <= n; i += CHANNELS_VEC) {
+        struct channels_run part = channels_from(run, i);
+        CHANNELS_ROWS(&all[(channel + i) / CHANNELS_VEC].s, &part, rows, job->n);
+    }
+    for (; i < n; i++)
+        for (size_t row = 0; row < rows; row++)
+            channels_add(&all[(channel + i) / CHANNELS_VEC], (channel + i) % CHANNELS_VEC, run,
+                         row * job->n + i);
+}
+
+/* How many elements from a channel on are taken at once where each is in the next one: up to one
+ * that begins a vector, whole rows, or the part of a row that is left. */
+static size_t channels_step(const struct channels_job *job, size_t channel, size_t left)
+{
+    if (channel % CHANNELS_VEC)
+        return ODB_MIN(ODB_MIN(CHANNELS_VEC - channel % CHANNELS_VEC, job->n - channel), left);
+    if (channel == 0 && left >= job->n)
+        return left / job->n * job->n;
+    return ODB_MIN(job->n - channel, left);
+}
+
+static void channels_chunk(const void *arg, void *share, struct odb_chunk *c)
+{
+    const struct channels_job *job = arg;
+    double error[ODB_PASS_CHUNK];
+    struct channels_run all = {.error = job->pairs.both ? error : NULL, .first = c->first};
+    for (int side = 0; side < 2; side++)
+        if (job->pairs.t[side] && job->pairs.t[side]->dtype != ODB_STRING)
+            all.side[side] = c->v[side];
+    if (job->pairs.both)
+        odb_pairs_apart(&job->pairs, c->first, c->n, c->v[0], c->v[1], error);
+    bool plain = all.side[0] && all.side[1] && all.error && odb_all_finite(c->v[0], c->n) &&
+                 odb_all_finite(c->v[1], c->n) && odb_all_finite(error, c->n);
+    for (size_t i = 0, step; i < c->n; i += step) {
+        struct channels_run run = channels_from(&all, i);
+        size_t channel = run.first / job->inner % job->n;
+        step = ODB_MIN(job->inner - run.first % job->inner, c->n - i);
+        if (plain && job->inner == 1) {
+            step = channels_step(job, channel, c->n - i);
+            size_t rows = ODB_MAX(step / job->n, (size_t)1);
+            channels_add_rows(job, share, channel, &run, rows, step / rows);
+        } else {
+            channels_add_run(share, channel, &run, step, plain);
+        }
+    }
+}
+
+static struct odb_channel channels_finish(const struct channels_job *job,
+                                          const struct channels_four *all, size_t channel)
+{
+    const struct channels_four *s = &all[channel / CHANNELS_VEC];
+    size_t lane = channel % CHANNELS_VEC, count = job->pairs.count / job->n;
+    double norm = sqrt(s->s.square[0][lane] * s->s.square[1][lane]);
+    struct odb_channel c = {.count = count,
+                            .pairs = job->pairs.both ? count - (size_t)s->rest.unpaired[lane] : 0,
+                            .differing = (size_t)s->s.differing[lane],
+                            .odd = (size_t)s->rest.odd[lane],
+                            .max_abs = s->s.most[lane],
+                            .cosine = norm > 0 ? s->s.dot[lane] / norm
+                                               : s->s.square[0][lane] == s->s.square[1][lane]};
+    double pairs = (double)ODB_MAX(c.pairs, (size_t)1);
+    double worst = c.odd && isfinite(c.max_abs)
+                       ? s->rest.first_odd[lane]
+                       : ODB_MIN(s->s.worst[lane], s->rest.first_odd[lane]);
+    c.mean_abs = s->s.abs[lane] / pairs;
+    c.rms = sqrt(s->s.error2[lane] / pairs);
+    c.worst = worst < (double)SIZE_MAX ? (size_t)worst : channel * job->inner;
     for (int side = 0; side < 2; side++) {
-        if (!s->finite[side])
-            c.min[side] = c.max[side] = 0;
-        c.mean[side] = s->sum[side] / (double)ODB_MAX(s->finite[side], (size_t)1);
+        bool has = job->pairs.t[side] && job->pairs.t[side]->dtype != ODB_STRING;
+        double finite = (double)count - s->rest.nan[side][lane] - s->rest.infinite[side][lane];
+        c.nan[side] = (size_t)s->rest.nan[side][lane];
+        if (!has || finite == 0)
+            continue;
+        c.min[side] = s->s.min[side][lane];
+        c.max[side] = s->s.max[side][lane];
+        c.mean[side] = s->s.sum[side][lane] / finite;
     }
     return c;
 }
@@ -197,31 +341,28 @@ enum odb_status odb_channels_make(struct odb_channels **out, const struct odb_te
 {
     struct channels_job job;
     ODB_TRY(channels_begin(&job, ref, target, axis, err));
-    struct channels_sum *sums = odb_new_n(struct channels_sum, job.n + 1);
-    const struct channels_sum none = {
-        .first = SIZE_MAX,
-        .worst = SIZE_MAX,
-        .c = {.min = {INFINITY, INFINITY}, .max = {-INFINITY, -INFINITY}}};
+    size_t fours = job.n / CHANNELS_VEC + 1;
+    struct channels_four *sums = odb_new_n(struct channels_four, fours);
     struct odb_pass pass = {.end = job.pairs.count,
                             .block = CHANNELS_BLOCK,
                             .shares = job.n <= CHANNELS_FEW ? CHANNELS_SHARES : 1,
                             .item = sizeof *sums,
-                            .items = job.n,
-                            .none = &none,
+                            .items = fours,
+                            .none = &channels_none,
                             .job = &job,
                             .sides = {&job.pairs.side[0], &job.pairs.side[1]},
                             .chunk = channels_chunk,
                             .join = channels_merge,
                             .progress = progress};
-    for (size_t i = 0; i < job.n; i++)
-        sums[i] = none;
+    for (size_t i = 0; i < fours; i++)
+        sums[i] = channels_none;
     enum odb_status status = odb_pass_run(&pass, sums, err);
     if (status == ODB_OK) {
         struct odb_channels *channels = odb_new(struct odb_channels);
         *channels = (struct odb_channels){.axis = axis, .both = job.pairs.both, .n = job.n};
         channels->channel = odb_new_n(struct odb_channel, job.n + 1);
         for (size_t i = 0; i < job.n; i++)
-            channels->channel[i] = channels_finish(&sums[i]);
+            channels->channel[i] = channels_finish(&job, sums, i);
         *out = channels;
     }
     free(sums);

@@ -66,12 +66,10 @@ void odb_pairs_apart(const struct odb_pairs *pairs, size_t first, size_t n, cons
         for (size_t i = 0; i < n; i++)
             error[i] = fabs(odb_exact_minus(t->dtype, t->data, r->dtype, r->data, first + i));
     } else {
-        double odd = 0;
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n; i++)
             error[i] = fabs(target[i] - ref[i]);
-            odd += error[i] - error[i]; /* NaN where something is not finite */
-        }
-        for (size_t i = 0; i < n && odd != odd; i++)
+        bool finite = odb_all_finite(error, n);
+        for (size_t i = 0; i < n && !finite; i++)
             error[i] = pairs_apart(ref[i], target[i]);
     }
 }

@@ -104,9 +104,16 @@ static void test_ulp__spread(void **state)
 
 static void places_hold(enum odb_dtype type, double v)
 {
-    int32_t places[2];
-    odb_ulp_places(type, (double[]){v, 0}, 2, places);
-    assert_true((double)places[0] - places[1] == odb_ulps(type, 0, v));
+    char stored[8];
+    uint64_t apart;
+    struct odb_ulp_pairs pairs = {.v = {&v, (double[]){0}}, .n = 1};
+    double far = fabs(odb_ulps(type, 0, v));
+    odb_ulp_distances(type, &pairs, &apart);
+    assert_true((double)apart == far && odb_ulp_farthest(type, &pairs) == far);
+    odb_store_f64(type, stored, 0, v);
+    pairs.stored[0] = stored;
+    odb_ulp_distances(type, &pairs, &apart);
+    assert_true((double)apart == far && odb_ulp_farthest(type, &pairs) == far);
 }
 
 /* Every half, and floats and doubles of all sizes. */
