@@ -6,31 +6,44 @@
  * transposed B; ROWS is how many rows of C the registers hold three vectors of.
  */
 
+/* Adds a term to MR rows and NV vectors of C. */
+ODB_INLINE TARGET void FN(product_term)(const int mr, const int nv, const char *a, ptrdiff_t down,
+                                        const E *b, V (*sum)[3])
+{
+    V part[3];
+#pragma GCC unroll 3
+    for (int j = 0; j < nv; j++)
+        part[j] = LOAD(b + j * LANES);
+#pragma GCC unroll 8
+    for (int i = 0; i < mr; i++) {
+        V left = SPREAD(*(const E *)(a + i * down));
+#pragma GCC unroll 3
+        for (int j = 0; j < nv; j++)
+            sum[i][j] = FMA(left, part[j], sum[i][j]);
+    }
+}
+
 /* MR rows and NV vectors of C; rows of B are `step` elements apart. */
 ODB_INLINE TARGET void FN(product_cell)(const int mr, const int nv, const struct product_cell *t,
                                         const E *b, size_t step, E *c, size_t ldc, bool add)
 {
-    V sum[ROWS][3], part[3];
+    V sum[ROWS][3];
     const char *a = t->a, *ahead = t->ahead;
-    const ptrdiff_t down = t->down;
+    const ptrdiff_t down = t->down, along = t->along;
+    size_t p = 0;
 #pragma GCC unroll 8
     for (int i = 0; i < mr; i++)
 #pragma GCC unroll 3
         for (int j = 0; j < nv; j++)
             sum[i][j] = ZERO();
-    for (size_t p = 0; p < t->depth; p++, a += t->along, b += step, ahead += t->ahead_step) {
+    for (; !t->ahead_lines && p + 4 <= t->depth; p += 4)
+#pragma GCC unroll 4
+        for (int k = 0; k < 4; k++, a += along, b += step)
+            FN(product_term)(mr, nv, a, down, b, sum);
+    for (; p < t->depth; p++, a += along, b += step, ahead += t->ahead_step) {
         for (size_t l = 0; l < t->ahead_lines; l++)
             __builtin_prefetch(ahead + l * PRODUCT_LINE, 0, 2);
-#pragma GCC unroll 3
-        for (int j = 0; j < nv; j++)
-            part[j] = LOAD(b + j * LANES);
-#pragma GCC unroll 8
-        for (int i = 0; i < mr; i++) {
-            V left = SPREAD(*(const E *)(a + i * down));
-#pragma GCC unroll 3
-            for (int j = 0; j < nv; j++)
-                sum[i][j] = FMA(left, part[j], sum[i][j]);
-        }
+        FN(product_term)(mr, nv, a, down, b, sum);
     }
 #pragma GCC unroll 8
     for (int i = 0; i < mr; i++, c += ldc)
