@@ -175,8 +175,8 @@ void odb_report_headline(const struct odb_report *report, struct odb_buf *out)
         odb_buf_printf(out, "%s %s %sthe model as a whole, and %sno part of it that was asked",
                        report->target, report->only_whole, on, on);
     } else if (report->outputs_diverge) {
-        odb_buf_printf(out, "%s diverges from %s, and no node could be named", report->target,
-                       report_base(report));
+        odb_buf_printf(out, "%s diverges from %s, and no node %s", report->target,
+                       report_base(report), report->unsought ? "was looked for" : "could be named");
     } else if (odb_verdict_is_bad(report->repeats.died)) {
         odb_buf_printf(out, "%s %s in some runs of the model and not in others", report->target,
                        report->repeats.died == ODB_VERDICT_CRASH ? "crashes" : "hangs");

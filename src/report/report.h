@@ -321,6 +321,7 @@ struct odb_report {
     bool told;               /* it was read from where it was stored, and came to this there: */
     enum odb_outcome stored; /* else meaningless; odb_report_outcome() is the verdict */
     bool outputs_diverge;
+    bool unsought;     /* only its outputs were to be judged: no node is looked for */
     bool little_shown; /* all outputs of the reference are empty or constant */
     bool only_outputs; /* the target gives nothing else, takes no part of the model, and runs what
                           is loaded on other inputs; not stored */

@@ -501,6 +501,7 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "complete", json_boolean(report->complete));
     report_set(root, "failure", odb_json_text(report->failure));
     report_set(root, "outputs_diverge", json_boolean(report->outputs_diverge));
+    report_set(root, "unsought", json_boolean(report->unsought));
     report_set(root, "little_shown", json_boolean(report->little_shown));
     report_set(root, "pieces", odb_report_pieces_json(report));
     report_set(root, "plain_model", report_plain_model(report));

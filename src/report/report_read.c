@@ -577,6 +577,7 @@ static void read_head(struct odb_report *report, const json_t *json)
         {"target_words", offsetof(struct odb_report, target_words), read_text},
         {"failure", offsetof(struct odb_report, failure), read_text},
         {"outputs_diverge", offsetof(struct odb_report, outputs_diverge), read_bool},
+        {"unsought", offsetof(struct odb_report, unsought), read_bool},
         {"little_shown", offsetof(struct odb_report, little_shown), read_bool},
         {"signature", offsetof(struct odb_report, signature), read_text},
         {"target_models", offsetof(struct odb_report, target_models), read_size},

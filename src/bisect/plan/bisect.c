@@ -501,6 +501,7 @@ struct odb_report *odb_bisect_report(const struct odb_model *model, const struct
     report->target = odb_xstrdup(options->target);
     report->tolerance = odb_xstrdup(odb_criterion_text(&options->tolerance, text, sizeof text));
     report->expect = options->expect;
+    report->unsought = options->strategy == ODB_STRATEGY_PLAIN;
     if (odb_model_sha256(model, report->sha256, &sha_err) != ODB_OK)
         odb_report_warn(report, "the model has no checksum: %s", sha_err.what);
     return report;
