@@ -109,9 +109,8 @@ enum odb_status odb_deploy__fail(const struct odb_link *link, const struct odb_p
     int status = WIFEXITED(program->how) ? WEXITSTATUS(program->how) : -1;
     odb_program_last_words(program, DEPLOY_SHOWN, &words);
     bool said = words.len > 0;
-    if (status == 255 || (status < 0 && !program->limit))
-        link->transport->no_answer(link, status, WIFSIGNALED(program->how), odb_buf_text(&words),
-                                   err);
+    if (status == 255) /* ssh's own */
+        link->transport->no_answer(link, status, 0, odb_buf_text(&words), err);
     else
         odb_fail(err, ODB_E_EXECUTOR, "%s", what);
     if (said)

@@ -34,14 +34,14 @@
 /* To start, it has this long at least: a framework takes seconds to load, which says nothing of how
  * long a model may run. */
 #define TARGET_START 60.0
-#define TARGET_SHOWN 400       /* of the last words in a message */
-#define TARGET_TICK_MS 100     /* how often cancel and deadline are looked at */
-#define TARGET_GRACE 2.0       /* seconds to end by itself when asked to */
-#define TARGET_LINK_GRACE 10.0 /* seconds that a link may be silent beyond the executor's time */
-#define TARGET_BEAT 10.0       /* seconds between signs of life over a link */
-#define TARGET_BEAT_MOST 86400.0
-#define TARGET_BEATS_MISSED 3 /* in a row: the link is lost, as with ssh's own */
-#define TARGET_ASLEEP 1.0     /* seconds between two looks: it was we who did not listen */
+#define TARGET_SHOWN 400         /* of the last words in a message */
+#define TARGET_TICK_MS 100       /* how often cancel and deadline are looked at */
+#define TARGET_GRACE 2.0         /* seconds to end by itself when asked to */
+#define TARGET_LINK_GRACE 10.0   /* seconds that a link may be silent beyond the executor's time */
+#define TARGET_BEAT 10.0         /* seconds between signs of life over a link */
+#define TARGET_BEAT_MOST 86400.0 /* that may be asked for */
+#define TARGET_BEATS_MISSED 3    /* in a row: the link is lost, as with ssh's own */
+#define TARGET_ASLEEP 1.0        /* seconds between two looks: it was we who did not listen */
 
 #define TARGET_KILLED                                                                              \
     "the kernel may have done that for want of memory: mem=SIZE in the spec sets a limit before "  \
@@ -114,17 +114,19 @@ static void target_add_words(struct odb_target *target, struct odb_error *err)
 static enum odb_status target_cut_off(struct odb_target *target, struct odb_error *err)
 {
     struct odb_buf words = ODB_BUF_INIT;
-    int how = -1;
-    if (!target->silent && !odb_child_wait(&target->child, TARGET_GRACE, &how))
+    double unheard = odb_clock() - target->heard;
+    int how;
+    bool silent = target->silent && !odb_child_ended(&target->child, &how) &&
+                  unheard > TARGET_BEATS_MISSED * target->beat;
+    if (silent || !odb_child_wait(&target->child, TARGET_GRACE, &how))
         how = -1;
     target_bury(target);
     odb_child_words(&target->child, &words);
-    if (target->silent)
+    if (silent)
         odb_fail(err, ODB_E_IO, "%s %s gave no sign of life for %.3g s while %s",
-                 target->link.transport->lost, target->link.where, odb_clock() - target->heard,
-                 target->doing);
-    target->lost = target->silent || odb_link_explain(&target->link, how, odb_buf_text(&words),
-                                                      target->answered ? target->doing : NULL, err);
+                 target->link.transport->lost, target->link.where, unheard, target->doing);
+    target->lost = silent || odb_link_explain(&target->link, how, odb_buf_text(&words),
+                                              target->answered ? target->doing : NULL, err);
     odb_buf_dispose(&words);
     target_add_words(target, err);
     return err->code = target->description ? ODB_E_IO : err->code;

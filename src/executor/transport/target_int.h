@@ -46,7 +46,7 @@ struct odb_target {
     bool beats;                /* the other end gives them */
     bool moves;                /* bytes of what is under way have come or gone */
     double heard;              /* when anything last came or went, by odb_clock() */
-    bool silent;               /* the link ended because nothing did */
+    bool silent;               /* the link before ended because nothing did */
     char away[600];            /* why the last call could not make it again; "": it could */
 };
 

@@ -75,20 +75,16 @@ static enum odb_status deploying_parse(struct deploying *d, const char *arg, cha
 /* --- the trial -------------------------------------------------------------------------------- */
 
 /* How it is named from now on: over ssh by a variable, unless it is found there without one. */
-static void deploying_name(struct deploying *d)
+static void deploying_name(struct deploying *d, bool usual)
 {
     const char *path = odb_deploy_fact(&d->host, "path");
     const char *found = odb_deploy_fact(&d->host, "found");
-    size_t usual = strlen(path) - ODB_MIN(strlen(path), strlen(DEPLOY_USUAL));
-    bool ssh = deploying_by_ssh(d);
-    bool plain =
-        ssh && (!strcmp(found, path) || (!found[0] && !strcmp(path + usual, DEPLOY_USUAL)));
+    bool ssh = deploying_by_ssh(d), plain = !ssh || !strcmp(found, path) || (usual && !found[0]);
     const char *which = strstr(odb_deploy_fact(&d->brought, "executors"), "ort ") ? "ort" : "cpu";
     d->spec = ssh ? odb_xstrdup(d->place) : odb_xasprintf("%s %s", d->place, path);
-    d->next =
-        odb_xasprintf("%s%s%sonnxdbg bisect MODEL --target %s%s,%s%s",
-                      plain || !ssh ? "" : DEPLOY_SERVE "=", plain || !ssh ? "" : path,
-                      plain || !ssh ? "" : " ", ssh ? "" : "'", d->spec, which, ssh ? "" : "'");
+    d->next = odb_xasprintf("%s%s%sonnxdbg bisect MODEL --target %s%s,%s%s",
+                            plain ? "" : DEPLOY_SERVE "=", plain ? "" : path, plain ? "" : " ",
+                            ssh ? "" : "'", d->spec, which, ssh ? "" : "'");
 }
 
 /* The child that was brought, and no other, runs a model of one node. */
@@ -215,7 +211,7 @@ enum odb_status odb_command__deploy(struct odb_command_call *call, struct odb_er
     ODB_TRY_OUT(odb_deploy_check(&d.link, &d.host, &d.build, &d.same, err));
     if (!d.same)
         ODB_TRY_OUT(odb_deploy_put(&d.brought, &d.link, &d.host, &d.build, err));
-    deploying_name(&d);
+    deploying_name(&d, !path || !strcmp(path, DEPLOY_USUAL));
     ODB_TRY_OUT(deploying_try(&d, err));
     call->found = d.trial.state != ODB_DOCTOR_WORKS;
     if (odb_call_has(call, ODB_OPTION_JSON))
