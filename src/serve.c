@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -49,6 +50,8 @@ struct serve {
                                 end, or the watch of a relay that is told to go; a target that is
                                 closed by half would leave its files */
     atomic_bool ending;      /* SIGTERM came: nothing more is asked of the executor */
+    pthread_mutex_t sending; /* for whose frame is under way: an answer or a sign of life */
+    unsigned beat;           /* milliseconds between these; 0: none are wanted */
     /* inputs of the run before, which the debugger may refer to */
     struct odb_named *inputs; /* owned, with names and refs */
     size_t n_inputs;
@@ -184,7 +187,43 @@ static enum odb_status serve_reply(struct serve *serve, Odb__Wire__Reply *reply,
                                    const struct odb_parcel *parcel, struct odb_error *err)
 {
     reply->id = serve->asked;
-    return odb_channel_send(&serve->channel, &reply->base, parcel, err);
+    pthread_mutex_lock(&serve->sending);
+    enum odb_status status = odb_channel_send(&serve->channel, &reply->base, parcel, err);
+    pthread_mutex_unlock(&serve->sending);
+    return status;
+}
+
+/* Signs of life, until the connection is of no more use. An answer under way is one, and where the
+ * pipe has no room the debugger does not listen. */
+static void *serve_beats(void *arg)
+{
+    struct serve *serve = arg;
+    for (enum odb_status status = ODB_OK; status == ODB_OK;) {
+        Odb__Wire__Reply reply = ODB__WIRE__REPLY__INIT;
+        Odb__Wire__Beat beat = ODB__WIRE__BEAT__INIT;
+        struct pollfd out = {.fd = serve->channel.out, .events = POLLOUT};
+        poll(NULL, 0, (int)serve->beat);
+        reply.say_case = ODB__WIRE__REPLY__SAY_BEAT;
+        reply.beat = &beat;
+        if (pthread_mutex_trylock(&serve->sending) != 0)
+            continue;
+        if (poll(&out, 1, 0) > 0 && out.revents == POLLOUT)
+            status = odb_channel_send(&serve->channel, &reply.base, NULL, NULL);
+        pthread_mutex_unlock(&serve->sending);
+    }
+    return NULL;
+}
+
+static void serve_start_beats(struct serve *serve, unsigned beat)
+{
+    pthread_t thread;
+    if (!serve->relays || !beat || serve->beat)
+        return;
+    serve->beat = beat > INT_MAX ? INT_MAX : beat;
+    if (odb_thread_start(&thread, serve_beats, serve))
+        pthread_detach(thread);
+    else
+        serve->beat = 0;
 }
 
 static enum odb_status serve_no(struct serve *serve, const struct odb_error *why,
@@ -244,6 +283,7 @@ static enum odb_status serve_hello(struct serve *serve, const Odb__Wire__Hello *
     char text[1024];
     if (serve->refused.what[0])
         return serve_no(serve, &serve->refused, err);
+    serve_start_beats(serve, hello->beat);
     if (serve_open(serve, hello->spec, &why) != ODB_OK)
         return serve_no(serve, &why, err);
     if (serve->executor->ops->cancel || serve->relays)
@@ -252,6 +292,7 @@ static enum odb_status serve_hello(struct serve *serve, const Odb__Wire__Hello *
     odb_executor_describe(serve->executor, text, sizeof text);
     ready.version = ODB_VERSION;
     ready.description = text;
+    ready.beats = serve->beat > 0;
     odb_executor_capabilities(serve->executor, &can);
     ready.capabilities = (char *)odb_buf_text(&can);
     reply.say_case = ODB__WIRE__REPLY__SAY_READY;
@@ -601,7 +642,9 @@ static void serve_forget_stops(void)
 
 int main(int argc, char **argv)
 {
-    struct serve serve = {.channel = {.in = -1, .out = -1}, .leaving = PTHREAD_MUTEX_INITIALIZER};
+    struct serve serve = {.channel = {.in = -1, .out = -1},
+                          .leaving = PTHREAD_MUTEX_INITIALIZER,
+                          .sending = PTHREAD_MUTEX_INITIALIZER};
     struct odb_error err = ODB_ERROR_INIT;
     char text[2048];
     int i = 1;

@@ -38,6 +38,7 @@ ENDS = [
     ("TOOLCHAIN=$BAD", "a toolchain without a fault", [1]),
     ("retry.sh", "an OpenCV that runs all of it", [0, 1, 4]),
     ("--target web", "ONNX Runtime Web", [0, 1, 4]),
+    ("via:podman", "that container", [4]),
     ("runtime=1.", "that library", [2]),
     ("runtime={1.", "those libraries", [2]),
     ("--inputs-from torch.npz", "PyTorch, which makes it", [3]),
@@ -53,6 +54,7 @@ while [ $# -gt 0 ]; do
     esac
 done
 shift
+export HOME="${0%/*}"
 exec sh -c "$*"
 """
 

@@ -44,6 +44,7 @@ static const struct {
     {"ONNXDBG_PYTHON", "the Python that runs python:, numpy, opencv and torch targets; see "
                        "onnxdbg-python(7)."},
     {"ONNXDBG_REMOTE_SERVE", "onnxdbg-serve on the other machine; see onnxdbg-ssh(7)."},
+    {"ONNXDBG_BEAT", "Seconds between a link's signs of life; see onnxdbg-via(7)."},
     {"ONNXDBG_SERVE", "the child program that targets run in; else the one beside onnxdbg."},
     {"ONNXDBG_SHARE", "where the Python and JavaScript files of onnxdbg lie."},
     {"ONNXDBG_SSH", "the program in place of ssh."},

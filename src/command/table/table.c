@@ -49,6 +49,7 @@ static const struct odb_arg args_dirs[] = {NEEDS("DIR", PATH, .repeated = true),
 static const struct odb_arg args_none[] = {{0}};
 static const struct odb_arg args_folder[] = {TAKES("DIR", PATH), {0}};
 static const struct odb_arg args_kind[] = {TAKES("KIND", SPEC), {0}};
+static const struct odb_arg args_machine[] = {NEEDS("PLACE", TEXT), {0}};
 static const struct odb_arg args_tried[] = {TAKES("TARGET", SPEC, .repeated = true), {0}};
 static const struct odb_arg args_count[] = {TAKES("N", INT, .range = "0..1000000000"), {0}};
 static const struct odb_arg args_row[] = {NEEDS("N", INT, .range = "1..1000000000"), {0}};
@@ -897,6 +898,24 @@ static const struct odb_command command_table[] = {
         .example = "onnxdbg doctor cpu",
         .flags = ODB_COMMAND_SHELL,
         .exec = odb_command__doctor,
+    },
+    {
+        .name = "deploy",
+        .group = "help",
+        .args = args_machine,
+        .options = OPTIONS(ODB_OPTION_DEPLOY_PATH, ODB_OPTION_JSON),
+        .help = "bring onnxdbg-serve to another machine: a host of ssh, or via:COMMAND",
+        .text = "PLACE is HOST, as ssh takes it, HOST:PORT or via:COMMAND. Asks what is there "
+                "(processor, C library, page size, room, an onnxdbg-serve of which version), "
+                "copies the build that runs there, starts it and has it run a model of one node. "
+                "Says what it found and the command that is next. There has to be sh and cat, and "
+                "nothing else for the transfer. A file that is no onnxdbg-serve is never replaced. "
+                "A build for another processor is made by `make serve CROSS=TRIPLET-`. Exit status "
+                "1 means that it was brought there, and does not run a model. See "
+                "onnxdbg-deploy(7).",
+        .example = "onnxdbg deploy me@board",
+        .flags = ODB_COMMAND_SHELL,
+        .exec = odb_command__deploy,
     },
     {
         .name = "cache",

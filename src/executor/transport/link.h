@@ -32,6 +32,8 @@ struct odb_transport {
                              struct odb_error *err);
     /* The command line, for this start. */
     void (*argv)(const struct odb_link *link, struct odb_argv *argv);
+    /* The same for sh at the other end, which reads line; NULL: its standard input. */
+    void (*shell)(const struct odb_link *link, const char *line, struct odb_argv *argv);
     /* Fills err: the program has ended before the other end has answered. status: its own, or -1:
      * it has not, or by the signal; words: what it said. */
     void (*no_answer)(const struct odb_link *link, int status, int signal, const char *words,

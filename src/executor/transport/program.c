@@ -240,7 +240,8 @@ enum odb_status odb_program_run(struct odb_program *program, struct odb_error *e
     if (pipe2(pipes, O_CLOEXEC) < 0)
         return odb_fail(err, ODB_E_IO, "pipe: %s", strerror(errno));
     int words = program->apart ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
-    const int fds[] = {-1, pipes[1], words < 0 ? pipes[1] : words};
+    const int fds[] = {program->input ? *program->input : -1, pipes[1],
+                       words < 0 ? pipes[1] : words};
     enum odb_status status = odb_program_spawn(program, fds, &pid, err);
     if (words >= 0)
         close(words);

@@ -36,6 +36,7 @@ struct odb_program {
     const char *dir;             /* it runs there; NULL: where we are */
     bool quiet;                  /* what it prints is kept, and not passed on */
     bool apart;                  /* only standard output is heard; standard error goes nowhere */
+    const int *input;            /* what it reads, borrowed; NULL: nothing */
     double limit;                /* seconds, after which it is killed; 0: as long as it takes */
     /* out */
     struct odb_buf said; /* owned: the last ODB_PROGRAM_WORDS bytes of what it printed */
@@ -57,8 +58,8 @@ bool odb_program_listen(struct odb_program *program, int from);
 /* Keeps the end of what it has printed, zeros as blanks, and passes it on unless it is quiet. */
 void odb_program_heard(struct odb_program *program, const char *text, size_t n);
 
-/* Runs it to its end, in our process group, with no input; processes that it leaves behind are not
- * waited for. An error means that it could not be started. */
+/* Runs it to its end, in our process group; processes that it leaves behind are not waited for. An
+ * error means that it could not be started. */
 enum odb_status odb_program_run(struct odb_program *program, struct odb_error *err) ODB_MUST_USE;
 void odb_program_dispose(struct odb_program *program);
 /* Whether it ended with status 0. If not, err says how it ended (ODB_E_CRASH for a signal), with

@@ -56,9 +56,14 @@ static enum odb_status ssh_parse(struct odb_link *out, const struct odb_spec *sp
     return ODB_OK;
 }
 
-static void ssh_argv(const struct odb_link *ssh, struct odb_argv *argv)
+/* Where nothing else is said it is looked for where `onnxdbg deploy` puts it, too: a command over
+ * ssh has a short PATH. */
+#define SSH_SERVE "sh -c 'PATH=$PATH:$HOME/.local/bin; exec onnxdbg-serve --relay'"
+
+/* All but the command. */
+static void ssh_begin(const struct odb_link *ssh, struct odb_argv *argv)
 {
-    const char *own = getenv("ONNXDBG_SSH"), *serve = getenv("ONNXDBG_REMOTE_SERVE");
+    const char *own = getenv("ONNXDBG_SSH");
     struct odb_buf text = ODB_BUF_INIT;
     if (own && own[0]) { /* a line for the shell, as git's GIT_SSH_COMMAND is */
         odb_argv_add(argv, "/bin/sh");
@@ -75,10 +80,22 @@ static void ssh_argv(const struct odb_link *ssh, struct odb_argv *argv)
     }
     odb_argv_add(argv, "--");
     odb_argv_add(argv, ssh->where);
-    odb_buf_clear(&text);
-    odb_buf_printf(&text, "%s --relay", serve && serve[0] ? serve : "onnxdbg-serve");
-    odb_argv_add(argv, odb_buf_text(&text));
     odb_buf_dispose(&text);
+}
+
+static void ssh_argv(const struct odb_link *ssh, struct odb_argv *argv)
+{
+    const char *serve = getenv("ONNXDBG_REMOTE_SERVE");
+    char *own = serve && serve[0] ? odb_xasprintf("%s --relay", serve) : NULL;
+    ssh_begin(ssh, argv);
+    odb_argv_add(argv, own ? own : SSH_SERVE);
+    free(own);
+}
+
+static void ssh_shell(const struct odb_link *ssh, const char *line, struct odb_argv *argv)
+{
+    ssh_begin(ssh, argv);
+    odb_argv_add(argv, line ? line : "sh");
 }
 
 static void ssh_remedy(const struct odb_link *ssh, const char *words, struct odb_error *err)
@@ -95,7 +112,10 @@ static void ssh_no_answer(const struct odb_link *ssh, int status, int signal, co
 {
     if (status == 126 || status == 127) {
         odb_fail(err, ODB_E_EXECUTOR, "%s has no onnxdbg-serve", ssh->where);
-        odb_error_remedy(err, "install it there, or name it in ONNXDBG_REMOTE_SERVE");
+        odb_error_remedy(err,
+                         "bring it there: onnxdbg deploy %s%s%s; or name it in "
+                         "ONNXDBG_REMOTE_SERVE",
+                         ssh->where, ssh->port ? ":" : "", ssh->port ? ssh->port : "");
     } else if (status == 255 || status < 0) {
         odb_fail(err, ODB_E_EXECUTOR, "no link to %s", ssh->where);
         ssh_remedy(ssh, words, err);
@@ -123,6 +143,7 @@ static const struct odb_transport ssh_transport = {
     .missing = "install OpenSSH's client, or name another in ONNXDBG_SSH",
     .parse = ssh_parse,
     .argv = ssh_argv,
+    .shell = ssh_shell,
     .no_answer = ssh_no_answer,
     .noisy = ssh_noisy,
 };

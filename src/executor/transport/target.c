@@ -34,10 +34,14 @@
 /* To start, it has this long at least: a framework takes seconds to load, which says nothing of how
  * long a model may run. */
 #define TARGET_START 60.0
-#define TARGET_SHOWN 400       /* of the last words in a message */
-#define TARGET_TICK_MS 100     /* how often cancel and deadline are looked at */
-#define TARGET_GRACE 2.0       /* seconds to end by itself when asked to */
-#define TARGET_LINK_GRACE 10.0 /* seconds that a link may be silent beyond the executor's time */
+#define TARGET_SHOWN 400         /* of the last words in a message */
+#define TARGET_TICK_MS 100       /* how often cancel and deadline are looked at */
+#define TARGET_GRACE 2.0         /* seconds to end by itself when asked to */
+#define TARGET_LINK_GRACE 10.0   /* seconds that a link may be silent beyond the executor's time */
+#define TARGET_BEAT 10.0         /* seconds between signs of life over a link */
+#define TARGET_BEAT_MOST 86400.0 /* that may be asked for */
+#define TARGET_BEATS_MISSED 3    /* in a row: the link is lost, as with ssh's own */
+#define TARGET_ASLEEP 1.0        /* seconds between two looks: it was we who did not listen */
 
 #define TARGET_KILLED                                                                              \
     "the kernel may have done that for want of memory: mem=SIZE in the spec sets a limit before "  \
@@ -110,13 +114,19 @@ static void target_add_words(struct odb_target *target, struct odb_error *err)
 static enum odb_status target_cut_off(struct odb_target *target, struct odb_error *err)
 {
     struct odb_buf words = ODB_BUF_INIT;
+    double unheard = odb_clock() - target->heard;
     int how;
-    if (!odb_child_wait(&target->child, TARGET_GRACE, &how))
+    bool silent = target->silent && !odb_child_ended(&target->child, &how) &&
+                  unheard > TARGET_BEATS_MISSED * target->beat;
+    if (silent || !odb_child_wait(&target->child, TARGET_GRACE, &how))
         how = -1;
     target_bury(target);
     odb_child_words(&target->child, &words);
-    target->lost = odb_link_explain(&target->link, how, odb_buf_text(&words),
-                                    target->answered ? target->doing : NULL, err);
+    if (silent)
+        odb_fail(err, ODB_E_IO, "%s %s gave no sign of life for %.3g s while %s",
+                 target->link.transport->lost, target->link.where, unheard, target->doing);
+    target->lost = silent || odb_link_explain(&target->link, how, odb_buf_text(&words),
+                                              target->answered ? target->doing : NULL, err);
     odb_buf_dispose(&words);
     target_add_words(target, err);
     return err->code = target->description ? ODB_E_IO : err->code;
@@ -177,6 +187,19 @@ static enum odb_status target_broken(struct odb_target *target, enum odb_status 
 
 /* --- talking --------------------------------------------------------------------------------- */
 
+/* Whether the other end of a link should have been heard of since: it gives signs of life, or a
+ * frame has come by half. One that was silent may hang again when it is started again, and has
+ * twice as long for that. */
+static bool target_is_silent(struct odb_target *target, double now)
+{
+    bool again = target->silent && !target->answered;
+    double most = TARGET_BEATS_MISSED * target->beat * (again ? 2 : 1);
+    if (now > target->tick + TARGET_ASLEEP)
+        target->heard = now;
+    return target->beat > 0 && (target->beats || target->moves || again) &&
+           now > target->heard + most;
+}
+
 /* What is looked at ten times a second, however busy the line is: the user, the time, and, where
  * nothing comes, a child that has ended though a process that it left behind holds its socket. */
 static enum odb_status target_tick(struct odb_target *target, bool ready, struct odb_error *err)
@@ -186,11 +209,16 @@ static enum odb_status target_tick(struct odb_target *target, bool ready, struct
     char name[32];
     if (now < target->tick)
         return ODB_OK;
+    bool silent = !ready && target_is_silent(target, now);
     target->tick = now + TARGET_TICK_MS * 1e-3;
     if (!ready && odb_child_ended(&target->child, &how))
         return odb_fail(err, ODB_E_IO, "the executor has ended");
     if (target->cancelled && target->cancelled(target->payload))
         return odb_fail(err, ODB_CANCELLED, "cancelled while %s", target->doing);
+    if (silent) {
+        target->silent = true;
+        return odb_fail(err, ODB_E_IO, "silent");
+    }
     if (now <= target->deadline)
         return ODB_OK;
     stopped = odb_child_stopped(&target->child);
@@ -204,12 +232,20 @@ static enum odb_status target_tick(struct odb_target *target, bool ready, struct
                             target->loading ? "compile-timeout" : "timeout");
 }
 
+/* From now on what is under way has its time. Behind a link that is kept at the other end; here it
+ * is for the answer to stay away. */
+static void target_expect(struct odb_target *target)
+{
+    target->deadline =
+        odb_clock() + target->limit + (target->link.transport ? TARGET_LINK_GRACE : 0);
+}
+
 static enum odb_status target_wait(void *payload, int fd, short events, struct odb_error *err)
 {
     struct odb_target *target = payload;
     struct odb_child *child = &target->child;
-    if (target->link.transport) /* the time is kept there; here it is for the line to fall silent */
-        target->deadline = odb_clock() + target->limit + TARGET_LINK_GRACE;
+    if (target->moves)
+        target_expect(target);
     for (bool ready = false; !ready;) {
         struct pollfd fds[2] = {{.fd = fd, .events = events},
                                 {.fd = child->words_fd, .events = POLLIN}};
@@ -221,6 +257,8 @@ static enum odb_status target_wait(void *payload, int fd, short events, struct o
         ready = n > 0 && fds[0].revents;
         ODB_TRY(target_tick(target, ready, err));
     }
+    target->heard = odb_clock();
+    target->moves = target->link.transport != NULL;
     return ODB_OK;
 }
 
@@ -263,6 +301,25 @@ static struct odb_channel target_channel(struct odb_target *target)
                                 .payload = target};
 }
 
+/* The next frame and the reply in it, NULL where it is none, but for signs of life: they are no
+ * progress. */
+static enum odb_status target_receive(struct odb_target *target, const struct odb_channel *channel,
+                                      Odb__Wire__Reply **reply, struct odb_frame *frame,
+                                      struct odb_error *err)
+{
+    if (target->link.transport)
+        target_expect(target);
+    for (double deadline = target->deadline;; target->deadline = deadline) {
+        target->moves = false;
+        ODB_TRY(odb_channel_receive(channel, frame, err));
+        *reply = (Odb__Wire__Reply *)odb_frame_unpack(frame, &odb__wire__reply__descriptor);
+        if (!target->beat || !*reply || (*reply)->say_case != ODB__WIRE__REPLY__SAY_BEAT)
+            return ODB_OK;
+        odb__wire__reply__free_unpacked(*reply, NULL);
+        odb_frame_dispose(frame);
+    }
+}
+
 enum odb_status odb_target__ask(struct odb_target *target, Odb__Wire__Request *request,
                                 const struct odb_parcel *parcel, const char *doing,
                                 Odb__Wire__Reply__SayCase want, Odb__Wire__Reply **reply,
@@ -274,15 +331,16 @@ enum odb_status odb_target__ask(struct odb_target *target, Odb__Wire__Request *r
     target->limit = want == ODB__WIRE__REPLY__SAY_READY ? ODB_MAX(target->timeout, TARGET_START)
                     : target->loading                   ? target->compile_timeout
                                                         : target->timeout;
-    target->deadline = odb_clock() + target->limit;
+    target_expect(target);
+    target->moves = false;
+    target->heard = odb_clock();
     request->id = ++target->asked;
     *frame = (struct odb_frame){0};
     enum odb_status status = odb_channel_send(&channel, &request->base, parcel, err);
     if (status == ODB_OK)
-        status = odb_channel_receive(&channel, frame, err);
+        status = target_receive(target, &channel, reply, frame, err);
     if (status != ODB_OK)
         return target_broken(target, status, err);
-    *reply = (Odb__Wire__Reply *)odb_frame_unpack(frame, &odb__wire__reply__descriptor);
     bool answers = *reply && (*reply)->id == request->id;
     if (answers && (*reply)->say_case == want)
         return ODB_OK;
@@ -338,7 +396,7 @@ static enum odb_status target_spawn_link(struct odb_target *target, struct odb_e
     if (status == ODB_E_EXECUTOR)
         odb_error_remedy(err, "%s", target->link.transport->missing);
     odb_argv_dispose(&argv);
-    target->answered = false;
+    target->answered = target->beats = false;
     target->stats.starts += status == ODB_OK;
     return status;
 }
@@ -400,6 +458,7 @@ static enum odb_status target_start(struct odb_target *target, struct odb_error 
     request.say_case = ODB__WIRE__REQUEST__SAY_HELLO;
     request.hello = &hello;
     hello.spec = target->link.transport ? target->spec->inner : "";
+    hello.beat = (uint32_t)(target->beat * 1e3);
     enum odb_status status = odb_target__ask(target, &request, NULL, "starting",
                                              ODB__WIRE__REPLY__SAY_READY, &reply, &frame, err);
     if (status != ODB_OK) {
@@ -407,6 +466,8 @@ static enum odb_status target_start(struct odb_target *target, struct odb_error 
         return status;
     }
     target->answered = true;
+    target->beats = target->beat > 0 && reply->ready->beats;
+    target->silent = false;
     target_describe(target, reply->ready);
     status = target_take_capabilities(target, reply->ready, err);
     odb__wire__reply__free_unpacked(reply, NULL);
@@ -454,6 +515,17 @@ static enum odb_status target_limits(struct odb_target *target, const struct odb
     return status;
 }
 
+/* Seconds between signs of life; 0: the user wants none. */
+static double target_beat(void)
+{
+    const char *text = getenv("ONNXDBG_BEAT");
+    char *end;
+    double seconds = text && text[0] ? strtod(text, &end) : TARGET_BEAT;
+    if (text && text[0] && (*end || !(seconds >= 0 && seconds <= TARGET_BEAT_MOST)))
+        return TARGET_BEAT;
+    return seconds;
+}
+
 enum odb_status odb_target_open_until(struct odb_target **out, const char *spec,
                                       bool (*cancelled)(void *), void *payload,
                                       struct odb_error *err)
@@ -469,6 +541,7 @@ enum odb_status odb_target_open_until(struct odb_target **out, const char *spec,
     if (status == ODB_OK && target->spec->row && target->spec->row->transport) {
         status = odb_link_parse(&target->link, target->spec, err);
         target->remote = odb_remote_new();
+        target->beat = target_beat();
     }
     if (!target->timeout)
         target->timeout = TARGET_TIMEOUT;

@@ -30,7 +30,7 @@ struct odb_target {
     bool loaded;
     bool killed;              /* the last child, from outside */
     double limit;             /* seconds for what it is at */
-    double deadline, tick;    /* by target_now() */
+    double deadline, tick;    /* by odb_clock() */
     const char *doing;        /* for messages */
     uint64_t asked;           /* requests so far: the number of the last */
     struct target_sent *sent; /* owned: inputs that the child still has */
@@ -42,6 +42,11 @@ struct odb_target {
     struct odb_remote *remote; /* owned */
     bool answered;             /* the other end has spoken */
     bool lost;                 /* the link is, by no fault of the executor's */
+    double beat;               /* seconds between signs of life; 0: none are wanted */
+    bool beats;                /* the other end gives them */
+    bool moves;                /* bytes of what is under way have come or gone */
+    double heard;              /* when anything last came or went, by odb_clock() */
+    bool silent;               /* the link before ended because nothing did */
     char away[600];            /* why the last call could not make it again; "": it could */
 };
 

@@ -48,6 +48,17 @@ static void via_argv(const struct odb_link *link, struct odb_argv *argv)
     odb_argv_add(argv, VIA_RELAY);
 }
 
+/* A command that joins its words for a shell, as adb's does, has that redirect what sh does. */
+static void via_shell(const struct odb_link *link, const char *line, struct odb_argv *argv)
+{
+    odb_argv_split(argv, link->where);
+    odb_argv_add(argv, "sh");
+    if (line) {
+        odb_argv_add(argv, "-c");
+        odb_argv_add(argv, line);
+    }
+}
+
 /* The command line for a person to try. */
 static void via_try(const struct odb_link *link, struct odb_buf *out)
 {
@@ -104,6 +115,7 @@ static const struct odb_transport via_transport = {
     .missing = "name a program that is in PATH, or a file",
     .parse = via_parse,
     .argv = via_argv,
+    .shell = via_shell,
     .no_answer = via_no_answer,
     .noisy = via_noisy,
 };
