@@ -132,29 +132,6 @@ static enum odb_status detections_read(const struct odb_metric *m,
 
 /* --- what is right ---------------------------------------------------------------------------- */
 
-static const char *detections_last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-/* COCO's picture of a sample: by name where it is from a picture, else by place. NULL: none. */
-static const json_t *detections_picture(const struct odb_metric *m,
-                                        const struct odb_metric_sample *sample)
-{
-    const json_t *images = json_object_get(m->labels->coco, "images"), *found = NULL;
-    char *name = odb_labels_name(sample->source);
-    for (size_t i = 0; i < json_array_size(images) && !found; i++) {
-        const json_t *file = json_object_get(json_array_get(images, i), "file_name");
-        if (file && json_is_string(file) &&
-            !strcmp(detections_last_part(json_string_value(file)), name))
-            found = json_array_get(images, i);
-    }
-    bool picture = strchr(name, '.') != NULL;
-    free(name);
-    return found || picture ? found : json_array_get(images, sample->index);
-}
-
 /* Where a category stands among all, by id. */
 static long detections_class(const struct odb_metric *m, json_int_t id)
 {
@@ -267,7 +244,7 @@ static enum odb_status detections_take(struct odb_metric *m, const struct odb_me
     boxes->picture = (int64_t)sample->index;
     double width = 1, height = 1;
     if (m->labels) {
-        const json_t *picture = detections_picture(m, sample);
+        const json_t *picture = odb_labels_picture(m->labels, sample->index, sample->source);
         if (!picture) {
             odb_fail(err, ODB_E_INPUT, "there is no image for sample %zu, %s", sample->index + 1,
                      sample->source);
