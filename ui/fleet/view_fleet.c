@@ -129,7 +129,7 @@ static void fleet_add_member(struct fleet_view *v, size_t at, const struct odb_c
     const struct odb_fleet_model *model = &v->known->fleet.models.items[member->model];
     char *error = fleet_error(member->culprit);
     struct odb_buf text = ODB_BUF_INIT;
-    odb_buf_printf(&text, "  %s", model->name);
+    odb_buf_printf(&text, "  %s", odb_fleet_brief(&v->known->fleet, model->name));
     if (member->culprit) {
         odb_buf_puts(&text, ": ");
         fleet_put_node(member->culprit, &text);
@@ -222,8 +222,9 @@ static void fleet_add_models(struct fleet_view *v)
         fleet_add(
             v, (struct fleet_row){FLEET_MODEL, SIZE_MAX, i},
             (struct ui_cells_row){
-                .cells = {odb_xstrdup(model->name), odb_xstrdup(odb_fleet_word(model->verdict)),
-                          fleet_what(model), fleet_error(first),
+                .cells = {odb_xstrdup(odb_fleet_brief(fleet, model->name)),
+                          odb_xstrdup(odb_fleet_word(model->verdict)), fleet_what(model),
+                          fleet_error(first),
                           model->stage == ODB_FLEET_NEW ? NULL : odb_xasprintf("%.1f", seconds),
                           causes[i].len ? odb_xstrdup(odb_buf_text(&causes[i])) : NULL},
                 .mark = fleet_glyphs[model->verdict],
