@@ -42,31 +42,32 @@ static bool *repro_from(const struct leasting *l)
     return part;
 }
 
-static enum odb_status repro_whole(struct leasting *l, const char *why)
+static void repro_whole(struct leasting *l, const char *why)
 {
     l->out->whole_why = odb_xstrdup(why);
     memcpy(l->part, l->needed, l->scorer.model->graph->n_nodes * sizeof *l->part);
-    return ODB_OK;
 }
 
 enum odb_status least_part(struct leasting *l, struct odb_error *err)
 {
     const struct odb_metric *metric = l->scorer.options->metric;
     size_t n = l->scorer.model->graph->n_nodes;
+    const char *why = "it all follows from the set";
     double loss;
     l->part = repro_from(l);
-    if (!memcmp(l->part, l->needed, n * sizeof *l->part))
-        return repro_whole(l, "it all follows from the set");
-    if (metric->kind->right && !metric->labels)
-        return repro_whole(l, "the metric looks at its inputs");
-    ODB_TRY(least_try(l, l->part, &loss, &l->parts, NULL, err));
-    l->out->part = least_fails(l, loss);
+    if (metric->kind->right && !metric->labels) {
+        why = "the metric looks at its inputs";
+    } else if (memcmp(l->part, l->needed, n * sizeof *l->part) != 0) {
+        ODB_TRY(least_try(l, l->part, &loss, &l->parts, NULL, err));
+        l->out->part = least_fails(l, loss);
+        why = "from the set on, fed with the reference's values, it does not cost that";
+    }
     if (l->out->part)
         return ODB_OK;
     score_drop(&l->scorer, l->parts);
     l->parts = NULL;
-    return repro_whole(l,
-                       "from the set on, fed with the reference's values, it does not cost that");
+    repro_whole(l, why);
+    return ODB_OK;
 }
 
 /* --- its files -------------------------------------------------------------------------------- */
@@ -430,7 +431,8 @@ static void repro_drop(struct odb_port *ports, size_t n)
 
 enum odb_status least_write(struct leasting *l, struct odb_error *err)
 {
-    size_t n = l->scorer.model->graph->n_values + 1;
+    const struct odb_graph *graph = l->scorer.model->graph;
+    size_t n = graph->n_values + graph->n_nodes + 1;
     struct least_repro r = {.l = l,
                             .search = *l->scorer.search,
                             .inputs = odb_new_n(struct odb_port, n),
@@ -441,10 +443,10 @@ enum odb_status least_write(struct leasting *l, struct odb_error *err)
                    odb_xstrdup("stopped: fewer nodes and samples may do, and what is written was "
                                "not scored again"));
     }
-    if (!l->part) {
-        l->part = odb_new_n(bool, l->scorer.model->graph->n_nodes + 1);
+    if (!l->part)
+        l->part = odb_new_n(bool, n);
+    if (!l->out->part && !l->out->whole_why)
         repro_whole(l, "it was stopped before a part was tried");
-    }
     enum odb_status status = odb_scratch_beside(&r.dir, l->options->dir, err);
     if (status == ODB_OK)
         status = repro_make(&r, err);
