@@ -326,81 +326,187 @@ static void cause_common(struct odb_cause *cause)
     }
 }
 
-/* How many members have it as what explains them first; *text: what it says of one of those. One
- * that was searched to the end counts more than all that were only confirmed, for which few were
- * tried. */
-static size_t cause_explains(const struct odb_cause *cause, const char *variant, const char **text)
+/* How many members have it as what explains them first. One that was searched to the end counts
+ * more than all that were only confirmed, for which few were tried. */
+static size_t cause_explains(const struct odb_cause *cause, const char *variant)
 {
     size_t n = 0;
     for (size_t m = 0; m < cause->members.n; m++) {
         const json_t *culprit = cause->members.items[m].culprit;
         const json_t *one = json_array_get(json_object_get(culprit, "explanations"), 0);
-        if (strcmp(cause_text(one, "variant"), variant) != 0)
-            continue;
-        *text = cause_text(one, "text");
-        n += json_is_true(json_object_get(culprit, "known")) ? 1 : cause->members.n;
+        if (!strcmp(cause_text(one, "variant"), variant))
+            n += json_is_true(json_object_get(culprit, "known")) ? 1 : cause->members.n;
     }
     return n;
 }
 
-/* Puts the variant first that explains most members, and returns its words; NULL: nothing explains
- * any. */
-static const char *cause_explained(struct odb_cause *cause)
+/* The text without a value's name behind an input: "input max (Constant@43)" is of one model. */
+static void cause_put_anonymous(const char *text, struct odb_buf *out)
 {
-    const char *best = NULL, *text = NULL;
+    for (const char *p = text; *p;) {
+        const char *word = !strncmp(p, "input ", 6) ? p + 6 : NULL;
+        size_t n = word ? strcspn(word, " ") : 0;
+        if (!word || strncmp(word + n, " (", 2) != 0) {
+            odb_buf_putc(out, *p++);
+            continue;
+        }
+        odb_buf_printf(out, "%.*s", (int)(word + n - p), p);
+        p = word + n + 1;
+        for (int depth = 0; *p;) {
+            depth += (*p == '(') - (*p == ')');
+            if (*p++ == ')' && depth <= 0)
+                break;
+        }
+    }
+}
+
+/* Cuts a text to the whole words with which the other begins as well. */
+static void cause_cut(struct odb_buf *text, const char *other)
+{
+    size_t n = 0, words = 0;
+    const char *own = odb_buf_text(text);
+    if (!strcmp(own, other))
+        return;
+    for (; own[n] && own[n] == other[n]; n++)
+        if (own[n] == ' ')
+            words = n;
+    if ((!own[n] || own[n] == ' ') && (!other[n] || other[n] == ' '))
+        words = n;
+    if (words >= 4 && !strncmp(own + words - 4, " and", 4)) /* "ignored, and [1, 1]" */
+        words -= 4;
+    while (words && strchr(", ", own[words - 1]))
+        words--;
+    char *common = odb_xstrndup(own, words);
+    odb_buf_clear(text);
+    odb_buf_puts(text, common);
+    free(common);
+}
+
+/* What a variant says of all members that it explains; "": they have no words in common. */
+static void cause_put_words(const struct odb_cause *cause, const char *variant, struct odb_buf *out)
+{
+    bool any = false;
+    for (size_t m = 0; m < cause->members.n; m++) {
+        const json_t *list = json_object_get(cause->members.items[m].culprit, "explanations"), *one;
+        size_t i;
+        json_array_foreach(list, i, one) {
+            struct odb_buf text = ODB_BUF_INIT;
+            if (strcmp(cause_text(one, "variant"), variant) != 0)
+                continue;
+            cause_put_anonymous(cause_text(one, "text"), &text);
+            if (any)
+                cause_cut(out, odb_buf_text(&text));
+            else
+                odb_buf_puts(out, odb_buf_text(&text));
+            any = true;
+            odb_buf_dispose(&text);
+        }
+    }
+}
+
+/* Puts the variant first that explains most members, and returns its words, the caller's; NULL:
+ * nothing explains any. */
+static char *cause_explained(struct odb_cause *cause)
+{
+    struct odb_buf words = ODB_BUF_INIT;
     size_t most = 0, at = 0;
     for (size_t i = 0; i < cause->variants.n; i++) {
-        size_t n = cause_explains(cause, cause->variants.items[i], &text);
+        size_t n = cause_explains(cause, cause->variants.items[i]);
         if (n <= most)
             continue;
         most = n;
         at = i;
-        best = text;
     }
     if (!cause->variants.n)
         return NULL;
     char *first = cause->variants.items[at];
     cause->variants.items[at] = cause->variants.items[0];
     cause->variants.items[0] = first;
-    return best ? best : first;
+    cause_put_words(cause, first, &words);
+    if (!words.len)
+        odb_buf_puts(&words, first);
+    return odb_buf_take(&words);
 }
 
-/* What is said most often of its members, whatever names and numbers are in it. */
-static const char *cause_said(const struct odb_cause *cause, const struct odb_fleet *fleet)
+/* The shape in which most members' messages are said; the caller's. */
+static char *cause_shape(const struct odb_cause *cause, const struct odb_fleet *fleet)
 {
-    const char *best = NULL;
+    struct odb_map *times = odb_map_new();
+    char *best = odb_xstrdup("");
     size_t most = 0;
-    struct odb_map *times = odb_map_new(); /* of each shape */
-    for (int counted = 0; counted < 2; counted++)
-        for (size_t i = 0; i < cause->members.n; i++) {
-            const char *said = fleet->models.items[cause->members.items[i].model].said;
-            struct odb_buf shape = ODB_BUF_INIT;
-            size_t n = 0;
-            cause_put_shape(said ? said : "", &shape);
-            odb_map_get(times, odb_buf_text(&shape), &n);
-            if (!counted)
-                odb_map_set(times, odb_buf_text(&shape), n + 1);
-            odb_buf_dispose(&shape);
-            if (!counted || !said || n <= most)
-                continue;
+    for (size_t i = 0; i < cause->members.n; i++) {
+        const char *said = fleet->models.items[cause->members.items[i].model].said;
+        struct odb_buf shape = ODB_BUF_INIT;
+        size_t n = 0;
+        cause_put_shape(said ? said : "", &shape);
+        odb_map_get(times, odb_buf_text(&shape), &n);
+        odb_map_set(times, odb_buf_text(&shape), ++n);
+        if (n > most && said) {
             most = n;
-            best = said;
+            free(best);
+            best = odb_xstrdup(odb_buf_text(&shape));
         }
+        odb_buf_dispose(&shape);
+    }
     odb_map_free(times);
     return best;
+}
+
+/* "…" for each word in which another message of the same shape differs. */
+static void cause_blank(struct odb_buf *text, const char *other)
+{
+    struct odb_buf out = ODB_BUF_INIT;
+    const char *own = odb_buf_text(text);
+    while (*own && *other) {
+        size_t n = strcspn(own, " "), m = strcspn(other, " ");
+        if (n == m && !strncmp(own, other, n))
+            odb_buf_printf(&out, "%.*s", (int)n, own);
+        else
+            odb_buf_puts(&out, "…");
+        own += n;
+        other += m;
+        if (*own && *other)
+            odb_buf_putc(&out, ' ');
+        own += *own != '\0';
+        other += *other != '\0';
+    }
+    odb_buf_dispose(text);
+    *text = out;
+}
+
+/* What is said most often of its members, without what only one of them says: the caller's; NULL:
+ * nothing is said. */
+static char *cause_said(const struct odb_cause *cause, const struct odb_fleet *fleet)
+{
+    char *best = cause_shape(cause, fleet);
+    struct odb_buf text = ODB_BUF_INIT;
+    for (size_t i = 0; i < cause->members.n; i++) {
+        const char *said = fleet->models.items[cause->members.items[i].model].said;
+        struct odb_buf shape = ODB_BUF_INIT;
+        cause_put_shape(said ? said : "", &shape);
+        bool same = said && !strcmp(odb_buf_text(&shape), best);
+        odb_buf_dispose(&shape);
+        if (same && text.len)
+            cause_blank(&text, said);
+        else if (same)
+            odb_buf_puts(&text, said);
+    }
+    free(best);
+    return text.len ? odb_buf_take(&text) : NULL;
 }
 
 static void cause_name(struct odb_cause *cause, const struct odb_fleet *fleet)
 {
     const struct odb_cause_member *member = &cause->members.items[cause->smallest];
-    const char *message = member->culprit ? NULL : cause_said(cause, fleet);
+    char *message = member->culprit ? NULL : cause_said(cause, fleet);
     struct odb_buf title = ODB_BUF_INIT;
     if (member->culprit) {
-        const char *explained = cause_explained(cause);
+        char *explained = cause_explained(cause);
         cause_put_op(member->culprit, &title);
         odb_buf_printf(&title, ": %s", explained ? explained : cause_text(member->culprit, "kind"));
         if (!explained && !strcmp(cause_text(member->culprit, "kind"), "introduced"))
             odb_buf_puts(&title, ", unexplained");
+        free(explained);
     } else if (!strcmp(cause->base, ODB_CAUSE_OPEN)) {
         odb_buf_puts(&title, ODB_CAUSE_OPEN);
     } else if (!strncmp(cause->base, "refuses ", 8)) {
@@ -412,6 +518,7 @@ static void cause_name(struct odb_cause *cause, const struct odb_fleet *fleet)
     } else {
         odb_buf_printf(&title, "%.*s", (int)CAUSE_TITLE, message ? message : cause->base);
     }
+    free(message);
     cause->title = odb_buf_take(&title);
 }
 

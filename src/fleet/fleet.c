@@ -179,6 +179,25 @@ static enum odb_status fleet_read(struct odb_fleet *fleet, const struct odb_flee
     return status;
 }
 
+/* Names are in order: what the first and the last have in common, all have. */
+void odb_fleet_see(struct odb_fleet *fleet)
+{
+    size_t n = fleet->models.n;
+    fleet->common = 0;
+    if (n < 2 || fleet->models.items[0].name[0] != '/')
+        return;
+    const char *first = fleet->models.items[0].name, *last = fleet->models.items[n - 1].name;
+    for (size_t i = 0; first[i] && first[i] == last[i]; i++)
+        if (first[i] == '/')
+            fleet->common = i + 1;
+}
+
+const char *odb_fleet_brief(const struct odb_fleet *fleet, const char *name)
+{
+    bool below = fleet->common && !strncmp(name, fleet->models.items[0].name, fleet->common);
+    return below && name[fleet->common] ? name + fleet->common : name;
+}
+
 static int fleet_by_name(const void *a, const void *b)
 {
     const struct odb_fleet_model *x = a, *y = b;
@@ -204,6 +223,7 @@ enum odb_status odb_fleet_add(struct odb_fleet *fleet, const char *path, struct 
     qsort(now.models.items, now.models.n, sizeof *now.models.items, fleet_by_name);
     had = (struct odb_fleet){.models = fleet->models};
     fleet->models = now.models;
+    odb_fleet_see(fleet);
     odb_fleet_dispose(&had);
     return ODB_OK;
 }

@@ -36,8 +36,9 @@ bool odb_fleet_fails(enum odb_fleet_verdict verdict);
 enum odb_fleet_stage { ODB_FLEET_NEW, ODB_FLEET_ASKED, ODB_FLEET_SEARCHED };
 
 struct odb_fleet_model {
-    char *name;             /* owned: its path below the folder, without what all have in common */
-    char *path;             /* owned */
+    char *name; /* owned: its path below the folder, or as the list has it, without the ending:
+                   one model in any run, so that two fleets can be compared */
+    char *path; /* owned */
     int64_t bytes, changed; /* of the file: nanoseconds since 1970 when it was written */
     enum odb_fleet_stage stage;
     enum odb_fleet_verdict verdict;
@@ -59,6 +60,8 @@ struct odb_fleet {
     char *root;                             /* owned: the folder or list */
     ODB_VEC(struct odb_fleet_model) models; /* by name */
     ODB_VEC(struct odb_fleet_repro) repros;
+    size_t common; /* bytes of all names, which are paths from the root, that name one folder; 0:
+                      they are not, or have none in common */
 };
 
 #define ODB_FLEET_ENDING ".fleet"
@@ -79,6 +82,10 @@ void odb_fleet_dispose(struct odb_fleet *fleet);
  * where there is no model; ODB_E_FORMAT: it is no list. */
 enum odb_status odb_fleet_add(struct odb_fleet *fleet, const char *path,
                               struct odb_error *err) ODB_MUST_USE;
+/* What all names have in common is known from here on. */
+void odb_fleet_see(struct odb_fleet *fleet);
+/* A name as it is shown to people: without the folder that all have in common. Borrowed: name. */
+const char *odb_fleet_brief(const struct odb_fleet *fleet, const char *name);
 struct odb_fleet_model *odb_fleet_find(const struct odb_fleet *fleet, const char *name);
 /* What a report of bisect --json and its exit status come to; report NULL: it left none. */
 enum odb_fleet_verdict odb_fleet_judge(const json_t *report, int status);

@@ -50,13 +50,16 @@ static enum odb_status file_exec(const struct odb_fleet_file *file, const char *
                                                                       : file_fail(file, err);
 }
 
-/* How many of our tables there are; -1: there is something else as well. */
+#define FLEET_UNREAD (-2)
+
+/* How many of our tables there are; -1: there is something else as well; FLEET_UNREAD: another
+ * process has it, or it cannot be read. */
 static int file_tables(sqlite3 *db)
 {
     sqlite3_stmt *stmt;
     int found = 0, step;
     if (sqlite3_prepare_v2(db, "SELECT name, sql FROM sqlite_master", -1, &stmt, NULL) != SQLITE_OK)
-        return -1;
+        return FLEET_UNREAD;
     while ((step = sqlite3_step(stmt)) == SQLITE_ROW && found >= 0) {
         const char *name = (const char *)sqlite3_column_text(stmt, 0);
         const char *sql = (const char *)sqlite3_column_text(stmt, 1);
@@ -67,7 +70,7 @@ static int file_tables(sqlite3 *db)
         found = ours ? found + 1 : -1;
     }
     sqlite3_finalize(stmt);
-    return found >= 0 && step != SQLITE_DONE ? -1 : found;
+    return found >= 0 && step != SQLITE_DONE ? FLEET_UNREAD : found;
 }
 
 static bool file_connect(sqlite3 **db, const char *path, int flags)
@@ -173,6 +176,7 @@ static enum odb_status file_read(const struct odb_fleet_file *file, struct odb_f
         if (step != SQLITE_DONE)
             return file_fail(file, err);
     }
+    odb_fleet_see(fleet);
     return ODB_OK;
 }
 
@@ -205,7 +209,9 @@ enum odb_status odb_fleet_file_open(struct odb_fleet_file **out, const char *pat
     enum odb_status status =
         file_connect(&file->db, whole ? whole : path, flags) ? ODB_OK : file_fail(file, err);
     int tables = status == ODB_OK ? file_tables(file->db) : 0;
-    if (status == ODB_OK && tables == 0 && create)
+    if (status == ODB_OK && tables == FLEET_UNREAD && sqlite3_errcode(file->db) != SQLITE_NOTADB)
+        status = file_fail(file, err);
+    else if (status == ODB_OK && tables == 0 && create)
         status = file_make(file, err);
     else if (status == ODB_OK && tables != (int)ODB_COUNT(fleet_tables))
         status = file_not_one(file, err);

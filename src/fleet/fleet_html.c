@@ -121,7 +121,7 @@ static void html_put_member(const struct odb_fleet_told *told,
 {
     const struct odb_fleet_model *model = &told->fleet->models.items[member->model];
     odb_buf_printf(out, "<tr><td><a href=\"#m%zu\">", member->model + 1);
-    odb_put_xml(out, model->name);
+    odb_put_xml(out, odb_fleet_brief(told->fleet, model->name));
     odb_buf_puts(out, "</a></td><td>");
     html_put_node(member->culprit, out);
     odb_buf_puts(out, "</td>");
@@ -195,7 +195,7 @@ static void html_put_model(const struct odb_fleet_told *told, size_t at, const c
     const char *variant =
         html_text(json_array_get(json_object_get(first, "explanations"), 0), "text");
     odb_buf_printf(out, "<tr id=\"m%zu\">", at + 1);
-    html_put("td", "", model->name, out);
+    html_put("td", "", odb_fleet_brief(told->fleet, model->name), out);
     odb_buf_puts(out, "<td class=\"");
     html_put_class(model->verdict, out);
     odb_buf_printf(out, "\">%s</td><td class=\"what\">", odb_fleet_word(model->verdict));
@@ -212,8 +212,9 @@ static void html_put_model(const struct odb_fleet_told *told, size_t at, const c
     odb_buf_puts(out, "</td></tr>\n");
 }
 
-static void html_put_since(const struct odb_since *since, struct odb_buf *out)
+static void html_put_since(const struct odb_fleet_told *told, struct odb_buf *out)
 {
+    const struct odb_since *since = told->since;
     if (!since)
         return;
     odb_buf_puts(out, "<h2>Since the run before</h2>\n");
@@ -227,7 +228,7 @@ static void html_put_since(const struct odb_since *since, struct odb_buf *out)
         const struct odb_since_change *change = &since->changes.items[i];
         odb_buf_puts(out, "<tr>");
         html_put("td", "", odb_since_word(change->kind), out);
-        html_put("td", "", change->name, out);
+        html_put("td", "", odb_fleet_brief(told->fleet, change->name), out);
         html_put("td", "", odb_fleet_word(change->is), out);
         html_put("td", "", odb_fleet_word(change->was), out);
         html_put("td", "", change->cause, out);
@@ -265,7 +266,7 @@ static void html_put_body(const struct odb_fleet_told *told, struct odb_buf *out
 {
     struct odb_buf *causes = html_causes(told);
     html_put_head(told, out);
-    html_put_since(told->since, out);
+    html_put_since(told, out);
     odb_buf_puts(out, "<h2>Causes</h2>\n");
     if (!told->causes->list.n)
         odb_buf_puts(out, "<p>Nothing fails.</p>\n");

@@ -282,7 +282,8 @@ static enum odb_status run_take(struct run_list *list, struct run_slot *slot, in
                                 struct odb_error *err)
 {
     const struct odb_fleet_run *run = list->run;
-    const char *name = run->fleet->models.items[run_member(list, slot->item)].name;
+    const char *name =
+        odb_fleet_brief(run->fleet, run->fleet->models.items[run_member(list, slot->item)].name);
     enum odb_status status = list->part == RUN_REPRO ? run_take_repro(list, slot, how, err)
                                                      : run_take_model(list, slot, how, err);
     list->done++;

@@ -2,6 +2,7 @@
 #include "fleet/fleet_words.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -39,7 +40,7 @@ static void words_put_models(const struct odb_fleet_told *told, const struct odb
         if (shown++ >= WORDS_MODELS)
             continue;
         odb_buf_puts(out, shown > 1 ? ", " : "");
-        odb_buf_put_shown(out, told->fleet->models.items[model].name);
+        odb_buf_put_shown(out, odb_fleet_brief(told->fleet, told->fleet->models.items[model].name));
     }
     if (shown > WORDS_MODELS)
         odb_buf_printf(out, ", and %zu more", shown - WORDS_MODELS);
@@ -85,7 +86,7 @@ static void words_put_since(const struct odb_fleet_told *told, struct odb_buf *o
     for (size_t i = 0; told->since && i < told->since->changes.n; i++) {
         const struct odb_since_change *change = &told->since->changes.items[i];
         odb_buf_printf(out, "%s%-8s ", i ? "" : "\n", odb_since_word(change->kind));
-        odb_buf_put_shown(out, change->name);
+        odb_buf_put_shown(out, odb_fleet_brief(told->fleet, change->name));
         odb_buf_printf(out, ": %s, was %s", odb_fleet_word(change->is),
                        odb_fleet_word(change->was));
         if (change->cause) {
@@ -99,8 +100,14 @@ static void words_put_since(const struct odb_fleet_told *told, struct odb_buf *o
 void odb_fleet_put_text(const struct odb_fleet_told *told, struct odb_buf *out)
 {
     odb_buf_put_shown(out, told->fleet->target);
-    odb_buf_printf(out, ", %zu model%s: ", told->fleet->models.n,
-                   odb_plural(told->fleet->models.n));
+    odb_buf_printf(out, ", %zu model%s", told->fleet->models.n, odb_plural(told->fleet->models.n));
+    if (told->fleet->common) {
+        char *folder = odb_xstrndup(told->fleet->models.items[0].name, told->fleet->common);
+        odb_buf_puts(out, " below ");
+        odb_buf_put_shown(out, folder);
+        free(folder);
+    }
+    odb_buf_puts(out, ": ");
     odb_fleet_put_line(told, out);
     odb_buf_putc(out, '\n');
     words_put_since(told, out);
@@ -145,7 +152,7 @@ void odb_fleet_put_markdown(const struct odb_fleet_told *told, struct odb_buf *o
     for (size_t i = 0; told->since && i < told->since->changes.n; i++) {
         const struct odb_since_change *change = &told->since->changes.items[i];
         odb_buf_printf(out, "| %s | ", odb_since_word(change->kind));
-        odb_put_markdown(out, change->name);
+        odb_put_markdown(out, odb_fleet_brief(told->fleet, change->name));
         odb_buf_printf(out, " | %s | %s | ", odb_fleet_word(change->is),
                        odb_fleet_word(change->was));
         odb_put_markdown(out, change->cause ? change->cause : "");

@@ -29,18 +29,26 @@ bool odb_boxes_same(const struct odb_boxes *a, const struct odb_boxes *b)
     return true;
 }
 
-static double boxes_area(const double at[4])
+/* Less than 0: it is no box. */
+static double boxes_area(const struct odb_box *box)
 {
-    return fmax(at[2] - at[0], 0) * fmax(at[3] - at[1], 0);
+    return box->at[2] * box->at[3];
+}
+
+/* What two boxes share along an axis. */
+static double boxes_common(const struct odb_box *a, const struct odb_box *b, int axis)
+{
+    return fmin(a->at[axis + 2] + a->at[axis], b->at[axis + 2] + b->at[axis]) -
+           fmax(a->at[axis], b->at[axis]);
 }
 
 double odb_boxes_overlap(const struct odb_box *found, const struct odb_box *right)
 {
-    const double both[4] = {fmax(found->at[0], right->at[0]), fmax(found->at[1], right->at[1]),
-                            fmin(found->at[2], right->at[2]), fmin(found->at[3], right->at[3])};
-    double common = boxes_area(both), area = boxes_area(found->at);
-    double of = right->crowd ? area : area + boxes_area(right->at) - common;
-    return of > 0 ? common / of : 0;
+    double width = boxes_common(found, right, 0), height = boxes_common(found, right, 1);
+    double common = width * height, area = boxes_area(found);
+    if (!(width > 0 && height > 0))
+        return 0;
+    return common / (right->crowd ? area : area + boxes_area(right) - common);
 }
 
 static int boxes_by_score(const void *a, const void *b)
@@ -48,6 +56,8 @@ static int boxes_by_score(const void *a, const void *b)
     const struct odb_box *x = a, *y = b;
     if (x->score != y->score)
         return (x->score < y->score) - (x->score > y->score);
+    if (x->picture != y->picture)
+        return (x->picture > y->picture) - (x->picture < y->picture);
     return (x->order > y->order) - (x->order < y->order);
 }
 
@@ -64,6 +74,7 @@ void odb_boxes_sort(struct odb_boxes *boxes)
         if (boxes_has_place(&boxes->found.items[i])) {
             boxes->found.items[kept] = boxes->found.items[i];
             boxes->found.items[kept].order = kept;
+            boxes->found.items[kept].picture = boxes->picture;
             kept++;
         }
     boxes->found.n = kept;
@@ -84,10 +95,17 @@ void odb_boxes_cap(struct odb_boxes *boxes)
     boxes->found.n = kept;
 }
 
+/* 0.5, 0.55 … 0.95 as numpy.linspace() rounds them. */
+static double boxes_threshold(size_t t)
+{
+    double step = (0.95 - 0.5) / (ODB_BOXES_IOUS - 1);
+    return t + 1 == ODB_BOXES_IOUS ? 0.95 : step * (double)t + 0.5;
+}
+
 /* At one threshold: each detection takes the box that it overlaps most of those that are left. */
 static void boxes_match_at(struct odb_boxes *boxes, size_t t, bool *taken)
 {
-    double threshold = 0.5 + 0.05 * (double)t - 1e-12;
+    double threshold = boxes_threshold(t);
     memset(taken, 0, boxes->right.n * sizeof *taken);
     for (size_t i = 0; i < boxes->found.n; i++) {
         struct odb_box *found = &boxes->found.items[i];
@@ -107,7 +125,7 @@ static void boxes_match_at(struct odb_boxes *boxes, size_t t, bool *taken)
             best = k;
         }
         found->hit[t] = best != SIZE_MAX && !boxes->right.items[best].crowd;
-        found->aside[t] = best != SIZE_MAX && boxes->right.items[best].crowd;
+        found->aside[t] = best != SIZE_MAX ? boxes->right.items[best].crowd : boxes_area(found) < 0;
         if (best != SIZE_MAX)
             taken[best] = true;
     }
@@ -139,7 +157,7 @@ static double boxes_average(const struct odb_box *const *found, size_t n, size_t
     for (size_t i = seen; i-- > 1;)
         precision[i - 1] = fmax(precision[i - 1], precision[i]);
     for (size_t r = 0; r < BOXES_RECALLS; r++) {
-        while (at < seen && recall[at] < (double)r / (BOXES_RECALLS - 1) - 1e-12)
+        while (at < seen && recall[at] < (double)r * (1.0 / (BOXES_RECALLS - 1)))
             at++;
         sum += at < seen ? precision[at] : 0;
     }

@@ -26,9 +26,9 @@ static const struct odb_executor_option detections_options[] = {
     {NULL, NULL, NULL, NULL, false},
 };
 
-/* The four numbers as corners; width and height are those of the picture, or 1. */
-static void detections_corners(const struct odb_metric *m, const double four[4], double width,
-                               double height, double at[4])
+/* The four numbers as a place; width and height are those of the picture, or 1. */
+static void detections_place(const struct odb_metric *m, const double four[4], double width,
+                             double height, double at[4])
 {
     const char *format = odb_spec_option(m->spec, "format");
     double x = four[0], y = four[1], w = four[2], h = four[3];
@@ -44,8 +44,8 @@ static void detections_corners(const struct odb_metric *m, const double four[4],
     }
     at[0] = x * width;
     at[1] = y * height;
-    at[2] = (x + w) * width;
-    at[3] = (y + h) * height;
+    at[2] = w * width;
+    at[3] = h * height;
 }
 
 static void detections_suppress(const struct odb_metric *m, struct odb_boxes *boxes)
@@ -114,7 +114,7 @@ static enum odb_status detections_read(const struct odb_metric *m,
         double four[4];
         for (size_t k = 0; k < 4; k++)
             four[k] = odb_tensor_f64(boxes, i * six + k);
-        detections_corners(m, four, width, height, box.at);
+        detections_place(m, four, width, height, box.at);
         if (one) {
             box.score = odb_tensor_f64(boxes, i * six + 4);
             box.class = lrint(odb_tensor_f64(boxes, i * six + 5));
@@ -123,7 +123,7 @@ static enum odb_status detections_read(const struct odb_metric *m,
         }
         if (classes)
             box.class = (long)odb_tensor_i64(classes, i);
-        if (box.score > 0 && box.class != m->k) /* NaN and padding are none */
+        if (!isnan(box.score) && box.class != m->k)
             odb_push(&into->found, box);
     }
     detections_suppress(m, into);
@@ -131,29 +131,6 @@ static enum odb_status detections_read(const struct odb_metric *m,
 }
 
 /* --- what is right ---------------------------------------------------------------------------- */
-
-static const char *detections_last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-/* COCO's picture of a sample: by name where it is from a picture, else by place. NULL: none. */
-static const json_t *detections_picture(const struct odb_metric *m,
-                                        const struct odb_metric_sample *sample)
-{
-    const json_t *images = json_object_get(m->labels->coco, "images"), *found = NULL;
-    char *name = odb_labels_name(sample->source);
-    for (size_t i = 0; i < json_array_size(images) && !found; i++) {
-        const json_t *file = json_object_get(json_array_get(images, i), "file_name");
-        if (file && json_is_string(file) &&
-            !strcmp(detections_last_part(json_string_value(file)), name))
-            found = json_array_get(images, i);
-    }
-    bool picture = strchr(name, '.') != NULL;
-    free(name);
-    return found || picture ? found : json_array_get(images, sample->index);
-}
 
 /* Where a category stands among all, by id. */
 static long detections_class(const struct odb_metric *m, json_int_t id)
@@ -227,9 +204,10 @@ static void detections_right(const struct odb_metric *m, const json_t *picture,
         if (json_integer_value(json_object_get(one, "image_id")) != id)
             continue;
         for (size_t k = 0; k < 4; k++)
-            box.at[k] = json_number_value(json_array_get(bbox, k)) + (k > 1 ? box.at[k - 2] : 0);
+            box.at[k] = json_number_value(json_array_get(bbox, k));
         box.class = detections_class(m, json_integer_value(json_object_get(one, "category_id")));
-        box.crowd = json_integer_value(json_object_get(one, "iscrowd")) != 0;
+        const json_t *crowd = json_object_get(one, "iscrowd");
+        box.crowd = json_is_true(crowd) || json_number_value(crowd) != 0;
         odb_push(&into->right, box);
     }
 }
@@ -263,9 +241,10 @@ static enum odb_status detections_take(struct odb_metric *m, const struct odb_me
                                        struct odb_share *out, struct odb_error *err)
 {
     struct odb_boxes *boxes = out->boxes = odb_new(struct odb_boxes);
+    boxes->picture = (int64_t)sample->index;
     double width = 1, height = 1;
     if (m->labels) {
-        const json_t *picture = detections_picture(m, sample);
+        const json_t *picture = odb_labels_picture(m->labels, sample->index, sample->source);
         if (!picture) {
             odb_fail(err, ODB_E_INPUT, "there is no image for sample %zu, %s", sample->index + 1,
                      sample->source);
@@ -275,6 +254,7 @@ static enum odb_status detections_take(struct odb_metric *m, const struct odb_me
             width = json_number_value(json_object_get(picture, "width"));
             height = json_number_value(json_object_get(picture, "height"));
         }
+        boxes->picture = json_integer_value(json_object_get(picture, "id"));
         detections_right(m, picture, boxes);
     } else {
         struct odb_boxes reference = {0};

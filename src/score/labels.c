@@ -144,6 +144,27 @@ char *odb_labels_name(const char *source)
     return name;
 }
 
+static const char *labels_last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+const json_t *odb_labels_picture(const struct odb_labels *labels, size_t sample, const char *source)
+{
+    const json_t *images = json_object_get(labels->coco, "images"), *found = NULL;
+    char *name = odb_labels_name(source);
+    for (size_t i = 0; i < json_array_size(images) && !found; i++) {
+        const json_t *file = json_object_get(json_array_get(images, i), "file_name");
+        if (file && json_is_string(file) &&
+            !strcmp(labels_last_part(json_string_value(file)), name))
+            found = json_array_get(images, i);
+    }
+    bool picture = strchr(name, '.') != NULL;
+    free(name);
+    return found || picture ? found : json_array_get(images, sample);
+}
+
 static enum odb_status labels_lack(const struct odb_labels *labels, size_t sample,
                                    const char *source, struct odb_error *err)
 {

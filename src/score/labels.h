@@ -46,6 +46,15 @@ enum odb_status odb_labels_line(const struct odb_labels *labels, size_t sample, 
 enum odb_status odb_labels_numbers(const struct odb_labels *labels, size_t sample,
                                    const char *source, struct odb_tensor **out,
                                    struct odb_error *err) ODB_MUST_USE;
+/* Writes those of the picked samples into a folder, for a data set of test_data_set_0, 1 … in that
+ * order. *file: its name there, static. sources: of the picked. */
+enum odb_status odb_labels_write(const struct odb_labels *labels, const size_t *picked,
+                                 const char *const *sources, size_t n, const char *dir,
+                                 const char **file, struct odb_error *err) ODB_MUST_USE;
+/* COCO's picture of a sample: by name where it is from a picture, else by place. NULL: there is
+ * none. Borrowed: labels. */
+const json_t *odb_labels_picture(const struct odb_labels *labels, size_t sample,
+                                 const char *source);
 /* The last part of where a sample is from, without what stands around it: "cat.jpg" of
  * "image(photos/cat.jpg,mean=0.5)". The caller's. */
 char *odb_labels_name(const char *source);

@@ -8,16 +8,14 @@
 #include "probe/reference_from.h"
 #include "score/score_int.h"
 
-/* What is no word of the target or the reference on one sample. */
-static bool mend_fatal(enum odb_status status)
+bool score_fatal(enum odb_status status)
 {
     return status != ODB_OK && status != ODB_E_EXECUTOR && status != ODB_UNSUPPORTED &&
            status != ODB_E_CRASH && status != ODB_E_TIMEOUT && status != ODB_SKIPPED;
 }
 
-/* Tells which sample it is at, and asks whether to go on. */
-static enum odb_status mend_enter(struct scorer *s, const char *phase, size_t i,
-                                  struct odb_feeds **feeds, struct odb_error *err)
+enum odb_status score_enter(struct scorer *s, const char *phase, size_t i, struct odb_feeds **feeds,
+                            struct odb_error *err)
 {
     const struct odb_search_hooks *hooks = &s->search->hooks;
     odb_hooks_progress(hooks, phase, ODB_NO_NODE, i, s->options->n);
@@ -188,13 +186,13 @@ enum odb_status score_run(struct scorer *s, struct odb_error *err)
     for (size_t i = 0; i < s->options->n; i++) {
         struct odb_score_sample *sample = &s->out->samples.items[i];
         struct odb_error why = ODB_ERROR_INIT;
-        ODB_TRY(mend_enter(s, "reference and target", i, &feeds, err));
+        ODB_TRY(score_enter(s, "reference and target", i, &feeds, err));
         enum odb_status status = mend_one(s, i, feeds, &why);
         if (s->like && s->like->feeds == feeds)
             s->fed = feeds;
         else
             odb_feeds_free(feeds);
-        if (mend_fatal(status)) {
+        if (score_fatal(status)) {
             *err = why;
             return status;
         }
@@ -244,7 +242,7 @@ enum odb_status score_read(struct scorer *s, const struct score_set *set, struct
         struct score_kept *kept = &s->samples[i];
         if (!kept->has)
             continue;
-        ODB_TRY(mend_enter(s, "what nodes are fed", i, &feeds, err));
+        ODB_TRY(score_enter(s, "what nodes are fed", i, &feeds, err));
         struct mended none = mended_new(s);
         kept->fed = odb_new_n(struct odb_tensor *, s->n_list + 1);
         status = mend_ask(s, i, feeds, &none, s->list, s->n_list, kept->fed, err);
@@ -368,7 +366,7 @@ enum odb_status score_mend(struct scorer *s, const struct score_set *set, struct
                 continue;
             if (!step)
                 all[i] = mended_new(s);
-            status = mend_enter(s, phase, i, &feeds, err);
+            status = score_enter(s, phase, i, &feeds, err);
             if (status != ODB_OK)
                 break;
             status = step < set->n ? mend_node(s, i, feeds, set->nodes[step], &all[i], err)

@@ -141,6 +141,16 @@ enum odb_status odb_metric_score(struct odb_metric *metric, const struct odb_sha
     return metric->kind->score(metric, shares, picked, n, out, err);
 }
 
+bool odb_metric_reads(const struct odb_metric *metric, size_t output)
+{
+    bool end = false;
+    for (size_t i = 0; i < ODB_COUNT(metric->ends); i++)
+        end = end || metric->ends[i] == (int)output;
+    if (metric->kind == &odb_metric_map)
+        return end;
+    return !metric->kind->one || output == metric->output;
+}
+
 bool odb_metric_lower(const struct odb_metric *metric)
 {
     return metric->kind == &odb_metric_python ? metric->k != 0 : metric->kind->lower;

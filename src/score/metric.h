@@ -91,6 +91,8 @@ enum odb_status odb_metric_take(struct odb_metric *metric, const struct odb_metr
 enum odb_status odb_metric_score(struct odb_metric *metric, const struct odb_share *shares,
                                  const size_t *picked, size_t n, double *out,
                                  struct odb_error *err) ODB_MUST_USE;
+/* Whether it looks at this output of the model. */
+bool odb_metric_reads(const struct odb_metric *metric, size_t output);
 /* Whether less is better; of a class of the user's once it has scored. */
 bool odb_metric_lower(const struct odb_metric *metric);
 /* How much better b is than a, as it is shown; NAN where one is. Equal infinities differ by 0. */

@@ -35,6 +35,22 @@ static void score_note(struct odb_score *score, char *line)
     odb_push(&score->notes, line);
 }
 
+/* The nodes that it accuses; of a region those that lead from its first to its last. */
+static void score_suspect(struct scorer *s, const struct odb_culprit *culprit, bool region)
+{
+    const struct odb_graph *graph = s->model->graph;
+    const struct odb_node *last = &graph->nodes[culprit->segment[1]];
+    bool *up = odb_new_n(bool, graph->n_nodes + 1);
+    if (!region)
+        odb_push(&s->accused, culprit->node);
+    if (region)
+        odb_graph_ancestors(graph, last->out, (size_t)last->n_out, NULL, up);
+    for (int n = culprit->segment[0]; region && n <= culprit->segment[1]; n++)
+        if (up[n])
+            odb_push(&s->accused, n);
+    free(up);
+}
+
 /* What a search found of one sample. */
 static void score_accused(struct scorer *s, const struct odb_report *report)
 {
@@ -42,8 +58,11 @@ static void score_accused(struct scorer *s, const struct odb_report *report)
     for (size_t i = 0; i < report->culprits.n; i++) {
         const struct odb_culprit *culprit = &report->culprits.items[i];
         bool region = odb_culprit_is_region(culprit) && !culprit->group.n;
+        if (culprit->of_reference)
+            continue;
         regions += region;
-        if (!region && !culprit->of_reference)
+        score_suspect(s, culprit, region);
+        if (!region)
             score_add(s->out, culprit->node,
                       culprit->numbers.error.known ? culprit->numbers.error.v : NAN);
     }
@@ -72,7 +91,7 @@ static size_t score_worst(const struct odb_score *score)
 }
 
 /* A search of a sample. What stops it, or leaves it without a verdict, is a note. */
-static enum odb_status score_search(struct scorer *s, size_t sample, struct odb_error *err)
+static enum odb_status score_search_sample(struct scorer *s, size_t sample, struct odb_error *err)
 {
     struct odb_bisect_options search = *s->search;
     struct odb_report *report = NULL;
@@ -102,6 +121,13 @@ static enum odb_status score_search(struct scorer *s, size_t sample, struct odb_
     return status == ODB_CANCELLED ? status : ODB_OK;
 }
 
+enum odb_status score_search(struct scorer *s, bool *any, struct odb_error *err)
+{
+    size_t worst = s->out->searches < SCORE_SEARCHES ? score_worst(s->out) : s->out->samples.n;
+    *any = worst < s->out->samples.n;
+    return *any ? score_search_sample(s, worst, err) : ODB_OK;
+}
+
 /* --- mending ---------------------------------------------------------------------------------- */
 
 static int score_ascending(const void *a, const void *b)
@@ -119,12 +145,12 @@ static struct score_set score_first(const struct odb_score *score, size_t n)
     return set;
 }
 
-static struct odb_share *score_shares(const struct scorer *s)
+struct odb_share *score_shares(const struct scorer *s)
 {
     return odb_new_n(struct odb_share, s->options->n + 1);
 }
 
-static void score_drop(const struct scorer *s, struct odb_share *shares)
+void score_drop(const struct scorer *s, struct odb_share *shares)
 {
     for (size_t i = 0; shares && i < s->options->n; i++)
         odb_share_dispose(&shares[i]);
@@ -230,10 +256,10 @@ static void score_forget(struct scorer *s)
 static enum odb_status score_hunt(struct scorer *s, struct odb_error *err)
 {
     struct odb_score *score = s->out;
-    size_t worst;
-    while (score->searches < SCORE_SEARCHES && (worst = score_worst(score)) < score->samples.n) {
+    bool any = true;
+    while (any) {
         size_t before = score->nodes.n;
-        ODB_TRY(score_search(s, worst, err));
+        ODB_TRY(score_search(s, &any, err));
         if (score->nodes.n == before)
             break;
         score_forget(s);
@@ -256,27 +282,6 @@ static enum odb_status score_nothing(const struct scorer *s, struct odb_error *e
     return first->failed;
 }
 
-static enum odb_status score_whole(struct scorer *s, struct odb_error *err)
-{
-    struct odb_score *score = s->out;
-    ODB_TRY(score_run(s, err));
-    for (size_t i = 0; i < s->options->n; i++) {
-        score->used += s->samples[i].has;
-        score->differ += s->samples[i].has && score->samples.items[i].changed;
-    }
-    if (!score->used)
-        return score_nothing(s, err);
-    score->description = odb_xstrdup(odb_target_description(odb_pool_target(s->pool)));
-    ODB_TRY(score_of(s, s->right, &score->reference, err));
-    ODB_TRY(score_of(s, s->run, &score->run, err));
-    ODB_TRY(score_gain(s, s->run, s->right, &score->loss, err));
-    score->lower = odb_metric_lower(s->options->metric);
-    for (size_t i = 0; i < s->options->n_nodes; i++)
-        score_add(score, s->options->nodes[i], NAN);
-    score->accused = !s->options->n_nodes;
-    return score->accused ? score_hunt(s, err) : score_nodes(s, err);
-}
-
 static enum odb_status score_check(const struct scorer *s, struct odb_error *err)
 {
     const struct odb_graph *graph = s->model->graph;
@@ -296,7 +301,38 @@ static enum odb_status score_check(const struct scorer *s, struct odb_error *err
     return ODB_OK;
 }
 
-static void score_dispose(struct scorer *s)
+enum odb_status score_both(struct scorer *s, struct odb_error *err)
+{
+    struct odb_score *score = s->out;
+    ODB_TRY(score_check(s, err));
+    ODB_TRY(score_run(s, err));
+    for (size_t i = 0; i < s->options->n; i++) {
+        score->used += s->samples[i].has;
+        score->differ += s->samples[i].has && score->samples.items[i].changed;
+    }
+    if (!score->used)
+        return score_nothing(s, err);
+    score->description = odb_xstrdup(odb_target_description(odb_pool_target(s->pool)));
+    ODB_TRY(score_of(s, s->right, &score->reference, err));
+    ODB_TRY(score_of(s, s->run, &score->run, err));
+    ODB_TRY(score_gain(s, s->run, s->right, &score->loss, err));
+    score->lower = odb_metric_lower(s->options->metric);
+    return ODB_OK;
+}
+
+static enum odb_status score_whole(struct scorer *s, struct odb_error *err)
+{
+    struct odb_score *score = s->out;
+    ODB_TRY(score_both(s, err));
+    if (s->options->bare)
+        return ODB_OK;
+    for (size_t i = 0; i < s->options->n_nodes; i++)
+        score_add(score, s->options->nodes[i], NAN);
+    score->accused = !s->options->n_nodes;
+    return score->accused ? score_hunt(s, err) : score_nodes(s, err);
+}
+
+void score_end(struct scorer *s)
 {
     for (size_t i = 0; i < s->options->n; i++) {
         for (size_t o = 0; s->samples[i].right && o < s->n_outputs; o++)
@@ -320,17 +356,15 @@ static void score_dispose(struct scorer *s)
     odb_spill_free(s->spill);
     free(s->list);
     free(s->outputs);
+    free(s->accused.items);
 }
 
-enum odb_status odb_score_make(struct odb_score **out, const struct odb_model *model,
-                               const struct odb_bisect_options *search,
-                               const struct odb_score_options *options, struct odb_error *err)
+void score_begin(struct scorer *s, const struct odb_model *model,
+                 const struct odb_bisect_options *search, const struct odb_score_options *options)
 {
     const struct odb_metric *metric = options->metric;
     const struct odb_graph *graph = model->graph;
-    double start = odb_clock();
-    char text[1000];
-    struct odb_score *score = *out = odb_new(struct odb_score);
+    struct odb_score *score = odb_new(struct odb_score);
     *score = (struct odb_score){.model = model,
                                 .metric = odb_xstrdup(metric->text),
                                 .target = odb_xstrdup(search->target),
@@ -343,24 +377,33 @@ enum odb_status odb_score_make(struct odb_score **out, const struct odb_model *m
                                 .reference = NAN,
                                 .run = NAN,
                                 .loss = {NAN, NAN, NAN}};
-    struct scorer s = {.model = model,
-                       .search = search,
-                       .options = options,
-                       .out = score,
-                       .spill = odb_spill_new(odb_memory_budget(search->hooks.budget).kept),
-                       .samples = odb_new_n(struct score_kept, options->n + 1),
-                       .right = odb_new_n(struct odb_share, options->n + 1),
-                       .run = odb_new_n(struct odb_share, options->n + 1),
-                       .outputs = odb_xmemdup(graph->outputs, graph->n_outputs * sizeof(int)),
-                       .n_outputs = graph->n_outputs};
+    *s = (struct scorer){.model = model,
+                         .search = search,
+                         .options = options,
+                         .out = score,
+                         .spill = odb_spill_new(odb_memory_budget(search->hooks.budget).kept),
+                         .samples = odb_new_n(struct score_kept, options->n + 1),
+                         .right = odb_new_n(struct odb_share, options->n + 1),
+                         .run = odb_new_n(struct odb_share, options->n + 1),
+                         .outputs = odb_xmemdup(graph->outputs, graph->n_outputs * sizeof(int)),
+                         .n_outputs = graph->n_outputs};
     for (size_t i = 0; i < options->n; i++)
         odb_push(&score->samples,
                  (struct odb_score_sample){.source = options->source(options->payload, i),
                                            .error = NAN});
-    enum odb_status status = score_check(&s, err);
-    if (status == ODB_OK)
-        status = score_whole(&s, err);
-    score_dispose(&s);
+}
+
+enum odb_status odb_score_make(struct odb_score **out, const struct odb_model *model,
+                               const struct odb_bisect_options *search,
+                               const struct odb_score_options *options, struct odb_error *err)
+{
+    double start = odb_clock();
+    char text[1000];
+    struct scorer s;
+    score_begin(&s, model, search, options);
+    struct odb_score *score = *out = s.out;
+    enum odb_status status = score_whole(&s, err);
+    score_end(&s);
     score->seconds = odb_clock() - start;
     score->stopped = status == ODB_CANCELLED && !isnan(score->run) && score->description;
     for (size_t i = 0; i < score->nodes.n && score->stopped; i++)
@@ -373,8 +416,13 @@ enum odb_status odb_score_make(struct odb_score **out, const struct odb_model *m
 
 bool odb_score_loses(const struct odb_score *score, double drop)
 {
+    return odb_score_beyond(score, score->loss.is, drop);
+}
+
+bool odb_score_beyond(const struct odb_score *score, double loss, double drop)
+{
     double rounding = SCORE_ROUNDING * fabs(score->factor * score->reference);
-    return score->loss.is > drop + (isfinite(rounding) ? rounding : 0);
+    return loss > drop + (isfinite(rounding) ? rounding : 0);
 }
 
 void odb_score_free(struct odb_score *score)

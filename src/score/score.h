@@ -21,6 +21,8 @@
 #include "report/report.h"
 #include "score/metric.h"
 
+struct json_t;
+
 #define ODB_SCORE_NODES 8 /* mended, at most */
 
 /* A difference of two scores as it is shown: points, dB. NAN: it is not defined. */
@@ -81,6 +83,7 @@ struct odb_score_options {
     enum odb_status (*feeds)(void *payload, size_t sample, struct odb_feeds **out,
                              struct odb_error *err);
     void *payload;
+    bool bare;        /* both scores and no more: nothing is searched or mended */
     size_t resamples; /* 0: 1,000, or 200 where a score is dear */
 };
 
@@ -97,8 +100,14 @@ void odb_score_free(struct odb_score *score); /* NULL is fine */
  * reference's score is rounding, and counts for nothing. */
 bool odb_score_loses(const struct odb_score *score, double drop);
 
+/* The same of any loss. */
+bool odb_score_beyond(const struct odb_score *score, double loss, double drop);
+
+/* What both have, and how many samples that is: the head of what follows. */
+void odb_score_put_scores(const struct odb_score *score, struct odb_buf *out);
 /* For people, and the JSON of onnxdbg-report(7). */
 void odb_score_put(const struct odb_score *score, struct odb_buf *out);
 void odb_score_json(const struct odb_score *score, struct odb_buf *out);
+struct json_t *odb_score_object(const struct odb_score *score); /* the same; the caller's */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Shared by score.c (what is scored and mended), mend.c (runs) and resample.c (what chance makes of
- * a score).
+ * Shared by score.c (what is scored and mended), mend.c and left.c (runs), resample.c (what chance
+ * makes of a score), and the room score/least.
  */
 #ifndef ODB_SCORE_SCORE_INT_H
 #define ODB_SCORE_SCORE_INT_H
@@ -37,6 +37,7 @@ struct scorer {
     size_t n_list;
     int *outputs; /* owned; [n_outputs] of the model, as the metric has them */
     size_t n_outputs;
+    ODB_VEC(int) accused; /* by searches, those of regions as well */
 };
 
 /* Nodes that are mended together, in the order of the graph. */
@@ -45,8 +46,27 @@ struct score_set {
     size_t n;
 };
 
+/* --- score.c ---------------------------------------------------------------------------------- */
+
+/* Makes s->out, which is the caller's to free, and s, which is to be disposed of: both always. */
+void score_begin(struct scorer *s, const struct odb_model *model,
+                 const struct odb_bisect_options *search, const struct odb_score_options *options);
+/* The scores of reference and target. Errors as of odb_score_make(). */
+enum odb_status score_both(struct scorer *s, struct odb_error *err) ODB_MUST_USE;
+/* A search of the sample that is off most, of those that are not searched yet; what it accuses goes
+ * into s->accused. *any: there was one, and fewer were searched than are at most. */
+enum odb_status score_search(struct scorer *s, bool *any, struct odb_error *err) ODB_MUST_USE;
+void score_end(struct scorer *s);
+struct odb_share *score_shares(const struct scorer *s);            /* [n], the caller's */
+void score_drop(const struct scorer *s, struct odb_share *shares); /* NULL is fine */
+
 /* --- mend.c ----------------------------------------------------------------------------------- */
 
+/* Whether it is no word of the target or the reference on one sample, and ends all. */
+bool score_fatal(enum odb_status status);
+/* Tells which sample it is at, asks whether to go on, and makes its inputs: the caller's. */
+enum odb_status score_enter(struct scorer *s, const char *phase, size_t i, struct odb_feeds **feeds,
+                            struct odb_error *err) ODB_MUST_USE;
 /* The reference and the target on every sample: what both make of the outputs, and their shares. A
  * sample that one of them does not run has no share. */
 enum odb_status score_run(struct scorer *s, struct odb_error *err);
@@ -56,6 +76,16 @@ enum odb_status score_read(struct scorer *s, const struct score_set *set, struct
  * on some sample. */
 enum odb_status score_mend(struct scorer *s, const struct score_set *set, struct odb_share *shares,
                            struct odb_error *err);
+
+/* --- left.c ----------------------------------------------------------------------------------- */
+
+/* Marks what the metric's outputs hang on; [n_nodes]. */
+void score_needed(const struct scorer *s, bool *nodes);
+/* Shares ([n]) where the nodes of the set ([n_nodes] marks) are left to the target, and all others
+ * are mended: the reference computes them. ODB_E_EXECUTOR and others: that cannot be, on some
+ * sample. */
+enum odb_status score_leave(struct scorer *s, const bool *set, struct odb_share *shares,
+                            struct odb_error *err) ODB_MUST_USE;
 
 /* --- resample.c ------------------------------------------------------------------------------- */
 

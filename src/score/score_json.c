@@ -45,7 +45,7 @@ static json_t *json_samples(const struct odb_score *r)
     return list;
 }
 
-void odb_score_json(const struct odb_score *r, struct odb_buf *out)
+json_t *odb_score_object(const struct odb_score *r)
 {
     struct odb_error err = ODB_ERROR_INIT;
     char sha256[65];
@@ -74,5 +74,10 @@ void odb_score_json(const struct odb_score *r, struct odb_buf *out)
     json_object_set_new(root, "target_loads", json_integer((json_int_t)r->cost.loads));
     json_object_set_new(root, "target_runs", json_integer((json_int_t)r->cost.runs));
     json_object_set_new(root, "seconds", odb_json_real(r->seconds));
-    odb_json_put(root, out);
+    return root;
+}
+
+void odb_score_json(const struct odb_score *r, struct odb_buf *out)
+{
+    odb_json_put(odb_score_object(r), out);
 }

@@ -157,10 +157,15 @@ static void words_nodes(const struct odb_score *r, struct odb_buf *out)
     }
 }
 
-void odb_score_put(const struct odb_score *r, struct odb_buf *out)
+void odb_score_put_scores(const struct odb_score *r, struct odb_buf *out)
 {
     words_head(r, out);
     words_samples(r, out);
+}
+
+void odb_score_put(const struct odb_score *r, struct odb_buf *out)
+{
+    odb_score_put_scores(r, out);
     if (r->nodes.n)
         words_nodes(r, out);
     else if (r->accused && r->searches)

@@ -184,41 +184,48 @@ static enum odb_status repro_write_inputs(const struct repro *r, const int *inpu
     return ODB_OK;
 }
 
-static enum odb_status repro_write_model(const struct repro *r, const int *inputs, size_t n,
-                                         struct odb_error *err)
+enum odb_status odb_repro_put_model(const char *dir, const struct odb_model *model,
+                                    struct odb_extract what, struct odb_error *err)
 {
     struct odb_buf bytes = ODB_BUF_INIT;
     struct odb_file_parts weights = {0};
+    bool beside = model->file_bytes > REPRO_INLINE_MOST;
+    char *file = odb_xasprintf("%s/model.onnx", dir),
+         *data = odb_xasprintf("%s/model.weights", dir);
+    what.weights = beside ? ODB_WEIGHTS_BESIDE : ODB_WEIGHTS_INLINE;
+    what.weights_file = "model.weights";
+    what.weights_out = &weights;
+    what.plain_debug = what.record_nodes = true;
+    enum odb_status status = odb_model_extract(model, &what, &bytes, err);
+    if (status == ODB_OK)
+        status = odb_file_write_unsynced(file, &(struct iovec){bytes.data, bytes.len}, 1, err);
+    if (status == ODB_OK && weights.size)
+        status = odb_file_write_unsynced(data, weights.pieces.items, weights.pieces.n, err);
+    odb_buf_dispose(&bytes);
+    odb_file_parts_dispose(&weights);
+    free(data);
+    free(file);
+    return status;
+}
+
+static enum odb_status repro_write_model(const struct repro *r, const int *inputs, size_t n,
+                                         struct odb_error *err)
+{
     struct odb_port *in = odb_new_n(struct odb_port, n);
     struct odb_port *out = odb_new_n(struct odb_port, r->n_outputs);
     for (size_t i = 0; i < n; i++)
         in[i] = repro_port(r, inputs[i]);
     for (size_t o = 0; o < r->n_outputs; o++)
         out[o] = repro_port(r, r->outputs[o]);
-    bool beside = r->model->file_bytes > REPRO_INLINE_MOST;
     struct odb_extract what = {.nodes = r->nodes,
                                .inputs = in,
                                .n_inputs = n,
                                .outputs = out,
                                .n_outputs = r->n_outputs,
-                               .weights = beside ? ODB_WEIGHTS_BESIDE : ODB_WEIGHTS_INLINE,
-                               .weights_file = "model.weights",
-                               .weights_out = &weights,
                                .ir_version = r->options->ir_version,
                                .declared =
-                                   r->options->target && !odb_executor_fixed(r->options->target),
-                               .plain_debug = true,
-                               .record_nodes = true};
-    enum odb_status status = odb_model_extract(r->model, &what, &bytes, err);
-    if (status == ODB_OK)
-        status = repro_file(r, "model.onnx", &bytes, err);
-    if (status == ODB_OK && weights.size) {
-        char *path = odb_xasprintf("%s/model.weights", r->dir);
-        status = odb_file_write_unsynced(path, weights.pieces.items, weights.pieces.n, err);
-        free(path);
-    }
-    odb_buf_dispose(&bytes);
-    odb_file_parts_dispose(&weights);
+                                   r->options->target && !odb_executor_fixed(r->options->target)};
+    enum odb_status status = odb_repro_put_model(r->dir, r->model, what, err);
     free(in);
     free(out);
     return status;

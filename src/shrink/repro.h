@@ -12,6 +12,7 @@
 #include "run/hooks.h"
 #include "report/report.h"
 #include "judge/signature.h"
+#include "model/write/write.h"
 
 struct odb_repro_options {
     int first, last;   /* nodes of the segment (equal: one node) */
@@ -47,6 +48,11 @@ struct odb_repro_result {
 /* ODB_E_USAGE unless a repro could be written there: it does not exist, or is an empty directory.
  */
 enum odb_status odb_repro_ready(const char *dir, struct odb_error *err) ODB_MUST_USE;
+
+/* Writes a part of a model as DIR/model.onnx, with large weights beside it. what: how weights are
+ * written, and what is told of nodes, is chosen here. */
+enum odb_status odb_repro_put_model(const char *dir, const struct odb_model *model,
+                                    struct odb_extract what, struct odb_error *err) ODB_MUST_USE;
 
 enum odb_status odb_repro_write(struct odb_repro_result *out, const struct odb_model *model,
                                 const struct odb_feeds *feeds,

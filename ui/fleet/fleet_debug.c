@@ -163,11 +163,11 @@ static enum odb_status debug_take(struct ui_app *app, const struct odb_fleet *fl
         return ODB_OK;
     if (!debug_same(report, fleet, model)) {
         ui_app_say(app, UI_STYLE_MESSAGE, "%s was searched otherwise than the fleet; its row stays",
-                   model->name);
+                   odb_fleet_brief(fleet, model->name));
     } else {
         status = debug_put(app->console->fleet->path, model, report, err);
         if (status == ODB_OK)
-            ui_app_say(app, UI_STYLE_MESSAGE, "%s: %s", model->name,
+            ui_app_say(app, UI_STYLE_MESSAGE, "%s: %s", odb_fleet_brief(fleet, model->name),
                        odb_fleet_word(odb_fleet_judge(report, 0)));
     }
     json_decref(report);

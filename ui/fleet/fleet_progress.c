@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/fleet/fleet_progress.h"
 
+#include <math.h>
+
 #include "base/clock.h"
 #include "ui/view/app.h"
 
@@ -49,19 +51,26 @@ void ui_fleet_progress_see(struct ui_fleet_progress *progress, const struct ui_f
     progress->total = total;
 }
 
+double ui_fleet_progress_left(const struct ui_fleet_progress *progress, double now)
+{
+    size_t since = progress->done - progress->from, left = progress->total - progress->done;
+    if (!since || !left)
+        return NAN;
+    double each = (progress->last - progress->since) / (double)since;
+    return ODB_MAX(each * (double)left - (now - progress->last), 1);
+}
+
 void ui_fleet_progress_draw(const struct ui_fleet_progress *progress, const struct ui_app *app,
                             const struct ui_area *row)
 {
-    size_t since = progress->done - progress->from, left = progress->total - progress->done;
+    double left = ui_fleet_progress_left(progress, odb_clock());
     struct odb_buf text = ODB_BUF_INIT;
     int bar = ODB_MIN(PROGRESS_BAR, row->cols / 4);
     odb_buf_printf(&text, "%s: %zu of %zu", progress_words[progress->part], progress->done,
                    progress->total);
-    if (since && left) {
-        double each = (progress->last - progress->since) / (double)since;
-        double rest = each * (double)left - (odb_clock() - progress->last);
+    if (!isnan(left)) {
         odb_buf_puts(&text, ", ");
-        odb_buf_put_duration(&text, ui_app_seconds(app, ODB_MAX(rest, 1)));
+        odb_buf_put_duration(&text, ui_app_seconds(app, left));
         odb_buf_puts(&text, " left");
     }
     ui_draw_fill(row, UI_STYLE_NORMAL);

@@ -18,6 +18,9 @@ struct ui_fleet_progress {
 
 /* Takes in what is known now. */
 void ui_fleet_progress_see(struct ui_fleet_progress *progress, const struct ui_fleet_known *known);
+/* Seconds until the part is done, one at least; NAN: nothing of it was seen to be done, or all is.
+ */
+double ui_fleet_progress_left(const struct ui_fleet_progress *progress, double now);
 /* "searches 12 of 40, 95 s left" behind a bar, in one row. */
 void ui_fleet_progress_draw(const struct ui_fleet_progress *progress, const struct ui_app *app,
                             const struct ui_area *row);

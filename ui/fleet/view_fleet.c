@@ -56,6 +56,18 @@ struct fleet_row {
     size_t cause, model; /* SIZE_MAX: none */
 };
 
+struct fleet_rows {
+    struct fleet_row *items; /* owned */
+    size_t n, cap;
+};
+
+/* A listing: its rows, and what each is about. */
+struct fleet_listing {
+    struct ui_cells_rows all;
+    struct fleet_rows rows;
+    bool made; /* of what is known now */
+};
+
 struct fleet_view {
     struct ui_cells_view cells;
     struct ui_fleet_reader *reader; /* owned; NULL: no fleet is shown */
@@ -64,8 +76,9 @@ struct fleet_view {
     enum fleet_by by;
     bool looked; /* into the file, once */
     struct ui_cells_column columns[UI_CELLS + 1];
-    ODB_VEC(struct fleet_row) rows; /* of cells.all */
-    ODB_VEC(char *) unfolded;       /* owned: keys of causes */
+    struct fleet_rows rows;     /* of cells.all */
+    struct fleet_listing spare; /* the other listing, so that to turn to it makes nothing anew */
+    ODB_VEC(char *) unfolded;   /* owned: keys of causes */
 };
 
 static const enum ui_glyph fleet_glyphs[ODB_FLEET_COUNT] = {
@@ -129,7 +142,7 @@ static void fleet_add_member(struct fleet_view *v, size_t at, const struct odb_c
     const struct odb_fleet_model *model = &v->known->fleet.models.items[member->model];
     char *error = fleet_error(member->culprit);
     struct odb_buf text = ODB_BUF_INIT;
-    odb_buf_printf(&text, "  %s", model->name);
+    odb_buf_printf(&text, "  %s", odb_fleet_brief(&v->known->fleet, model->name));
     if (member->culprit) {
         odb_buf_puts(&text, ": ");
         fleet_put_node(member->culprit, &text);
@@ -222,8 +235,9 @@ static void fleet_add_models(struct fleet_view *v)
         fleet_add(
             v, (struct fleet_row){FLEET_MODEL, SIZE_MAX, i},
             (struct ui_cells_row){
-                .cells = {odb_xstrdup(model->name), odb_xstrdup(odb_fleet_word(model->verdict)),
-                          fleet_what(model), fleet_error(first),
+                .cells = {odb_xstrdup(odb_fleet_brief(fleet, model->name)),
+                          odb_xstrdup(odb_fleet_word(model->verdict)), fleet_what(model),
+                          fleet_error(first),
                           model->stage == ODB_FLEET_NEW ? NULL : odb_xasprintf("%.1f", seconds),
                           causes[i].len ? odb_xstrdup(odb_buf_text(&causes[i])) : NULL},
                 .mark = fleet_glyphs[model->verdict],
@@ -360,20 +374,54 @@ static void fleet_select_take(struct fleet_view *v, char *name)
 
 /* --- keeping up ------------------------------------------------------------------------------- */
 
-static void fleet_make(struct fleet_view *v)
+/* The rows of the listing. */
+static void fleet_fill(struct fleet_view *v)
 {
-    static const char *const empty[] = {"nothing fails", "none"};
-    char *selected = fleet_selection(v);
     ui_cells_begin(&v->cells);
     v->rows.n = 0;
-    memcpy(v->columns, fleet_columns[v->by], sizeof v->columns);
-    v->cells.empty = empty[v->by];
     if (v->known && v->by == FLEET_BY_MODEL)
         fleet_add_models(v);
     for (size_t i = 0; v->known && v->by == FLEET_BY_CAUSE && i < v->known->causes.list.n; i++)
         fleet_add_cause(v, i);
+}
+
+static void fleet_spare_drop(struct fleet_view *v)
+{
+    ui_cells_rows_dispose(&v->spare.all);
+    free(v->spare.rows.items);
+    v->spare = (struct fleet_listing){0};
+}
+
+/* Shows the listing, whose rows are there; what was selected is, if it is in it. selected: taken.
+ */
+static void fleet_show(struct fleet_view *v, char *selected)
+{
+    static const char *const empty[] = {"nothing fails", "none"};
+    memcpy(v->columns, fleet_columns[v->by], sizeof v->columns);
+    v->cells.empty = empty[v->by];
     fleet_arrange(&v->cells);
     fleet_select_take(v, selected);
+}
+
+static void fleet_make(struct fleet_view *v)
+{
+    char *selected = fleet_selection(v);
+    fleet_spare_drop(v);
+    fleet_fill(v);
+    fleet_show(v, selected);
+}
+
+/* To the other listing. */
+static void fleet_swap(struct fleet_view *v)
+{
+    char *selected = fleet_selection(v);
+    const struct fleet_listing shown = {v->cells.all, v->rows, true};
+    v->cells.all = v->spare.all;
+    v->rows = v->spare.rows;
+    if (!v->spare.made)
+        fleet_fill(v);
+    v->spare = shown;
+    fleet_show(v, selected);
 }
 
 /* What the file cannot be read for is said, and what was known stays. */
@@ -472,9 +520,13 @@ static enum ui_answer fleet_turn(struct fleet_view *v, const char *name, struct 
         by++;
     if (by == FLEET_BY_COUNT)
         return fleet_refuse(err, "a fleet is listed by cause or by model");
+    bool other = v->by != (enum fleet_by)by;
     v->by = (enum fleet_by)by;
     v->cells.order = (struct ui_sorted){0};
-    fleet_make(v);
+    if (other)
+        fleet_swap(v);
+    else
+        fleet_show(v, fleet_selection(v));
     return UI_DONE;
 }
 
@@ -552,6 +604,7 @@ static void fleet_close(struct ui_view *view)
         free(v->unfolded.items[i]);
     free(v->unfolded.items);
     free(v->rows.items);
+    fleet_spare_drop(v);
     ui_cells_close(view);
 }
 

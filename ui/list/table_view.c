@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/list/table_view.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,14 @@ void ui_cells_begin(struct ui_cells_view *v)
     for (size_t i = 0; i < v->all.n; i++)
         cells_drop(&v->all.items[i]);
     v->all.n = 0;
+}
+
+void ui_cells_rows_dispose(struct ui_cells_rows *rows)
+{
+    for (size_t i = 0; i < rows->n; i++)
+        cells_drop(&rows->items[i]);
+    free(rows->items);
+    *rows = (struct ui_cells_rows){0};
 }
 
 void ui_cells_add_take(struct ui_cells_view *v, struct ui_cells_row row)
@@ -114,26 +123,32 @@ static void cells_shrink(struct ui_cells_view *v, int open)
         v->widths[widest] += ODB_MAX(over, 0);
 }
 
-/* As wide as the widest text, on a screen at most what the column allows; the one without a limit
- * has the rest. */
-static void cells_measure(struct ui_cells_view *v, int cols)
+/* As wide as the widest text, on a screen at most what the column allows: what is wider is not
+ * looked for. */
+static int cells_widest(const struct ui_cells_view *v, int c)
 {
     const struct ui_terminal *terminal = v->view.app->terminal;
-    bool screen = !v->view.app->linear;
+    int most = v->view.app->linear ? INT_MAX : v->columns[c].most;
+    int widest = ui_text_width(terminal, v->columns[c].title) + (v->order.column == c + 1);
+    for (size_t i = 0; i < v->all.n && widest < most; i++)
+        if (v->all.items[i].cells[c])
+            widest =
+                ODB_MAX(widest, v->bars[c] + ui_text_width(terminal, v->all.items[i].cells[c]));
+    return ODB_MIN(widest, most);
+}
+
+/* The column without a limit has what the others leave. */
+static void cells_measure(struct ui_cells_view *v, int cols)
+{
     int rest = cols - 3, open = -1;
     for (int c = 0; c < UI_CELLS; c++)
         v->widths[c] = 0;
     for (int c = 0; c < UI_CELLS && v->columns[c].title; c++) {
-        int widest = ui_text_width(terminal, v->columns[c].title) + (v->order.column == c + 1);
         v->bars[c] = v->columns[c].bar;
-        for (size_t i = 0; i < v->all.n; i++)
-            if (v->all.items[i].cells[c])
-                widest =
-                    ODB_MAX(widest, v->bars[c] + ui_text_width(terminal, v->all.items[i].cells[c]));
         if (!v->columns[c].most)
             open = c;
         else
-            v->widths[c] = screen ? ODB_MIN(widest, v->columns[c].most) : widest;
+            v->widths[c] = cells_widest(v, c);
         rest -= v->widths[c] + cells_gap(v, c);
     }
     if (open < 0)
@@ -163,8 +178,7 @@ const struct ui_cells_row *ui_cells_selected(const struct ui_view *view)
 void ui_cells_close(struct ui_view *view)
 {
     struct ui_cells_view *v = (struct ui_cells_view *)view;
-    ui_cells_begin(v);
-    free(v->all.items);
+    ui_cells_rows_dispose(&v->all);
     free(v->kept.items);
     free(v->filter);
 }

@@ -38,13 +38,18 @@ struct ui_cells_column {
     int bar;    /* columns before its text in which the row's report is drawn as a bar */
 };
 
+struct ui_cells_rows {
+    struct ui_cells_row *items; /* owned, and what is in each */
+    size_t n, cap;
+};
+
 /* A view's own struct begins with this one; its open sets columns and empty, its prepare fills the
  * rows between begin and end, and its other functions are those below. */
 struct ui_cells_view {
     struct ui_view view;
     const struct ui_cells_column *columns; /* borrowed; [UI_CELLS], title NULL ends them */
     const char *empty;                     /* said where there are no rows */
-    ODB_VEC(struct ui_cells_row) all;
+    struct ui_cells_rows all;
     ODB_VEC(size_t) kept; /* rows that the filter lets through */
     char *filter;         /* owned; NULL: none */
     struct ui_sorted order;
@@ -54,6 +59,8 @@ struct ui_cells_view {
 };
 
 void ui_cells_begin(struct ui_cells_view *v);
+/* Of rows that a view keeps aside; they are none then. */
+void ui_cells_rows_dispose(struct ui_cells_rows *rows);
 void ui_cells_add_take(struct ui_cells_view *v, struct ui_cells_row row);
 void ui_cells_end(struct ui_cells_view *v, int cols);
 /* Whether a cell of the row holds the text. */

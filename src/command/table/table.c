@@ -387,23 +387,25 @@ static const struct odb_command command_table[] = {
         .args = args_export,
         .options =
             OPTIONS(OPTS_SEARCH, ODB_OPTION_OUTPUT, ODB_OPTION_SESSION, ODB_OPTION_IR_VERSION,
-                    ODB_OPTION_SCRAMBLE, ODB_OPTION_WITH_TARGET, ODB_OPTION_BUDGET,
+                    ODB_OPTION_SCRAMBLE, ODB_OPTION_WITH_TARGET, ODB_OPTION_METRIC,
+                    ODB_OPTION_LABELS, ODB_OPTION_SAMPLES, ODB_OPTION_DROP, ODB_OPTION_BUDGET,
                     ODB_OPTION_PROBES, ODB_OPTION_COMPILES, ODB_OPTION_JSON_FILE),
         .help = "shrink a failing model to what it takes to fail, and write that",
-        .text = "Moves the outputs back and the inputs forward, takes single nodes out, and then "
-                "makes inputs, weights and attributes simple, as long as the failure keeps its "
-                "signature: the verdict, the kinds of NaN and Inf, the size of the error, the "
-                "signal. Another failure counts as none, and so does what a search lets off: a "
-                "step that ends in that is put back. Begins with a NODE, which may be a path "
-                "into a body such as Loop_4[3]/Conv_1, the nodes from one to another, a session's "
-                "first culprit, or the whole model; crashes and hangs are failures, too. What is "
-                "fed is the reference's, or, where nodes that were named do not fail with that, "
-                "what the target itself feeds them. Writes what `export` writes, and in the folder "
-                "good the largest model met on the way that passes. --scramble makes a private "
-                "model one that can be shared. Ctrl-C or a budget ends it with the smallest found "
-                "until then. Exit status 1 means that what was written does not reproduce the "
-                "failure; 0 that it does, or that "
-                "nothing fails.",
+        .text =
+            "Moves the outputs back and the inputs forward, takes single nodes out, and then "
+            "makes inputs, weights and attributes simple, as long as the failure keeps its "
+            "signature: the verdict, the kinds of NaN and Inf, the size of the error, the "
+            "signal. Another failure counts as none, and so does what a search lets off: a "
+            "step that ends in that is put back. Begins with a NODE, which may be a path "
+            "into a body such as Loop_4[3]/Conv_1, the nodes from one to another, a session's "
+            "first culprit, or the whole model; crashes and hangs are failures, too. What is "
+            "fed is the reference's, or, where nodes that were named do not fail with that, "
+            "what the target itself feeds them. Writes what `export` writes, and in the folder "
+            "good the largest model met on the way that passes. --scramble makes a private "
+            "model one that can be shared. Ctrl-C or a budget ends it with the smallest found "
+            "until then. With --metric a task fails, and no value: nodes and samples are found "
+            "that cost it more than --drop, see onnxdbg-score(7). Exit status 1 means that what "
+            "was written does not reproduce the failure; 0 that it does, or that nothing fails.",
         .example = "onnxdbg minimise model.onnx --target ort -o minimal",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH | ODB_COMMAND_RECORDS,
         .exec = odb_command__minimise,

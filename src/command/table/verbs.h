@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The functions of the table's rows, each in the file verb_NAME.c of its command.
+ * The functions of the table's rows, each in the file verb_NAME.c of its command; minimise_task is
+ * what minimise is with a metric.
  */
 #ifndef ODB_COMMAND_TABLE_VERBS_H
 #define ODB_COMMAND_TABLE_VERBS_H
@@ -13,7 +14,8 @@ struct odb_command_call;
 #define ODB_COMMAND_LIST(X)                                                                        \
     X(bisect) X(cache) X(calibrate) X(check) X(compare) X(completion) X(debug) X(deploy)           \
     X(doctor) X(dump) X(executors) X(explain) X(export) X(extract) X(fleet) X(graph) X(groups)     \
-    X(help) X(info) X(lint) X(manual) X(minimise) X(node) X(nodes) X(operators) X(precision)       \
+    X(help) X(info) X(lint) X(manual) X(minimise) X(minimise_task) X(node) X(nodes) X(operators)   \
+    X(precision)                                                                                   \
     X(print) X(report) X(run) X(score) X(screen) X(sensitivity) X(sequence) X(sessions)            \
     X(suspects) X(target) X(tensor) X(tour) X(verify)
 /* clang-format on */

@@ -26,6 +26,16 @@ enum odb_status odb_call__metric(struct odb_command_call *call, struct odb_call_
                            call->model->graph, hooks, err);
 }
 
+enum odb_status odb_call__metric_search(struct odb_command_call *call,
+                                        struct odb_bisect_options *search, struct odb_error *err)
+{
+    ODB_TRY(odb_call__search_options(call, search, err));
+    if (!odb_executor_recorded(search->target))
+        return ODB_OK;
+    odb_fail(err, ODB_E_USAGE, "--target %s is a recording of one sample", search->target);
+    return odb_error_remedy(err, "name a target that runs models");
+}
+
 void odb_call__metric_dispose(struct odb_call_metric *metric)
 {
     odb_metric_close(metric->metric);

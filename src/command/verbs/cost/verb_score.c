@@ -8,7 +8,6 @@
 #include "command/table/command.h"
 #include "command/table/verbs.h"
 #include "command/value/call_feeds.h"
-#include "command/value/search_options.h"
 #include "command/verbs/cost/metric_option.h"
 #include "score/score.h"
 
@@ -22,16 +21,6 @@ static enum odb_status score_nodes(struct odb_command_call *call, int *nodes, si
     for (size_t i = 0; i < *n; i++)
         ODB_TRY(odb_graph_find_node(call->model->graph, odb_call_arg(call, i + 1), &nodes[i], err));
     return ODB_OK;
-}
-
-static enum odb_status score_options(struct odb_command_call *call,
-                                     struct odb_bisect_options *search, struct odb_error *err)
-{
-    ODB_TRY(odb_call__search_options(call, search, err));
-    if (!odb_executor_recorded(search->target))
-        return ODB_OK;
-    odb_fail(err, ODB_E_USAGE, "--target %s is a recording of one sample", search->target);
-    return odb_error_remedy(err, "name a target that runs models");
 }
 
 /* Samples without a share leave no verdict, unless the others show a loss. */
@@ -95,7 +84,7 @@ enum odb_status odb_command__score(struct odb_command_call *call, struct odb_err
     struct odb_call_metric metric = {0};
     struct odb_bisect_options search;
     struct odb_score *score = NULL;
-    ODB_TRY(score_options(call, &search, err));
+    ODB_TRY(odb_call__metric_search(call, &search, err));
     enum odb_status status = score_make(call, &metric, &search, &score, err);
     struct odb_error late = ODB_ERROR_INIT;
     enum odb_status told = score ? score_publish(call, score, &late) : ODB_OK;

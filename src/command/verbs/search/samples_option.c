@@ -55,20 +55,22 @@ static struct odb_sample samples_seed(const struct odb_call_samples *s, size_t i
     return (struct odb_sample){.source = odb_xasprintf("seed %u", (unsigned)(seed + (uint32_t)i))};
 }
 
-static enum odb_status samples_list(struct odb_call_samples *s, struct odb_error *err)
+/* one: a single set in the folder of --inputs-from is a sample as well. */
+static enum odb_status samples_list(struct odb_call_samples *s, bool one, struct odb_error *err)
 {
     const char *from = odb_call_option(s->call, ODB_OPTION_INPUTS_FROM);
     size_t wanted = (size_t)odb_call_int(s->call, ODB_OPTION_SAMPLES, 1), n = 0;
     char **sets = from ? odb_input_sets(from, &n) : NULL;
-    s->given = n > 1 || wanted > 1;
-    if (n > 1) {
+    bool given = n > 1 || (one && n == 1);
+    s->given = given || wanted > 1;
+    if (given) {
         s->sets = sets;
         for (size_t i = 0; i < n; i++)
             odb_push(&s->found.items, (struct odb_sample){.source = odb_xstrdup(sets[i])});
         return wanted == 1 ? ODB_OK
                            : samples_refuse(err,
-                                            "the folder of --inputs-from holds several sets, "
-                                            "and each is a sample",
+                                            "the folder of --inputs-from holds sets, and each is "
+                                            "a sample",
                                             "leave out --samples");
     }
     for (size_t i = 0; i < n; i++)
@@ -134,7 +136,7 @@ enum odb_status odb_call__samples_of(struct odb_command_call *call, struct odb_c
     out->found.payload = out;
     if (odb_call_has(call, ODB_OPTION_SAMPLES))
         usual = 1;
-    ODB_TRY(samples_list(out, err));
+    ODB_TRY(samples_list(out, true, err));
     if (!out->given && samples_differ(out, &ignored) != ODB_OK)
         usual = 1;
     for (size_t i = out->found.items.n; i < usual && !out->sets; i++)
@@ -183,7 +185,7 @@ enum odb_status odb_call__samples(struct odb_command_call *call, struct odb_call
     out->call = call;
     out->found.feeds = samples_feeds;
     out->found.payload = out;
-    ODB_TRY(samples_list(out, err));
+    ODB_TRY(samples_list(out, false, err));
     if (!out->given)
         return ODB_OK;
     if (odb_call_option(call, ODB_OPTION_AGAINST) || odb_call_option(call, ODB_OPTION_OVER))

@@ -141,7 +141,7 @@ static enum odb_status minimise_spent(const struct odb_command_call *call, struc
     return odb_error_remedy(err, "allow more with --budget, --probes or --compiles");
 }
 
-enum odb_status odb_command__minimise(struct odb_command_call *call, struct odb_error *err)
+static enum odb_status minimise_failure(struct odb_command_call *call, struct odb_error *err)
 {
     const char *json = odb_call_option(call, ODB_OPTION_JSON_FILE);
     struct odb_minimise_options options = {
@@ -192,4 +192,14 @@ enum odb_status odb_command__minimise(struct odb_command_call *call, struct odb_
     odb_body_case_dispose(&body);
     free(own);
     return status;
+}
+
+enum odb_status odb_command__minimise(struct odb_command_call *call, struct odb_error *err)
+{
+    if (odb_call_has(call, ODB_OPTION_METRIC))
+        return odb_command__minimise_task(call, err);
+    if (odb_call_has(call, ODB_OPTION_DROP) || odb_call_has(call, ODB_OPTION_LABELS) ||
+        odb_call_has(call, ODB_OPTION_SAMPLES))
+        return odb_fail(err, ODB_E_USAGE, "--drop, --labels and --samples need a --metric");
+    return minimise_failure(call, err);
 }

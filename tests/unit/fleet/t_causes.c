@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What a cause is called: the words that its members have in common; and names of models as people
+ * see them.
+ */
+#include "fleet/causes.h"
+
+#include <stdlib.h>
+
+#include "tests/help/models.h"
+
+/* A model with a culprit that a variant explains in these words; or one that is refused so. */
+static void causes_add(struct odb_fleet *fleet, const char *text, const char *said)
+{
+    struct odb_fleet_model model = {.name = odb_xasprintf("m%zu", fleet->models.n),
+                                    .path = odb_xstrdup("m.onnx"),
+                                    .stage = ODB_FLEET_SEARCHED,
+                                    .verdict = text ? ODB_FLEET_DIVERGES : ODB_FLEET_NONE,
+                                    .said = said ? odb_xstrdup(said) : NULL};
+    if (text)
+        model.report = json_pack("{s:[{s:s,s:s,s:s,s:[{s:s,s:s,s:s}]}]}", "culprits", "op_type",
+                                 "Clip", "domain", "", "kind", "introduced", "explanations",
+                                 "variant", "input/max=missing", "fit", "exact", "text", text);
+    odb_push(&fleet->models, model);
+}
+
+/* One cause of two members, with this title. */
+static void causes_named(const char *a, const char *b, bool said, const char *title)
+{
+    struct odb_fleet fleet = {0};
+    struct odb_causes causes;
+    causes_add(&fleet, said ? NULL : a, said ? a : NULL);
+    if (b)
+        causes_add(&fleet, said ? NULL : b, said ? b : NULL);
+    odb_causes_find(&causes, &fleet);
+    assert_int_equal(causes.list.n, 1);
+    assert_int_equal(causes.list.items[0].members.n, b ? 2 : 1);
+    assert_string_equal(causes.list.items[0].title, title);
+    odb_causes_dispose(&causes);
+    odb_fleet_dispose(&fleet);
+}
+
+static void test_causes__a_title_has_no_value_of_one_model(void **state)
+{
+    (void)state;
+    causes_named("as if input max (Constant@43) were missing", NULL, false,
+                 "Clip: as if input max were missing");
+    causes_named("as if input max (a (b)) were missing", "as if input max (c) were missing", false,
+                 "Clip: as if input max were missing");
+    causes_named("as if input 2 (x were missing", NULL, false, "Clip: as if input 2");
+}
+
+static void test_causes__a_title_has_what_all_say(void **state)
+{
+    (void)state;
+    causes_named("as if pads were ignored, and [1, 1]", "as if pads were ignored, and [1, 1]",
+                 false, "Clip: as if pads were ignored, and [1, 1]");
+    causes_named("as if pads were ignored, and [1, 1]", "as if pads were ignored, and [1]", false,
+                 "Clip: as if pads were ignored");
+    causes_named("as if it were 1", "otherwise", false, "Clip: input/max=missing");
+}
+
+static void test_causes__a_message_has_what_all_say(void **state)
+{
+    (void)state;
+    causes_named("#30 '/a/Softmax' has no kernel", "#7 '/b/Softmax' has no kernel", true,
+                 "… … has no kernel");
+    causes_named("no kernel of version 9", "no kernel of version 9", true,
+                 "no kernel of version 9");
+}
+
+static void test_fleet__names_without_the_folder_of_all(void **state)
+{
+    static const char *const lists[][3] = {
+        {"/zoo/a/x", "/zoo/a/y", "/zoo/b"}, {"a/x", "a/y", "a/z"}, {"/a", "/b", "/c"}};
+    static const char *const shown[] = {"a/x", "a/x", "a"};
+    (void)state;
+    for (size_t i = 0; i < ODB_COUNT(lists); i++) {
+        struct odb_fleet fleet = {0};
+        for (size_t k = 0; k < 3; k++)
+            odb_push(&fleet.models, (struct odb_fleet_model){.name = odb_xstrdup(lists[i][k])});
+        odb_fleet_see(&fleet);
+        assert_string_equal(odb_fleet_brief(&fleet, lists[i][0]), shown[i]);
+        assert_string_equal(odb_fleet_brief(&fleet, "/elsewhere/x"),
+                            i == 2 ? "elsewhere/x" : "/elsewhere/x");
+        odb_fleet_dispose(&fleet);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_causes__a_title_has_no_value_of_one_model),
+        cmocka_unit_test(test_causes__a_title_has_what_all_say),
+        cmocka_unit_test(test_causes__a_message_has_what_all_say),
+        cmocka_unit_test(test_fleet__names_without_the_folder_of_all),
+    };
+    return cmocka_run_group_tests_name("causes", tests, NULL, NULL);
+}
