@@ -458,6 +458,10 @@ reproducible:
 reproducible-deb:
 	$(Q)tests/reproducible deb
 
+## reproducible-packages: the same of the archive and the wheel, with the libraries in them (needs cmake)
+reproducible-packages:
+	$(Q)tests/reproducible tar wheel
+
 ## check-headers: every header compiles alone
 check-headers: $(HEADERS:%=$(B)/%.ok)
 
@@ -625,19 +629,20 @@ stage: all
 
 TAR_NAME = onnxdbg-$(VERSION)-$(NATIVE:%-gnu-=%)
 
-## tar: the programs with the manual and all they need, to unpack anywhere on Debian 11, what is as old, or newer
-tar:
+.PHONY: staged
+staged:
 	$(Q)$(MAKE) --no-print-directory CROSS=$(NATIVE) stage
 	$(Q)mkdir -p $(B)
+
+## tar: an archive that runs where it is unpacked, on Debian 11 or what is newer, in build (needs cmake)
+tar: staged
 	$(Q)tar -C $(NATIVE:%-=build-%)/stage --sort=name --format=ustar --owner=0 --group=0 --numeric-owner \
 	    --mode=u+rwX,go+rX,go-w --mtime=@$(RELEASED_SECONDS) --transform='s,^\.,$(TAR_NAME),S' -c . | \
 	    gzip -n9 >$(B)/$(TAR_NAME).tar.gz.part
 	$(Q)mv $(B)/$(TAR_NAME).tar.gz.part $(B)/$(TAR_NAME).tar.gz && ls $(B)/$(TAR_NAME).tar.gz
 
 ## wheel: the package for Python with both programs, in build (needs python3-build, python3-wheel, cmake)
-wheel:
-	$(Q)$(MAKE) --no-print-directory CROSS=$(NATIVE) stage
-	$(Q)mkdir -p $(B)
+wheel: staged
 	$(Q)tools/wheel.sh $(NATIVE:%-=build-%)/stage $(B) $(RELEASED_SECONDS)
 
 ## clean: remove what was built (not what setup installed)
@@ -651,5 +656,5 @@ help:
 -include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d) $(B)/src/main.d $(B)/src/serve.d \
          $(B)/tests/help/filter.d $(B)/planted.d $(B)/race.d $(ANALYZED:%=$(B)/analyze/%.d)
 
-.PHONY: all analyze coverage setup demo picture check check-built unit check-unit check-widths check-arithmetic check-kernels bench bench-compare bench-kernels bench-realbugs bench-runtimes bench-search bench-screen bench-targets bench-widths fuzz fuzz-afl fuzz-coverage versus reproducible reproducible-deb check-headers lint install uninstall \
+.PHONY: all analyze coverage setup demo picture check check-built unit check-unit check-widths check-arithmetic check-kernels bench bench-compare bench-kernels bench-realbugs bench-runtimes bench-search bench-screen bench-targets bench-widths fuzz fuzz-afl fuzz-coverage versus reproducible reproducible-deb reproducible-packages check-headers lint install uninstall \
         dist deb tar wheel clean help check-quick check-all
