@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What `make CROSS=PREFIX`, `make tar` and `make wheel` link with, into vendor/cross/TRIPLET: the C
+# What `make serve CROSS=PREFIX`, `make tar` and `make wheel` link with, into vendor/cross/TRIPLET: the C
 # library of an older Debian, and static libraries, out of Debian's signed packages. They come by an apt
 # of their own, which knows nothing of this machine's, so no architecture is added here, and nothing is
 # installed. Debian 11's, so that programs run there and on all that is newer; RISC-V is in Debian since
@@ -26,7 +26,15 @@ arm-linux-gnueabihf)
     ;;
 esac
 packages="libc6 libc6-dev linux-libc-dev libprotobuf-c-dev libmd-dev libjansson-dev libpcre2-dev
-zlib1g-dev uthash-dev libsqlite3-dev libncurses-dev libtinfo6 libreadline-dev libreadline8"
+zlib1g-dev uthash-dev"
+sources=libzip
+security="" native=""
+if [ "$triplet" = "$(uname -m)-linux-gnu" ]; then # the debugger as well, and the licences of what it links
+    native=1
+    security=-security # whose packages for other processors the mirror of an old Debian lacks in part
+    packages="$packages libsqlite3-dev libncurses-dev libtinfo6 libreadline-dev libreadline8"
+    sources="$sources libxlsxwriter"
+fi
 for need in "$triplet-gcc gcc-$triplet" "cmake cmake" "apt-get apt" "dpkg-deb dpkg"; do
     command -v "${need% *}" >/dev/null || {
         echo "cross: ${need% *} is not here; install Debian's package ${need#* }" >&2
@@ -42,11 +50,11 @@ mkdir -p "$work/lists/partial" "$work/archives/partial" "$work/debs" "$work/root
 key="[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org"
 cat >"$work/sources.list" <<END
 deb $key/debian $suite main
-deb $key/debian-security $suite-security main
+${security:+deb $key/debian-security $suite$security main}
 deb-src $key/debian bookworm main
 END
 fetch() {
-    apt-get -qq -o APT::Architecture="$arch" -o APT::Architectures="$arch" \
+    apt-get -qq -o Acquire::Retries=3 -o APT::Architecture="$arch" -o APT::Architectures="$arch" \
         -o Dir::State="$work" -o Dir::State::lists="$work/lists" -o Dir::State::status="$work/status" \
         -o Dir::Cache="$work" -o Dir::Cache::archives="$work/archives" \
         -o Dir::Etc::sourcelist="$work/sources.list" -o Dir::Etc::sourceparts=- \
@@ -55,7 +63,7 @@ fetch() {
 echo "cross: fetching the libraries of $triplet from Debian ($suite)"
 fetch update
 # shellcheck disable=SC2086
-(cd "$work/debs" && fetch download $packages && fetch source --download-only libzip libxlsxwriter)
+(cd "$work/debs" && fetch download $packages && fetch source --download-only $sources)
 # An archive, a header or a start file, and what it comes from: archive, name, version, source, file, SHA-256.
 origin() { # FILE NAME VERSION SOURCE OF
     printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "${5##*/}" \
@@ -117,6 +125,6 @@ static() { # NAME CMAKE'S WORDS…
 static libzip -DENABLE_COMMONCRYPTO=OFF -DENABLE_GNUTLS=OFF -DENABLE_MBEDTLS=OFF -DENABLE_OPENSSL=OFF \
     -DENABLE_BZIP2=OFF -DENABLE_LZMA=OFF -DENABLE_ZSTD=OFF -DBUILD_TOOLS=OFF -DBUILD_REGRESS=OFF \
     -DBUILD_EXAMPLES=OFF -DBUILD_DOC=OFF
-static libxlsxwriter -DUSE_STANDARD_TMPFILE=ON -DUSE_NO_MD5=ON
+[ -z "$native" ] || static libxlsxwriter -DUSE_STANDARD_TMPFILE=ON -DUSE_NO_MD5=ON
 mv "$work/root/origins.tsv" "$root"
 touch "$root/complete"

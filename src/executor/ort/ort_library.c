@@ -16,8 +16,8 @@
 #include "system/file.h"
 
 #define ORT_REMEDY                                                                                 \
-    "install it (" ORT_GET ", or pip install onnxruntime in a virtual environment), or name "      \
-    "libonnxruntime.so, its directory or the environment's in ONNXDBG_ORT or ort,runtime=PATH"
+    "install it (" ORT_GET ", or pip install onnxruntime), or name its library, its directory or " \
+    "a virtual environment in ONNXDBG_ORT or ort,runtime=PATH"
 
 #ifdef __aarch64__
 #define ORT_NODE_ARCH "arm64"
