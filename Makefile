@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # `make help` lists the targets. Knobs: DEVELOPER=1 (warnings are errors), SAN=address,undefined
 # or SAN=thread (a build folder of its own), SIMD=sse2, fma, avx2 or avx512f (loops for those
-# instructions only), CROSS=aarch64-linux-gnu- (`serve` for another processor), V=1 (show commands), B=folder (where objects go).
+# instructions only), CROSS=aarch64-linux-gnu- (`serve` for another processor, on an older Debian), V=1
+# (show commands), B=folder (where objects go).
 
 .DEFAULT_GOAL := all
 comma := ,
 empty :=
 space := $(empty) $(empty)
 TRIPLET := $(CROSS:-=)
-ifdef CROSS # a folder of its own, whatever the environment says
-B := build-$(TRIPLET)
+ifdef CROSS # a folder of its own, whatever is said
+override B := build-$(TRIPLET)
 endif
 B ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(SIMD),-$(SIMD))
 Q := $(if $(V),,@)
 CC ?= cc
-ifdef CROSS # with the C library and the libraries of the other processor: tools/cross.sh
-ifneq ($(filter-out serve clean help,$(or $(MAKECMDGOALS),all)),)
+# This processor's, for packages: they run on older Debians too.
+NATIVE := $(shell uname -m)-linux-gnu-
+ifdef CROSS # with the C library and the libraries of an older Debian: tools/cross.sh
+ifneq ($(filter-out serve clean help $(if $(filter $(NATIVE),$(CROSS)),all stage install),$(or $(MAKECMDGOALS),all)),)
 $(error CROSS=$(CROSS) is for `make serve`)
 endif
 ROOT := vendor/cross/$(TRIPLET)
@@ -61,7 +64,8 @@ SAME := -ffile-prefix-map=$(CURDIR)=.
 PKGS_MIT := libprotobuf-c libmd libzip jansson libpcre2-8
 PKGS_GPL := sqlite3 ncursesw readline xlsxwriter
 PKGS_TESTS := openblas
-LIBS_CROSS := $(addprefix -l:lib,protobuf-c.a md.a zip.a jansson.a pcre2-8.a z.a)
+LIBS_CROSS_MIT := $(addprefix -l:lib,protobuf-c.a md.a zip.a jansson.a pcre2-8.a z.a)
+LIBS_CROSS_GPL := $(addprefix -l:lib,sqlite3.a ncursesw.a readline.a tinfo.a xlsxwriter.a)
 VERSION := 0.1.0
 RELEASED := November 22, 2026
 SIMD_BYTES_sse2 := 16
@@ -87,8 +91,10 @@ ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(HARDEN) $(SAME) $(SANFLAGS) -ffp-con
              -fno-trapping-math -pthread -MMD -MP
 LDFLAGS += $(HARDEN_LINK) $(SANFLAGS) -pthread
 SO_LDFLAGS = $(filter-out -pie,$(LDFLAGS))
-LIBS_MIT := $(if $(CROSS),$(LIBS_CROSS),$(shell pkg-config --libs $(PKGS_MIT) 2>/dev/null)) -ldl -lm
-LIBS_GPL := $(shell pkg-config --libs $(PKGS_GPL) 2>/dev/null)
+LIBS_MIT := $(if $(CROSS),$(LIBS_CROSS_MIT),$(shell pkg-config --libs $(PKGS_MIT) 2>/dev/null)) -ldl -lm
+LIBS_GPL := $(if $(CROSS),$(LIBS_CROSS_GPL),$(shell pkg-config --libs $(PKGS_GPL) 2>/dev/null))
+# What was linked in, for the list of parts.
+LINK_MAP = $(if $(CROSS),-Wl$(comma)-Map=$@.map)
 
 # What is missing is said once, before a compiler says it a hundred times.
 ifneq ($(filter-out setup demo realbugs check check-quick check-all clean help,$(or $(MAKECMDGOALS),all)),)
@@ -159,8 +165,8 @@ $(B)/demo_model.h: $(B)/demo.onnx
 
 $(B)/src/command/shell/verb_tour.o: | $(B)/demo_model.h
 ifdef CROSS
-$(MIT_OBJ) $(B)/src/serve.o: | $(ROOT)/complete
-$(ROOT)/complete:
+$(MIT_OBJ) $(GPL_OBJ) $(B)/src/main.o $(B)/src/serve.o: | $(ROOT)/complete
+$(ROOT)/complete: tools/cross.sh
 	$(Q)tools/cross.sh $(TRIPLET)
 endif
 $(MIT_OBJ) $(GPL_OBJ) $(B)/src/main.o $(B)/src/serve.o: | $(PB_C) $(B)/onnxdbgrc.h $(B)/report_page.h $(B)/fleet_page.h
@@ -185,12 +191,12 @@ $(B)/libonnxdbg-mit.a: $(MIT_OBJ)
 
 $(PROGRAM): $(B)/src/main.o $(ARCHIVES)
 	@echo "  LINK  $@"
-	$(Q)$(CC) $(LDFLAGS) $^ $(LIBS_GPL) $(LIBS_MIT) -o $@
+	$(Q)$(CC) $(LDFLAGS) $(LINK_MAP) $^ $(LIBS_GPL) $(LIBS_MIT) -o $@
 
 # What the child looks for beside itself lies there, in other build folders by a link.
 $(SERVE): $(B)/src/serve.o $(B)/libonnxdbg-mit.a
 	@echo "  LINK  $@"
-	$(Q)$(CC) $(LDFLAGS) $^ $(LIBS_MIT) -o $@
+	$(Q)$(CC) $(LDFLAGS) $(LINK_MAP) $^ $(LIBS_MIT) -o $@
 	$(Q)[ -e $(@D)/share ] || ln -s $(CURDIR)/share $(@D)/share
 
 # Models to test and measure with.
@@ -452,6 +458,10 @@ reproducible:
 reproducible-deb:
 	$(Q)tests/reproducible deb
 
+## reproducible-packages: the same of the archive and the wheel, with the libraries in them (needs cmake)
+reproducible-packages:
+	$(Q)tests/reproducible tar wheel
+
 ## check-headers: every header compiles alone
 check-headers: $(HEADERS:%=$(B)/%.ok)
 
@@ -534,6 +544,8 @@ build-coverage/exit.o: tests/coverage/exit.c
 
 PREFIX ?= /usr/local
 ZSH_DIR ?= share/zsh/site-functions# below PREFIX; Debian's zsh looks elsewhere below /usr
+PKG_PREFIX = $(PREFIX)
+STRIP =# 1: symbols stay here
 DUMP_LINKS = dump_full dump_list dump_once dump_range
 INSTALL_SHELLS = share/bash-completion/completions/onnxdbg $(ZSH_DIR)/_onnxdbg \
                  share/fish/vendor_completions.d/onnxdbg.fish
@@ -541,12 +553,12 @@ INSTALL_SHELLS = share/bash-completion/completions/onnxdbg $(ZSH_DIR)/_onnxdbg \
 RUNTIME = $(wildcard vendor/node_modules/onnxruntime-node/bin/napi-v6/linux/$(RUNTIME_ARCH)/*.so.1)
 RUNTIME_ARCH = $(if $(filter aarch64,$(shell uname -m)),arm64,x64)
 INSTALL_DIRS = $(addprefix $(DESTDIR)$(PREFIX)/,bin include/onnxdbg share/pkgconfig share/man/man1 \
-                                                share/man/man7 \
+                                                share/man/man7 share/doc/onnxdbg \
                                                 share/onnxdbg/python share/onnxdbg/node \
                                                 $(dir $(INSTALL_SHELLS)))
 
 define PKG_CONFIG
-prefix=$(PREFIX)
+prefix=$(PKG_PREFIX)
 includedir=$${prefix}/include
 
 Name: onnxdbg
@@ -559,7 +571,8 @@ export PKG_CONFIG
 ## install: the programs, the public headers and the manual below PREFIX (/usr/local), or DESTDIR
 install: all
 	$(Q)install -d $(INSTALL_DIRS)
-	$(Q)install $(PROGRAM) $(SERVE) $(DESTDIR)$(PREFIX)/bin
+	$(Q)install $(if $(STRIP),-s) $(PROGRAM) $(SERVE) $(DESTDIR)$(PREFIX)/bin
+	$(Q)install -m 644 NEWS $(DESTDIR)$(PREFIX)/share/doc/onnxdbg
 	$(Q)install -m 644 include/onnxdbg/*.h $(DESTDIR)$(PREFIX)/include/onnxdbg
 	$(Q)install -m 644 man/*.7 $(DESTDIR)$(PREFIX)/share/man/man7
 	$(Q)install -m 644 man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
@@ -579,7 +592,7 @@ uninstall:
 	$(Q)cd $(DESTDIR)$(PREFIX) && rm -f bin/onnxdbg bin/onnxdbg-serve share/pkgconfig/onnxdbg.pc \
 	    share/man/man1/onnxdbg.1 share/man/man1/onnxdbg-*.1 share/man/man7/onnxdbg-*.7 \
 	    $(INSTALL_SHELLS)
-	$(Q)cd $(DESTDIR)$(PREFIX) && rm -rf include/onnxdbg share/onnxdbg lib/onnxdbg
+	$(Q)cd $(DESTDIR)$(PREFIX) && rm -rf include/onnxdbg share/onnxdbg share/doc/onnxdbg lib/onnxdbg
 
 # --- packages -------------------------------------------------------------------------------------
 
@@ -601,20 +614,36 @@ deb: $(DIST)
 	    -j$(JOBS) >../log 2>&1 || { tail -n 40 ../log; exit 1; }
 	$(Q)rm -rf $(B)/deb/onnxdbg-$(VERSION) && ls $(B)/deb/*.deb
 
-# The programs of the wheel look for their libraries beside themselves, and have no symbols.
-WHEEL_LINK = -s -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib'
+# What the archive and the wheel have in common: all that is installed, with the libraries inside the
+# programs, which need the C library of Debian 11 or a newer one; the licences; the list of the parts.
+STAGE = $(B)/stage
+RELEASED_SECONDS = $(shell date -u -d '$(RELEASED)' +%s)
 
-$(B)/wheel/bin/onnxdbg: $(B)/src/main.o $(ARCHIVES)
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) $(WHEEL_LINK) $^ $(LIBS_GPL) $(LIBS_MIT) -o $@
+.PHONY: stage
+stage: all
+	$(Q)rm -rf $(STAGE) && umask 022 && $(MAKE) --no-print-directory install DESTDIR=$(STAGE) PREFIX= RUNTIME= \
+	    STRIP=1 PKG_PREFIX='$$$${pcfiledir}/../..'
+	$(Q)install -d $(STAGE)/share/doc/onnxdbg/licenses
+	$(Q)install -m 644 LICENSES/* $(STAGE)/share/doc/onnxdbg/licenses
+	$(Q)tools/sbom.py $(ROOT) $(B) $(STAGE) $(VERSION) $(RELEASED_SECONDS)
 
-$(B)/wheel/bin/onnxdbg-serve: $(B)/src/serve.o $(B)/libonnxdbg-mit.a
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) $(WHEEL_LINK) $^ $(LIBS_MIT) -o $@
+TAR_NAME = onnxdbg-$(VERSION)-$(NATIVE:%-gnu-=%)
 
-## wheel: the package for Python with both programs, in build (needs python3-build, python3-wheel)
-wheel: $(B)/wheel/bin/onnxdbg $(B)/wheel/bin/onnxdbg-serve
-	$(Q)tools/wheel.sh $(B) $$(date -u -d "$(RELEASED)" +%s)
+.PHONY: staged
+staged:
+	$(Q)$(MAKE) --no-print-directory CROSS=$(NATIVE) stage
+	$(Q)mkdir -p $(B)
+
+## tar: an archive that runs where it is unpacked, on Debian 11 or what is newer, in build (needs cmake)
+tar: staged
+	$(Q)tar -C $(NATIVE:%-=build-%)/stage --sort=name --format=ustar --owner=0 --group=0 --numeric-owner \
+	    --mode=u+rwX,go+rX,go-w --mtime=@$(RELEASED_SECONDS) --transform='s,^\.,$(TAR_NAME),S' -c . | \
+	    gzip -n9 >$(B)/$(TAR_NAME).tar.gz.part
+	$(Q)mv $(B)/$(TAR_NAME).tar.gz.part $(B)/$(TAR_NAME).tar.gz && ls $(B)/$(TAR_NAME).tar.gz
+
+## wheel: the package for Python with both programs, in build (needs python3-build, python3-wheel, cmake)
+wheel: staged
+	$(Q)tools/wheel.sh $(NATIVE:%-=build-%)/stage $(B) $(RELEASED_SECONDS)
 
 ## clean: remove what was built (not what setup installed)
 clean:
@@ -627,5 +656,5 @@ help:
 -include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d) $(B)/src/main.d $(B)/src/serve.d \
          $(B)/tests/help/filter.d $(B)/planted.d $(B)/race.d $(ANALYZED:%=$(B)/analyze/%.d)
 
-.PHONY: all analyze coverage setup demo picture check check-built unit check-unit check-widths check-arithmetic check-kernels bench bench-compare bench-kernels bench-realbugs bench-runtimes bench-search bench-screen bench-targets bench-widths fuzz fuzz-afl fuzz-coverage versus reproducible reproducible-deb check-headers lint install uninstall \
-        dist deb wheel clean help check-quick check-all
+.PHONY: all analyze coverage setup demo picture check check-built unit check-unit check-widths check-arithmetic check-kernels bench bench-compare bench-kernels bench-realbugs bench-runtimes bench-search bench-screen bench-targets bench-widths fuzz fuzz-afl fuzz-coverage versus reproducible reproducible-deb reproducible-packages check-headers lint install uninstall \
+        dist deb tar wheel clean help check-quick check-all

@@ -1,15 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What `make serve CROSS=PREFIX` links with, into vendor/cross/TRIPLET: the C library and the child's
-# libraries of another processor, out of Debian's signed packages. They come by an apt of their own,
-# which knows nothing of this machine's, so no architecture is added here, and nothing is installed.
-# Debian 11's, so that the child runs there and on all that is newer; RISC-V is in Debian since 13.
+# What `make serve CROSS=PREFIX`, `make tar` and `make wheel` link with, into vendor/cross/TRIPLET: the C
+# library of an older Debian, and static libraries, out of Debian's signed packages. They come by an apt
+# of their own, which knows nothing of this machine's, so no architecture is added here, and nothing is
+# installed. Debian 11's, so that programs run there and on all that is newer; RISC-V is in Debian since
+# 13. What each archive was made of is in TRIPLET/origins.tsv, for the list of parts (tools/sbom.py).
 set -eu
 
 triplet=${1:?usage: tools/cross.sh TRIPLET}
 here=$(cd "$(dirname "$0")/.." && pwd)
 root=$here/vendor/cross/$triplet
 case $triplet in
+x86_64-linux-gnu) arch=amd64 suite=bullseye ;;
 aarch64-linux-gnu) arch=arm64 suite=bullseye ;;
 riscv64-linux-gnu) arch=riscv64 suite=trixie ;;
 arm-linux-gnueabihf)
@@ -18,14 +20,21 @@ arm-linux-gnueabihf)
     exit 2
     ;;
 *)
-    echo "cross: no packages are known for $triplet; there are aarch64-linux-gnu and" \
+    echo "cross: no packages are known for $triplet; there are x86_64-linux-gnu, aarch64-linux-gnu and" \
         "riscv64-linux-gnu" >&2
     exit 2
     ;;
 esac
 packages="libc6 libc6-dev linux-libc-dev libprotobuf-c-dev libmd-dev libjansson-dev libpcre2-dev
 zlib1g-dev uthash-dev"
-[ ! -e "$root/complete" ] || exit 0
+sources=libzip
+security="" native=""
+if [ "$triplet" = "$(uname -m)-linux-gnu" ]; then # the debugger as well, and the licences of what it links
+    native=1
+    security=-security # whose packages for other processors the mirror of an old Debian lacks in part
+    packages="$packages libsqlite3-dev libncurses-dev libtinfo6 libreadline-dev libreadline8"
+    sources="$sources libxlsxwriter"
+fi
 for need in "$triplet-gcc gcc-$triplet" "cmake cmake" "apt-get apt" "dpkg-deb dpkg"; do
     command -v "${need% *}" >/dev/null || {
         echo "cross: ${need% *} is not here; install Debian's package ${need#* }" >&2
@@ -35,14 +44,17 @@ done
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+umask 022
 mkdir -p "$work/lists/partial" "$work/archives/partial" "$work/debs" "$work/root"
 : >"$work/status"
-for line in "deb $suite" "deb-src bullseye"; do
-    echo "${line% *} [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
-        "http://deb.debian.org/debian ${line#* } main"
-done >"$work/sources.list"
+key="[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org"
+cat >"$work/sources.list" <<END
+deb $key/debian $suite main
+${security:+deb $key/debian-security $suite$security main}
+deb-src $key/debian bookworm main
+END
 fetch() {
-    apt-get -qq -o APT::Architecture="$arch" -o APT::Architectures="$arch" \
+    apt-get -qq -o Acquire::Retries=3 -o APT::Architecture="$arch" -o APT::Architectures="$arch" \
         -o Dir::State="$work" -o Dir::State::lists="$work/lists" -o Dir::State::status="$work/status" \
         -o Dir::Cache="$work" -o Dir::Cache::archives="$work/archives" \
         -o Dir::Etc::sourcelist="$work/sources.list" -o Dir::Etc::sourceparts=- \
@@ -51,9 +63,19 @@ fetch() {
 echo "cross: fetching the libraries of $triplet from Debian ($suite)"
 fetch update
 # shellcheck disable=SC2086
-(cd "$work/debs" && fetch download $packages && fetch source --download-only libzip)
+(cd "$work/debs" && fetch download $packages && fetch source --download-only $sources)
+# An archive, a header or a start file, and what it comes from: archive, name, version, source, file, SHA-256.
+origin() { # FILE NAME VERSION SOURCE OF
+    printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "${5##*/}" \
+        "$(sha256sum "$5" | cut -d ' ' -f 1)" >>"$work/root/origins.tsv"
+}
 for deb in "$work"/debs/*.deb; do
     dpkg-deb -x "$deb" "$work/root"
+    name=$(dpkg-deb -f "$deb" Package) version=$(dpkg-deb -f "$deb" Version)
+    source=$(dpkg-deb -f "$deb" Source | sed 's/ .*//')
+    for file in $(dpkg-deb --fsys-tarfile "$deb" | tar -t | grep -E '/(lib[^/]*\.a|[^/]*crt[1in]\.o|uthash\.h)$'); do
+        origin "${file##*/}" "$name" "$version" "${source:-$name}" "$deb"
+    done
 done
 [ -e "$work/root/lib" ] || ln -s usr/lib "$work/root/lib"
 # Absolute links would leave the folder.
@@ -64,8 +86,10 @@ done
 rm -rf "$root"
 mkdir -p "$(dirname "$root")"
 mv "$work/root" "$root"
+mkdir "$work/root" # origin() goes on there
+mv "$root/origins.tsv" "$work/root"
 
-# Debian's cross compiler has the C library of its own Debian; this is the same with that of $root.
+# Debian's compiler has the C library of its own Debian; this is the same with that of $root.
 include=$("$triplet-gcc" -print-file-name=include)
 cat >"$root/cc" <<END
 #!/bin/sh
@@ -75,20 +99,32 @@ exec $triplet-gcc --sysroot='$root' -nostdinc -isystem '$include' \\
 END
 chmod +x "$root/cc"
 
-# Debian has no libzip to link in: it is made of its source, with zlib alone.
-mkdir "$work/libzip"
-tar -xf "$work"/debs/libzip_*.orig.tar.* -C "$work/libzip" --strip-components=1
-cmake -S "$work/libzip" -B "$work/libzip/build" -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_BUILD_TYPE=Release \
-    -DCMAKE_C_COMPILER="$root/cc" -DBUILD_SHARED_LIBS=OFF -DCMAKE_INSTALL_PREFIX="$root/usr" \
-    -DCMAKE_C_FLAGS="-fPIC -ffile-prefix-map=$work=." -DCMAKE_INSTALL_LIBDIR="lib/$triplet" \
-    -DZLIB_LIBRARY="$root/usr/lib/$triplet/libz.a" -DZLIB_INCLUDE_DIR="$root/usr/include" \
-    -DENABLE_COMMONCRYPTO=OFF -DENABLE_GNUTLS=OFF -DENABLE_MBEDTLS=OFF -DENABLE_OPENSSL=OFF \
-    -DENABLE_BZIP2=OFF -DENABLE_LZMA=OFF -DENABLE_ZSTD=OFF -DBUILD_TOOLS=OFF -DBUILD_REGRESS=OFF \
-    -DBUILD_EXAMPLES=OFF -DBUILD_DOC=OFF >"$work/log" 2>&1 &&
-    cmake --build "$work/libzip/build" >>"$work/log" 2>&1 &&
-    cmake --install "$work/libzip/build" >>"$work/log" 2>&1 || {
-    tail -n 20 "$work/log" >&2
-    echo "cross: libzip could not be built" >&2
-    exit 1
+# Debian has no archive of some: they are made of its sources, without its patches, and with zlib alone.
+static() { # NAME CMAKE'S WORDS…
+    name=$1
+    shift
+    mkdir "$work/$name"
+    tar -xf "$work/debs/$name"_*.orig.tar.* -C "$work/$name" --strip-components=1
+    cmake -S "$work/$name" -B "$work/$name/made" -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_BUILD_TYPE=Release \
+        -DCMAKE_C_COMPILER="$root/cc" -DCMAKE_INSTALL_PREFIX="$root/usr" -DBUILD_SHARED_LIBS=OFF \
+        -DCMAKE_C_FLAGS="-fPIC -ffile-prefix-map=$work=." -DCMAKE_INSTALL_LIBDIR="lib/$triplet" \
+        -DZLIB_LIBRARY="$root/usr/lib/$triplet/libz.a" -DZLIB_INCLUDE_DIR="$root/usr/include" \
+        "$@" >"$work/log" 2>&1 &&
+        cmake --build "$work/$name/made" >>"$work/log" 2>&1 &&
+        cmake --install "$work/$name/made" >>"$work/log" 2>&1 || {
+        tail -n 20 "$work/log" >&2
+        echo "cross: $name could not be built" >&2
+        exit 1
+    }
+    mkdir -p "$root/usr/share/doc/$name"
+    tar -xOf "$work/debs/$name"_*.debian.tar.* debian/copyright >"$root/usr/share/doc/$name/copyright"
+    orig=$(echo "$work/debs/$name"_*.orig.tar.*)
+    version=${orig##*/"$name"_}
+    origin "lib${name#lib}.a" "$name" "${version%.orig.tar.*}" "$name" "$orig"
 }
+static libzip -DENABLE_COMMONCRYPTO=OFF -DENABLE_GNUTLS=OFF -DENABLE_MBEDTLS=OFF -DENABLE_OPENSSL=OFF \
+    -DENABLE_BZIP2=OFF -DENABLE_LZMA=OFF -DENABLE_ZSTD=OFF -DBUILD_TOOLS=OFF -DBUILD_REGRESS=OFF \
+    -DBUILD_EXAMPLES=OFF -DBUILD_DOC=OFF
+[ -z "$native" ] || static libxlsxwriter -DUSE_STANDARD_TMPFILE=ON -DUSE_NO_MD5=ON
+mv "$work/root/origins.tsv" "$root"
 touch "$root/complete"

@@ -13,7 +13,7 @@ packages="gcc g++ libc6-dev pkg-config protobuf-c-compiler libprotobuf-c-dev lib
 libzip-dev libncurses-dev libreadline-dev uthash-dev libsqlite3-dev libjansson-dev
 libxlsxwriter-dev libcmocka-dev
 libvterm-dev libpcre2-dev libonnx-testdata python3-numpy python3-onnx python3-opencv python3-pil
-python3-build python3-setuptools python3-wheel python3-venv python3-pytest
+python3-build python3-setuptools python3-wheel python3-venv python3-pytest python3-jsonschema cmake
 libmagickwand-6.q16-6 openssh-client mandoc valgrind jq cmark-gfm zsh fish graphviz"
 
 missing=""

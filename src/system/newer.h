@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Calls that the C library has since Debian 12, for a child that has to run on Debian 11: under
+ * Calls that the C library has since Debian 12, for programs that have to run on Debian 11: under
  * their own names, as far as they are used here.
  */
 #ifndef ODB_SYSTEM_NEWER_H
@@ -20,6 +20,11 @@
 static inline int pidfd_open(pid_t pid, unsigned flags)
 {
     return (int)syscall(SYS_pidfd_open, pid, flags);
+}
+
+static inline int pidfd_send_signal(int pidfd, int sig, siginfo_t *info, unsigned flags)
+{
+    return (int)syscall(SYS_pidfd_send_signal, pidfd, sig, info, flags);
 }
 #endif
 

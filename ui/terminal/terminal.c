@@ -27,14 +27,14 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/pidfd.h>
 #include <term.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "system/ending.h"
 #include "base/mem.h"
+#include "system/ending.h"
+#include "system/newer.h"
 #include "ui/terminal/decode.h"
 
 enum {

@@ -92,6 +92,8 @@ enum odb_status ort_create(struct ort *ort, struct ort_session_options *options,
 enum odb_status ort_open_library(struct ort *ort, const struct odb_runtime *runtime,
                                  struct odb_error *err);
 #define ORT_ENV "ONNXDBG_ORT" /* names the library */
+/* The command that gets it, for its user alone, to where it is looked for. */
+#define ORT_GET "npm install -g --prefix ~/.local --ignore-scripts onnxruntime-node"
 /* See the row. */
 char *ort_library_file(const struct odb_runtime *runtime);
 void ort_libraries(struct odb_libraries *out);

@@ -16,8 +16,8 @@
 #include "system/file.h"
 
 #define ORT_REMEDY                                                                                 \
-    "install it (npm install -g --ignore-scripts onnxruntime-node, or pip install onnxruntime), "  \
-    "or name libonnxruntime.so or its directory in ONNXDBG_ORT or ort,runtime=PATH"
+    "install it (" ORT_GET ", or pip install onnxruntime), or name its library, its directory or " \
+    "a virtual environment in ONNXDBG_ORT or ort,runtime=PATH"
 
 #ifdef __aarch64__
 #define ORT_NODE_ARCH "arm64"
@@ -31,19 +31,21 @@
 
 /* --- finding ---------------------------------------------------------------------------------- */
 
-/* Below a directory that was named: an unpacked release, a Python or a Node package. */
+/* Below a directory that was named: an unpacked release, a Python or a Node package, a virtual
+ * environment. */
 static const char *const ort_inside[] = {
     ORT_FILE,
     "lib/" ORT_FILE,
     "lib64/" ORT_FILE,
     "capi/" ORT_FILE,
     "onnxruntime/capi/" ORT_FILE,
+    "lib/" ORT_PIP,
     ORT_NODE_BIN,
     ORT_NODE,
 };
 
 /* Where to look besides the loader's own path, in this order. root: a variable of the environment,
- * "python" or "program" for the directory of python3 on PATH or of this program, NULL: none.
+ * "python3" or "node" for the directory of that on PATH, "program" for this program's, NULL: none.
  * listed: it is told of, and not taken unless it is named. */
 static const struct ort_place {
     const char *root, *pattern;
@@ -51,14 +53,16 @@ static const struct ort_place {
 } ort_places[] = {
     {"VIRTUAL_ENV", "/lib/" ORT_PIP, false},
     {"CONDA_PREFIX", "/lib/" ORT_PIP, false},
-    {"python", "/../lib/" ORT_PIP, false},
-    {"python", "/../versions/*/lib/" ORT_PIP, false}, /* pyenv */
+    {"python3", "/../lib/" ORT_PIP, false},
+    {"python3", "/../versions/*/lib/" ORT_PIP, false}, /* pyenv */
     {"HOME", "/.local/lib/" ORT_PIP, false},
     {NULL, "/usr/local/lib/" ORT_PIP, false},
     {NULL, "/usr/lib/" ORT_PIP, false},
     {"program", "/vendor/" ORT_NODE, false},
     {"program", "/../vendor/" ORT_NODE, false}, /* from a build folder */
     {"program", "/../lib/onnxdbg/" ORT_FILE, false},
+    {"HOME", "/.local/lib/" ORT_NODE, false},
+    {"node", "/../lib/" ORT_NODE, false},
     {NULL, "/usr/local/lib/" ORT_NODE, false},
     {NULL, "/usr/lib/" ORT_NODE, false},
     {"program", "/vendor/runtimes/*/" ORT_FILE, true}, /* of `make realbugs` */
@@ -69,14 +73,14 @@ static const struct ort_place {
 #define ORT_NAMES ((size_t)1 << 20)
 #define ORT_NAMES_MARK "VERS_"
 
-/* The directory of python3 as PATH has it; NULL: there is none. */
-static char *ort_python(void)
+/* The directory of a program as PATH has it; NULL: there is none. */
+static char *ort_on_path(const char *name)
 {
     const char *path = getenv("PATH");
     while (path && *path) {
         size_t n = strcspn(path, ":");
         char *dir = odb_xstrndup(path, n);
-        char *program = odb_xasprintf("%s/python3", dir);
+        char *program = odb_xasprintf("%s/%s", dir, name);
         bool found = dir[0] == '/' && access(program, X_OK) == 0;
         free(program);
         if (found)
@@ -100,8 +104,8 @@ static char *ort_root(const char *root)
 {
     if (!root)
         return odb_xstrdup("");
-    if (!strcmp(root, "python"))
-        return ort_python();
+    if (!strcmp(root, "python3") || !strcmp(root, "node"))
+        return ort_on_path(root);
     if (!strcmp(root, "program"))
         return ort_program();
     const char *dir = getenv(root);
