@@ -90,6 +90,14 @@ def ordinary():
         boxes = page.evaluate(BOXES)
         must("the node of the address is not chosen", page.evaluate(SELECTED) == "12")
         must("or not told", "#12 " in page.evaluate("document.getElementById('about').textContent"))
+        page.evaluate("location.hash = '#node-7'")
+        page.settle()
+        told = page.evaluate("document.getElementById('about').innerText")
+        for line in ("W  block.conv2.weight, a weight", "kernels: (M, C / group, window…)", "dilations: ints = [1, 1]",
+                     "distance of the kernel's taps, per spatial axis", "auto_pad: string = NOTSET  (default)"):
+            must("the operator's words are not told", line in told, line, told)
+        page.evaluate("location.hash = '#node-12'")
+        page.settle()
         must("or not in sight", -5 <= page.evaluate("document.getElementById('graph').getBoundingClientRect().top") <= 60)
         must("not every node has a box", sorted(b[4] for b in boxes) == list(range(nodes)))
         must("boxes overlap", not overlaps(boxes))
