@@ -13,6 +13,7 @@
 #include "command/value/spare_model.h"
 #include "command/verbs/file/publish.h"
 #include "kernels/core/kern.h"
+#include "meaning/meaning.h"
 #include "model/read/load.h"
 #include "report/json.h"
 #include "session/files/stored.h"
@@ -60,50 +61,45 @@ static enum odb_status report_read(json_t **out, const char *path, struct odb_er
     return odb_error_remedy(err, "take a session, or a file that bisect --json wrote");
 }
 
-/* What names mean is said once for each operator: "words" of the report, by operator and name. */
-static void report_words(json_t *report, const struct odb_node *node, const json_t *names,
-                         const json_t *meanings)
+/* What names mean is said, and looked for, once for each operator: "words" of the report has it by
+ * operator and name; "": it is not known. */
+static void report_words(json_t *report, const struct odb_node *node, const json_t *attrs,
+                         const json_t *const names[2])
 {
-    json_t *words = json_object_get(report, "words"), *of;
-    char *op = odb_xasprintf("%s::%s", node->domain, node->op_type);
+    json_t *words = json_object_get(report, "words"), *of, *item;
+    char *op = odb_xasprintf("%s::%s", node->domain, node->op_type), meaning[ODB_MEANING];
     size_t i;
-    json_t *name;
     of = json_object_get(words, op);
     if (!of)
         json_object_set_new(words, op, of = json_object());
-    json_array_foreach(names, i, name)
-        if (json_is_string(name) && json_is_string(json_array_get(meanings, i)))
-            json_object_set(of, json_string_value(name), json_array_get(meanings, i));
+    json_array_foreach(attrs, i, item) {
+        const char *name = json_string_value(json_object_get(item, "name"));
+        if (name && !json_object_get(of, name))
+            json_object_set_new(of, name, odb_json_text(odb_meaning_of_attr(node, name, meaning)));
+    }
+    for (int input = 0; input < 2; input++)
+        json_array_foreach(names[input], i, item) {
+            const char *name = json_string_value(item);
+            if (name && !json_object_get(of, name))
+                json_object_set_new(
+                    of, name, odb_json_text(odb_meaning_of_port(node, input, (int)i, meaning)));
+        }
     free(op);
 }
 
 static json_t *report_node(json_t *report, const struct odb_graph *graph,
                            const struct odb_node *node)
 {
-    static const char *const keys[] = {"formal_outputs", "formal_inputs"};
+    const struct odb_op *op = odb_op_find(node->domain, node->op_type, node->opset);
     json_t *json = odb_json_node(node->index, node->name, node->op_type, node->domain);
-    json_t *attrs =
-        odb_node_words_attrs(node, odb_op_find(node->domain, node->op_type, node->opset));
-    json_t *names = json_array(), *meanings = json_array(), *attr;
-    size_t i;
+    json_t *attrs = odb_node_words_attrs(node, op, false);
+    json_t *outputs = odb_node_words_names(node, false), *inputs = odb_node_words_names(node, true);
+    report_words(report, node, attrs, (const json_t *const[]){outputs, inputs});
     json_object_set_new(json, "inputs", odb_json_values(graph, node->in, (size_t)node->n_in));
     json_object_set_new(json, "outputs", odb_json_values(graph, node->out, (size_t)node->n_out));
-    json_array_foreach(attrs, i, attr) {
-        json_array_append(names, json_object_get(attr, "name"));
-        json_array_append(meanings, json_object_get(attr, "meaning"));
-        json_object_del(attr, "meaning");
-    }
-    report_words(report, node, names, meanings);
-    json_decref(names);
-    json_decref(meanings);
     json_object_set_new(json, "attributes", attrs);
-    for (int input = 0; input < 2; input++) {
-        names = odb_node_words_names(node, input);
-        meanings = odb_node_words_meanings(node, input);
-        report_words(report, node, names, meanings);
-        json_object_set_new(json, keys[input], names);
-        json_decref(meanings);
-    }
+    json_object_set_new(json, "formal_inputs", inputs);
+    json_object_set_new(json, "formal_outputs", outputs);
     return json;
 }
 

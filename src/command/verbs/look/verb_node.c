@@ -289,7 +289,7 @@ static json_t *node_json(const struct odb_graph *graph, const struct odb_node *n
     json_object_set_new(root, "metadata", odb_json_metadata(&node->metadata));
     json_object_set_new(root, "function", json_boolean(node->function != NULL));
     json_object_set_new(root, "unsupported", odb_json_text(*why ? why : NULL));
-    json_object_set_new(root, "attributes", odb_node_words_attrs(node, op));
+    json_object_set_new(root, "attributes", odb_node_words_attrs(node, op, true));
     json_object_set_new(root, "inputs", inputs);
     json_object_set_new(root, "formal_inputs", odb_node_words_names(node, true));
     json_object_set_new(root, "input_meanings", odb_node_words_meanings(node, true));
