@@ -139,22 +139,20 @@ $(B)/%.pb-c.c $(B)/%.pb-c.h: proto/%.proto
 	@mkdir -p $(B)
 	$(Q)protoc-c --proto_path=proto --c_out=$(B) $<
 
-# The key file as a string in the program.
+# Texts as strings in the program, line by line: the key file, the pages that reports and fleets are
+# put into, the words of the node's pane.
+embed = $(Q)mkdir -p $(B) && { echo 'static const char $(1)[] ='; \
+            sed 's/["\\]/\\&/g; s/^/"/; s/$$/\\n"/' $^; echo ';'; } > $@
+TEXT_HEADERS := $(addprefix $(B)/,onnxdbgrc.h report_page.h fleet_page.h words.h)
+
 $(B)/onnxdbgrc.h: share/onnxdbgrc
-	@mkdir -p $(B)
-	$(Q){ echo 'static const char keymap_builtin[] ='; \
-	    sed 's/["\\]/\\&/g; s/^/"/; s/$$/\\n"/' $<; echo ';'; } > $@
-
-# So is the page that a report is put into, line by line: a string may be only so long.
+	$(call embed,keymap_builtin)
 $(B)/report_page.h: share/report.html
-	@mkdir -p $(B)
-	$(Q){ echo 'static const char publish_page[] ='; \
-	    sed 's/["\\]/\\&/g; s/^/"/; s/$$/\\n"/' $<; echo ';'; } > $@
-
+	$(call embed,publish_page)
 $(B)/fleet_page.h: share/fleet.html
-	@mkdir -p $(B)
-	$(Q){ echo 'static const char html_page[] ='; \
-	    sed 's/["\\]/\\&/g; s/^/"/; s/$$/\\n"/' $<; echo ';'; } > $@
+	$(call embed,html_page)
+$(B)/words.h: $(sort $(wildcard share/words/*))
+	$(call embed,meaning_words)
 
 # Generated headers stand before anything that may include them.
 # The demo model is in the program, for its tour; gen-model needs nothing that needs it.
@@ -169,7 +167,7 @@ $(MIT_OBJ) $(GPL_OBJ) $(B)/src/main.o $(B)/src/serve.o: | $(ROOT)/complete
 $(ROOT)/complete: tools/cross.sh
 	$(Q)tools/cross.sh $(TRIPLET)
 endif
-$(MIT_OBJ) $(GPL_OBJ) $(B)/src/main.o $(B)/src/serve.o: | $(PB_C) $(B)/onnxdbgrc.h $(B)/report_page.h $(B)/fleet_page.h
+$(MIT_OBJ) $(GPL_OBJ) $(B)/src/main.o $(B)/src/serve.o: | $(PB_C) $(TEXT_HEADERS)
 
 $(B)/%.pb-c.o: $(B)/%.pb-c.c
 	@echo "  CC    $<"
@@ -493,7 +491,7 @@ analyze: $(ANALYZED:%=$(B)/analyze/%.gcc) $(ANALYZED:%=$(B)/analyze/%.tidy) $(B)
 	$(Q)awk -v root='$(CURDIR)' -f tools/analyze/findings.awk tools/analyze/exceptions.tsv $^
 
 # What was found in a file is kept until the file, or what it includes, has changed.
-$(B)/analyze/%.c.gcc: %.c tools/analyze/failure.h | $(PB_C) $(B)/onnxdbgrc.h $(B)/report_page.h $(B)/fleet_page.h \
+$(B)/analyze/%.c.gcc: %.c tools/analyze/failure.h | $(PB_C) $(TEXT_HEADERS) \
                       $(B)/demo_model.h
 	@mkdir -p $(@D)
 	@echo "  GCC   $<"
@@ -509,7 +507,7 @@ $(B)/analyze/%.c.tidy: $(B)/analyze/%.c.gcc .clang-tidy
 	$(Q)mv $@.part $@
 
 $(B)/analyze/cppcheck: $(ANALYZED) $(addprefix tools/analyze/,cppcheck.h demo_model.h) \
-                       | $(PB_C) $(B)/onnxdbgrc.h
+                       | $(PB_C) $(TEXT_HEADERS)
 	@mkdir -p $(@D)
 	@echo "  CPPCHECK"
 	$(Q)cppcheck --quiet -j $(JOBS) --std=c11 --enable=warning,performance,portability \

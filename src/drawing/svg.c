@@ -53,30 +53,33 @@ static enum odb_status svg_styled(const struct odb_buf *plain, struct odb_buf *o
     return ODB_OK;
 }
 
-static enum odb_status svg_run(const char *dot, const char *folder, struct odb_buf *out,
-                               struct odb_error *err)
+/* *late: Graphviz was still laying out when its time was over, which is no error if placed is not
+ * set. */
+static enum odb_status svg_run(const char *dot, const char *folder, bool placed, bool *late,
+                               struct odb_buf *out, struct odb_error *err)
 {
     char *to = odb_xasprintf("%s/graph.svg", folder), *from = odb_xasprintf("%s/graph.dot", folder);
-    const char *const words[] = {dot, "-Tsvg", "-o", to, from};
+    const char *const words[] = {dot, "-Tsvg", "-o", to, from, "-Kneato", "-n2"};
     struct odb_argv argv = {0};
     struct odb_buf plain = ODB_BUF_INIT, said = ODB_BUF_INIT;
     struct odb_program program = {.argv = &argv, .quiet = true, .limit = ODB_DRAWING_SVG_SECONDS};
-    for (size_t i = 0; i < ODB_COUNT(words); i++)
+    for (size_t i = 0; i < ODB_COUNT(words) - (placed ? 0 : 2); i++)
         odb_argv_add(&argv, words[i]);
     enum odb_status status = odb_program_run(&program, err);
-    if (status == ODB_OK && WIFSIGNALED(program.how) && WTERMSIG(program.how) == SIGKILL) {
+    *late = status == ODB_OK && WIFSIGNALED(program.how) && WTERMSIG(program.how) == SIGKILL;
+    if (*late && placed) {
         status = odb_fail(err, ODB_E_IO, "Graphviz did not end within %d seconds",
                           ODB_DRAWING_SVG_SECONDS);
         odb_error_remedy(err, "draw less: --around NODE --depth 2, or NODE:NODE; or write DOT: -o "
                               "FILE.dot");
-    } else if (status == ODB_OK && program.how) {
+    } else if (status == ODB_OK && !*late && program.how) {
         odb_program_telling_line(&program, &said);
         status = odb_fail(err, ODB_E_IO, "Graphviz failed: %s", odb_buf_text(&said));
         odb_error_remedy(err, "write DOT: -o FILE.dot");
     }
-    if (status == ODB_OK)
+    if (status == ODB_OK && !*late)
         status = svg_read(to, &plain, err);
-    if (status == ODB_OK)
+    if (status == ODB_OK && !*late)
         status = svg_styled(&plain, out, err);
     odb_buf_dispose(&plain);
     odb_buf_dispose(&said);
@@ -87,10 +90,33 @@ static enum odb_status svg_run(const char *dot, const char *folder, struct odb_b
     return status;
 }
 
+/* Laid out by Graphviz; where that is too much for it, by layers. */
+static enum odb_status svg_make(const char *dot, const char *folder, const char *text, bool large,
+                                struct odb_buf *out, struct odb_error *err)
+{
+    char *path = odb_xasprintf("%s/graph.dot", folder);
+    struct odb_buf placed = ODB_BUF_INIT;
+    bool late = large;
+    enum odb_status status = ODB_OK;
+    if (!large)
+        status = odb_file_write(path, text, strlen(text), err);
+    if (!large && status == ODB_OK)
+        status = svg_run(dot, folder, false, &late, out, err);
+    if (late && status == ODB_OK) {
+        odb_drawing_place(text, &placed);
+        status = odb_file_write(path, odb_buf_text(&placed), placed.len, err);
+    }
+    if (late && status == ODB_OK)
+        status = svg_run(dot, folder, true, &late, out, err);
+    odb_buf_dispose(&placed);
+    free(path);
+    return status;
+}
+
 enum odb_status odb_drawing_svg(const struct odb_drawing *drawing, struct odb_buf *out,
                                 struct odb_error *err)
 {
-    char *dot = odb_file_in_path("dot"), *folder = NULL, *from = NULL;
+    char *dot = odb_file_in_path("dot"), *folder = NULL;
     struct odb_buf text = ODB_BUF_INIT;
     enum odb_status status = ODB_OK;
     if (!dot) {
@@ -102,16 +128,13 @@ enum odb_status odb_drawing_svg(const struct odb_drawing *drawing, struct odb_bu
     if (status == ODB_OK)
         status = odb_scratch_new(&folder, err);
     if (status == ODB_OK) {
-        from = odb_xasprintf("%s/graph.dot", folder);
+        bool large = odb_drawing_count(drawing) > ODB_DRAWING_SVG_NODES;
         odb_drawing_dot(drawing, &text);
-        status = odb_file_write(from, odb_buf_text(&text), text.len, err);
+        status = svg_make(dot, folder, odb_buf_text(&text), large, out, err);
     }
-    if (status == ODB_OK)
-        status = svg_run(dot, folder, out, err);
     if (folder)
         odb_scratch_remove(folder);
     odb_buf_dispose(&text);
-    free(from);
     free(folder);
     free(dot);
     return status;

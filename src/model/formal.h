@@ -15,6 +15,9 @@ enum { ODB_FORMAL_NAME = 128 }; /* room for a name */
  * "inputs[2]", "data_2". Into buf; "" where it is unknown. Returns buf. */
 const char *odb_formal_name(const struct odb_node *node, bool input, int slot,
                             char buf[ODB_FORMAL_NAME]);
+/* The same as the schema lists it: "inputs", "data_0" for all of them. */
+const char *odb_formal_key(const struct odb_node *node, bool input, int slot,
+                           char buf[ODB_FORMAL_NAME]);
 /* Bytes of the longest of the node's names; 0: none is known. */
 int odb_formal_width(const struct odb_node *node);
 

@@ -49,6 +49,18 @@ bool odb_diagnosis_accuses(enum odb_diagnosis kind)
     return (size_t)kind < ODB_KIND_COUNT && report_diagnoses[kind].accuses;
 }
 
+bool odb_culprit_body(const struct odb_culprit *culprit, const struct odb_graph *graph,
+                      struct odb_body_step *body)
+{
+    struct odb_body_path path;
+    if (!culprit->inside || !culprit->path ||
+        !odb_body_path_parse(graph, NULL, culprit->path, &path) || !path.n)
+        return false;
+    *body = path.steps[path.n - 1];
+    return culprit->inside->index >= 0 &&
+           (size_t)culprit->inside->index < body->body.graph->n_nodes;
+}
+
 bool odb_report_known(const struct odb_report *report)
 {
     bool known = report->culprits.n > 0;

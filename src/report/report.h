@@ -20,7 +20,7 @@
 #include "run/value_report.h"
 #include "executor/executor.h"
 #include "explain/explanations.h"
-#include "model/model.h"
+#include "model/write/body_model.h"
 
 /* A row: id, name, which paragraph of words.c tells it, whether the node itself is said to make
  * wrong values, and what follows the node in the first line of a report, with the target for %s;
@@ -429,6 +429,10 @@ void odb_culprit_put_place(const struct odb_culprit *culprit, const struct odb_g
 /* Its segment is what is accused; else a node is, and the segment is what it takes for it to be
  * wrong. */
 bool odb_culprit_is_region(const struct odb_culprit *culprit);
+/* The body, in a graph's nodes, that a search ended in, where it named a node there: its index is
+ * inside->index. False: it did not. */
+bool odb_culprit_body(const struct odb_culprit *culprit, const struct odb_graph *graph,
+                      struct odb_body_step *body);
 /* Whether there are culprits, and all are known. */
 bool odb_report_known(const struct odb_report *report);
 /* "in the target's kernel conv_1: #3 Conv, #5 Relu", and how the value was read, a line each behind

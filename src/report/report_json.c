@@ -105,6 +105,7 @@ static json_t *report_inside(const struct odb_culprit_inside *inside)
     json_t *object = odb_json_node(inside->index, inside->name, inside->op_type, inside->domain);
     report_set(object, "value", odb_json_text(inside->value));
     report_set(object, "kind", odb_json_text(odb_diagnosis_name(inside->kind)));
+    report_set(object, "verdict", odb_json_text(odb_verdict_name(inside->numbers.verdict)));
     report_numbers(object, &inside->numbers);
     report_set(object, "verified", json_boolean(inside->verified));
     return object;

@@ -178,9 +178,12 @@ static void read_inside(const json_t *json, struct odb_culprit *culprit)
         {"verified", offsetof(struct odb_culprit_inside, verified), read_bool},
     };
     const char *kind = json_string_value(json_object_get(json, "kind"));
+    const char *verdict = json_string_value(json_object_get(json, "verdict"));
     struct odb_culprit_inside inside = {.index = ODB_NO_NODE};
     if (!json_is_object(json) || !kind || !odb_diagnosis_parse(&inside.kind, kind))
         return;
+    if (!verdict || !odb_verdict_parse(&inside.numbers.verdict, verdict)) /* older ones lack it */
+        inside.numbers.verdict = ODB_VERDICT_UNTESTED;
     inside.index = (int)json_integer_value(json_object_get(json, "index"));
     READ_ROWS(json, rows, &inside);
     READ_ROWS(json, read_value_rows, &inside.numbers);

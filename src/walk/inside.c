@@ -168,6 +168,23 @@ bool odb_inside_is(const struct odb_inside *inside, const struct odb_body_step *
     return !inside && !n;
 }
 
+/* The body is a model of its own in the walk, whose nodes are those of the graph, in their order.
+ */
+void odb_inside_reports(const struct odb_inside *inside, size_t n_nodes,
+                        struct odb_value_report *reports)
+{
+    const struct odb_graph *own = inside->walk->model->graph;
+    int *origin = odb_new_n(int, own->n_nodes + 1);
+    odb_model_origin(inside->walk->model, origin);
+    for (size_t n = 0; n < own->n_nodes; n++) {
+        const struct odb_node *node = &own->nodes[n];
+        for (int o = node->n_out - 1; o >= 0; o--)
+            if (node->out[o] != ODB_NO_VALUE && origin[n] >= 0 && (size_t)origin[n] < n_nodes)
+                reports[origin[n]] = inside->walk->values[node->out[o]];
+    }
+    free(origin);
+}
+
 struct odb_inside *odb_inside_leave(struct odb_inside *inside)
 {
     if (!inside)

@@ -49,6 +49,10 @@ enum odb_status odb_inside_rejudge(struct odb_inside *inside, const struct odb_c
 /* Whether it is the body that these steps lead into from the main graph; a step that names no turn
  * means any. inside NULL: the main graph, into which no steps lead. */
 bool odb_inside_is(const struct odb_inside *inside, const struct odb_body_step *steps, size_t n);
+/* What was judged of each node that the walk has come past, of its first output; n_nodes: of the
+ * body in its own model. */
+void odb_inside_reports(const struct odb_inside *inside, size_t n_nodes,
+                        struct odb_value_report *reports);
 /* Frees the innermost and returns the one around it. NULL is fine. */
 struct odb_inside *odb_inside_leave(struct odb_inside *inside);
 

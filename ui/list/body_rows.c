@@ -178,38 +178,26 @@ static struct ui_body_known *bodies_know(struct ui_bodies *bodies, const struct 
 static void bodies_take_culprit(struct ui_bodies *bodies, const struct odb_graph *graph,
                                 const struct odb_culprit *culprit)
 {
-    struct odb_body_path path;
-    if (!culprit->inside || !culprit->path ||
-        !odb_body_path_parse(graph, NULL, culprit->path, &path) || !path.n)
+    struct odb_body_step step;
+    if (!odb_culprit_body(culprit, graph, &step))
         return;
-    const struct odb_body_step *step = &path.steps[path.n - 1];
-    struct ui_body_known *known = bodies_know(bodies, step->body.graph, step->turn);
-    if (culprit->inside->index < 0 || (size_t)culprit->inside->index >= step->body.graph->n_nodes)
-        return;
+    struct ui_body_known *known = bodies_know(bodies, step.body.graph, step.turn);
     known->reports[culprit->inside->index] = culprit->inside->numbers;
     known->reports[culprit->inside->index].culprit = true;
 }
 
-/* What was judged of a body that the walk is in: it is a model of its own there, whose nodes are
- * those of the graph, in their order. */
+/* What was judged of a body that the walk is in. */
 static void bodies_take_walk(struct ui_bodies *bodies, const struct odb_inside *inside)
 {
     const struct odb_graph *graph = inside->which.graph;
-    const struct odb_graph *own = inside->walk->model->graph;
-    int *origin = odb_new_n(int, own->n_nodes + 1);
+    const struct odb_model *own = inside->walk->model;
+    int *origin = odb_new_n(int, own->graph->n_nodes + 1), at = inside->walk->at;
     struct ui_body_known *known = bodies_know(bodies, graph, inside->turn);
     known->turn = inside->turn;
-    odb_model_origin(inside->walk->model, origin);
-    for (size_t n = 0; n < own->n_nodes; n++) {
-        const struct odb_node *node = &own->nodes[n];
-        if (origin[n] < 0 || (size_t)origin[n] >= graph->n_nodes)
-            continue;
-        if ((int)n == inside->walk->at)
-            known->at = origin[n];
-        for (int o = node->n_out - 1; o >= 0; o--)
-            if (node->out[o] != ODB_NO_VALUE)
-                known->reports[origin[n]] = inside->walk->values[node->out[o]];
-    }
+    odb_model_origin(own, origin);
+    if (at >= 0 && (size_t)at < own->graph->n_nodes && (size_t)origin[at] < graph->n_nodes)
+        known->at = origin[at];
+    odb_inside_reports(inside, graph->n_nodes, known->reports);
     free(origin);
 }
 

@@ -12,6 +12,7 @@
 #include "command/call/call.h"
 #include "command/table/command.h"
 #include "interpret/cpu.h"
+#include "meaning/meaning.h"
 #include "model/formal.h"
 #include "model/text/model_text.h"
 #include "report/report.h"
@@ -57,8 +58,9 @@ struct node_view {
     struct odb_job *clerk;        /* owned */
     struct node_request asked;    /* the clerk's while it works */
     struct node_request answered; /* what the rows show */
-    /* Attributes by row, so that they can be opened: row of the first, and how many. */
-    size_t attr_row, n_attrs;
+    ODB_VEC(size_t)
+    attr_rows;       /* where the node's attributes begin, so that they can be opened;
+                        then the row behind the last */
     size_t first;    /* row of the first output */
     size_t text_row; /* that opens the target's own text; 0: there is none */
 };
@@ -218,8 +220,16 @@ static void node_put_weight(const struct odb_value *value, struct odb_buf *out)
         odb_buf_puts(out, ", sparse in the file");
 }
 
-/* place: which of the node's inputs or outputs it is. */
-static void node_put_value(struct node_view *v, int index, const char *place, bool input)
+/* What a name of the operator means, below it. */
+static void node_put_meaning(struct node_view *v, int value, const char *meaning)
+{
+    if (*meaning)
+        node_row(v, UI_STYLE_DIM, 6, ODB_NO_NODE, value, "%s", meaning);
+}
+
+/* place: which of the node's inputs or outputs it is; meaning: in words, or "". */
+static void node_put_value(struct node_view *v, int index, const char *place, const char *meaning,
+                           bool input)
 {
     const struct odb_session *session = v->text.view.app->session;
     const struct odb_graph *graph = odb_session_model(session)->graph;
@@ -227,6 +237,7 @@ static void node_put_value(struct node_view *v, int index, const char *place, bo
     char key[512];
     if (index == ODB_NO_VALUE) {
         node_row(v, UI_STYLE_DIM, 2, ODB_NO_NODE, ODB_NO_VALUE, "%somitted", place);
+        node_put_meaning(v, index, meaning);
         return;
     }
     const struct odb_value *value = &graph->values[index];
@@ -241,6 +252,7 @@ static void node_put_value(struct node_view *v, int index, const char *place, bo
              value->is_output ? "  output of the model" : "");
     odb_buf_dispose(&type);
     odb_buf_dispose(&weight);
+    node_put_meaning(v, index, meaning);
     node_put_numbers(v, index);
     node_put_stats(v, index);
     if (input && value->producer != ODB_NO_NODE)
@@ -256,10 +268,11 @@ static void node_put_value(struct node_view *v, int index, const char *place, bo
 static void node_put_port(struct node_view *v, const struct odb_node *node, int slot, bool input,
                           int width)
 {
-    char name[ODB_FORMAL_NAME];
+    char name[ODB_FORMAL_NAME], meaning[ODB_MEANING];
     char *place = odb_xasprintf("%d  %-*s%s", slot, width, odb_formal_name(node, input, slot, name),
                                 width ? "  " : "");
-    node_put_value(v, input ? node->in[slot] : node->out[slot], place, input);
+    node_put_value(v, input ? node->in[slot] : node->out[slot], place,
+                   odb_meaning_of_port(node, input, slot, meaning), input);
     free(place);
 }
 
@@ -269,7 +282,7 @@ static void node_put_captured(struct node_view *v, const struct odb_node *node)
         node_head(v, "read by its bodies");
     for (size_t i = 0; i < node->n_captured; i++) {
         char *place = odb_xasprintf("%zu  ", i);
-        node_put_value(v, node->captured[i], place, true);
+        node_put_value(v, node->captured[i], place, "", true);
         free(place);
     }
 }
@@ -284,30 +297,41 @@ static void node_put_metadata(struct node_view *v, const struct odb_node *node)
                  node->metadata.items[i][0], node->metadata.items[i][1]);
 }
 
+static void node_put_attr(struct node_view *v, const struct odb_node *node, enum ui_style style,
+                          const char *name, enum odb_attr_type type, const char *value)
+{
+    char meaning[ODB_MEANING];
+    char *row = odb_xasprintf("%s: %s = %s", name, odb_attr_type_text(type), value);
+    ui_text_add(&v->text, 0, style, 2, ODB_NO_NODE, ODB_NO_VALUE, row);
+    free(row);
+    node_put_meaning(v, ODB_NO_VALUE, odb_meaning_of_attr(node, name, meaning));
+}
+
 static void node_put_attrs(struct node_view *v, const struct odb_node *node,
                            const struct odb_op *op)
 {
     struct odb_buf text = ODB_BUF_INIT;
     bool any = node->attrs.n;
+    v->attr_rows.n = 0;
     if (any)
         node_head(v, "attributes");
-    v->attr_row = v->text.lines.n;
-    v->n_attrs = node->attrs.n;
     for (size_t i = 0; i < node->attrs.n; i++) {
+        const struct odb_attr *attr = &node->attrs.items[i];
         odb_buf_clear(&text);
-        odb_attr_text(&node->attrs.items[i], &text);
-        char *row = odb_xasprintf("%s = %s", node->attrs.items[i].name, odb_buf_text(&text));
-        ui_text_add(&v->text, 0, UI_STYLE_NAME, 2, ODB_NO_NODE, ODB_NO_VALUE, row);
-        free(row);
+        odb_attr_text(attr, &text);
+        odb_push(&v->attr_rows, v->text.lines.n);
+        node_put_attr(v, node, UI_STYLE_NAME, attr->name, attr->type, odb_buf_text(&text));
     }
+    odb_push(&v->attr_rows, v->text.lines.n);
     for (const struct odb_attr_spec *spec = op ? op->attrs : NULL; spec && spec->name; spec++) {
         if (!spec->def || odb_attrs_find(&node->attrs, spec->name))
             continue;
         if (!any)
             node_head(v, "attributes");
         any = true;
-        node_row(v, UI_STYLE_DIM, 2, ODB_NO_NODE, ODB_NO_VALUE, "%s = %s  (default)", spec->name,
-                 spec->def);
+        char *value = odb_xasprintf("%s  (default)", spec->def);
+        node_put_attr(v, node, UI_STYLE_DIM, spec->name, spec->type, value);
+        free(value);
     }
     odb_buf_dispose(&text);
 }
@@ -484,7 +508,7 @@ static void node_make(struct node_view *v)
 static void node_sum_up(struct node_view *v)
 {
     ui_text_clear(&v->text);
-    v->first = v->n_attrs = v->text_row = 0;
+    v->first = v->attr_rows.n = v->text_row = 0;
     ui_folded_put(&v->text, &v->row, v->cols);
 }
 
@@ -504,6 +528,7 @@ static void node_close(struct ui_view *view)
     odb_job_free(v->clerk);
     node_drop(&v->asked);
     node_drop(&v->answered);
+    free(v->attr_rows.items);
     ui_text_close(view);
 }
 
@@ -621,10 +646,11 @@ static enum ui_answer node_act(struct ui_view *view, const struct odb_command_ca
         v->row.n > 1)
         return UI_NOT_MINE;
     const struct odb_node *node = &odb_session_model(app->session)->graph->nodes[v->node];
-    if (view->selected >= v->attr_row && view->selected < v->attr_row + v->n_attrs) {
-        node_open_attr(v, &node->attrs.items[view->selected - v->attr_row]);
-        return UI_DONE;
-    }
+    for (size_t i = 0, at = ui_text_selected(view); i + 1 < v->attr_rows.n; i++)
+        if (at >= v->attr_rows.items[i] && at < v->attr_rows.items[i + 1]) {
+            node_open_attr(v, &node->attrs.items[i]);
+            return UI_DONE;
+        }
     if (v->text_row && view->selected == v->text_row) {
         node_open_text(v);
         return UI_DONE;

@@ -722,8 +722,9 @@ static const struct odb_command command_table[] = {
         .options = OPTIONS(ODB_OPTION_SESSION, ODB_OPTION_FOLLOW_LINKS, ODB_OPTION_JSON),
         .help = "everything about one node",
         .text = "Prints operator, attributes (those that the file leaves to their defaults are "
-                "marked), inputs and outputs with their makers and readers, and the node in ONNX's "
-                "textual syntax. With --session also what the newest search found out about it. "
+                "marked), inputs and outputs with their makers and readers, what each of these "
+                "means, and the node in ONNX's textual syntax. With --session also what the newest "
+                "search found out about it. "
                 "A path leads into bodies: Loop_4/Conv_1, If_2.then/MatMul_0, or a function's "
                 "Block_7/Add_2.",
         .example = "onnxdbg node model.onnx /block/conv2/Conv",

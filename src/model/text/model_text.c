@@ -29,7 +29,7 @@ static void text_indent(int depth, struct text *to)
 
 static void text_graph(const struct odb_graph *graph, int depth, struct text *to);
 
-static const char *text_attr_type(enum odb_attr_type type)
+const char *odb_attr_type_text(enum odb_attr_type type)
 {
     static const char *const names[] = {
         [ODB_ATTR_UNDEFINED] = "undefined",
@@ -133,7 +133,7 @@ static void text_attrs(const struct odb_attrs *attrs, int depth, struct text *to
         const struct odb_attr *attr = &attrs->items[i];
         odb_buf_puts(to->out, i ? ", " : "<");
         odb_model__text_bare(attr->name, to);
-        odb_buf_printf(to->out, ": %s = ", text_attr_type(attr->type));
+        odb_buf_printf(to->out, ": %s = ", odb_attr_type_text(attr->type));
         text_attr_value(attr, depth, to);
     }
     if (attrs->n)

@@ -22,6 +22,8 @@ void odb_model_text(const struct odb_model *model, struct odb_buf *out);
 enum odb_status odb_model_text_exact(const struct odb_model *model, const bool *nodes,
                                      size_t elements, const struct odb_progress *progress,
                                      struct odb_buf *out, struct odb_error *err) ODB_MUST_USE;
+/* "ints", as the syntax names the type of an attribute. */
+const char *odb_attr_type_text(enum odb_attr_type type);
 /* One attribute's value: "[1, 1]", "1e-05", "\"SAME_UPPER\"", "{...}" for tensors. */
 void odb_attr_text(const struct odb_attr *attr, struct odb_buf *out);
 

@@ -2,8 +2,9 @@
  *
  * A report in the forms that others read. All of them are made from its JSON (onnxdbg-report(7)),
  * and from the list of nodes where the model is at hand: "nodes" beside the report's own keys, each
- * with index, name, op_type, domain, inputs and outputs; null where it is not. What a report lacks
- * is left out, for it may be of another version.
+ * with index, name, op_type, domain, inputs, outputs, attributes, formal_inputs and formal_outputs
+ * as `node -j` has them; null where it is not. "words" has what these names mean, by operator. What
+ * a report lacks is left out, for it may be of another version.
  */
 #ifndef ODB_COMMAND_VERBS_FILE_PUBLISH_H
 #define ODB_COMMAND_VERBS_FILE_PUBLISH_H

@@ -21,8 +21,23 @@ static void html_text(const json_t *object, const char *key, struct odb_buf *out
     odb_buf_dispose(&shown);
 }
 
-/* "#7 conv (Conv): culprit, introduced"; node NULL: the model is not at hand. */
-static void html_item(const json_t *report, json_int_t index, const json_t *node,
+/* Which of n nodes are culprits: [n], owned by the caller. */
+static bool *html_accused(const json_t *report, size_t n)
+{
+    bool *accused = odb_new_n(bool, n + 1);
+    size_t i;
+    const json_t *item;
+    json_array_foreach(json_object_get(report, "culprits"), i, item) {
+        json_int_t at = json_integer_value(json_object_get(item, "index"));
+        if (at >= 0 && at < (json_int_t)n)
+            accused[at] = true;
+    }
+    return accused;
+}
+
+/* "#7 conv (Conv): culprit, introduced"; node NULL: the model is not at hand. accused: whether it
+ * may be a culprit. */
+static void html_item(const json_t *report, json_int_t index, const json_t *node, bool accused,
                       struct odb_buf *out)
 {
     size_t i;
@@ -34,6 +49,8 @@ static void html_item(const json_t *report, json_int_t index, const json_t *node
         html_text(node, "op_type", out);
         odb_buf_putc(out, ')');
     }
+    if (!accused)
+        return;
     json_array_foreach(json_object_get(report, "culprits"), i, item) {
         const json_t *at = json_object_get(item, "index");
         if (!json_is_integer(at) || json_integer_value(at) != index)
@@ -48,7 +65,8 @@ static void html_list(const json_t *report, struct odb_buf *out)
 {
     const json_t *nodes = json_object_get(report, "nodes"), *value;
     json_int_t last = -1;
-    size_t i;
+    size_t i, n = json_array_size(nodes);
+    bool *accused = html_accused(report, n);
     odb_buf_puts(out, "<ul>\n");
     json_array_foreach(json_object_get(report, "values"), i, value) {
         const json_t *at = json_object_get(value, "node"), *error = json_object_get(value, "error");
@@ -56,7 +74,8 @@ static void html_list(const json_t *report, struct odb_buf *out)
             continue;
         json_int_t index = json_integer_value(at);
         if (index != last)
-            html_item(report, index, json_array_get(nodes, (size_t)index), out);
+            html_item(report, index, json_array_get(nodes, (size_t)index),
+                      index < 0 || index >= (json_int_t)n || accused[index], out);
         last = index;
         odb_buf_puts(out, "; ");
         html_text(value, "name", out);
@@ -67,6 +86,7 @@ static void html_list(const json_t *report, struct odb_buf *out)
         odb_buf_putc(out, '\n');
     }
     odb_buf_puts(out, "</ul>\n");
+    free(accused);
 }
 
 static void html_json(const json_t *report, struct odb_buf *out)

@@ -9,8 +9,11 @@
 #include "command/call/call_print.h"
 #include "command/table/command.h"
 #include "command/table/verbs.h"
+#include "command/value/node_words.h"
 #include "command/value/spare_model.h"
 #include "command/verbs/file/publish.h"
+#include "kernels/core/kern.h"
+#include "meaning/meaning.h"
 #include "model/read/load.h"
 #include "report/json.h"
 #include "session/files/stored.h"
@@ -58,8 +61,50 @@ static enum odb_status report_read(json_t **out, const char *path, struct odb_er
     return odb_error_remedy(err, "take a session, or a file that bisect --json wrote");
 }
 
+/* What names mean is said, and looked for, once for each operator: "words" of the report has it by
+ * operator and name; "": it is not known. */
+static void report_words(json_t *report, const struct odb_node *node, const json_t *attrs,
+                         const json_t *const names[2])
+{
+    json_t *words = json_object_get(report, "words"), *of, *item;
+    char *op = odb_xasprintf("%s::%s", node->domain, node->op_type), meaning[ODB_MEANING];
+    size_t i;
+    of = json_object_get(words, op);
+    if (!of)
+        json_object_set_new(words, op, of = json_object());
+    json_array_foreach(attrs, i, item) {
+        const char *name = json_string_value(json_object_get(item, "name"));
+        if (name && !json_object_get(of, name))
+            json_object_set_new(of, name, odb_json_text(odb_meaning_of_attr(node, name, meaning)));
+    }
+    for (int input = 0; input < 2; input++)
+        json_array_foreach(names[input], i, item) {
+            const char *name = json_string_value(item);
+            if (name && !json_object_get(of, name))
+                json_object_set_new(
+                    of, name, odb_json_text(odb_meaning_of_port(node, input, (int)i, meaning)));
+        }
+    free(op);
+}
+
+static json_t *report_node(json_t *report, const struct odb_graph *graph,
+                           const struct odb_node *node)
+{
+    const struct odb_op *op = odb_op_find(node->domain, node->op_type, node->opset);
+    json_t *json = odb_json_node(node->index, node->name, node->op_type, node->domain);
+    json_t *attrs = odb_node_words_attrs(node, op, false);
+    json_t *outputs = odb_node_words_names(node, false), *inputs = odb_node_words_names(node, true);
+    report_words(report, node, attrs, (const json_t *const[]){outputs, inputs});
+    json_object_set_new(json, "inputs", odb_json_values(graph, node->in, (size_t)node->n_in));
+    json_object_set_new(json, "outputs", odb_json_values(graph, node->out, (size_t)node->n_out));
+    json_object_set_new(json, "attributes", attrs);
+    json_object_set_new(json, "formal_inputs", inputs);
+    json_object_set_new(json, "formal_outputs", outputs);
+    return json;
+}
+
 /* The model's nodes, where its file is there and still the same; else null. */
-static json_t *report_nodes(const struct odb_command_call *call, const json_t *report)
+static json_t *report_nodes(const struct odb_command_call *call, json_t *report)
 {
     struct odb_model *model = NULL;
     struct odb_error ignored = ODB_ERROR_INIT;
@@ -72,15 +117,10 @@ static json_t *report_nodes(const struct odb_command_call *call, const json_t *r
         return nodes;
     if (odb_model_sha256(model, sha, &ignored) == ODB_OK && !strcmp(sha, want)) {
         nodes = json_array();
-        for (size_t i = 0; i < model->graph->n_nodes; i++) {
-            const struct odb_node *node = &model->graph->nodes[i];
-            json_t *json = odb_json_node(node->index, node->name, node->op_type, node->domain);
-            json_object_set_new(json, "inputs",
-                                odb_json_values(model->graph, node->in, (size_t)node->n_in));
-            json_object_set_new(json, "outputs",
-                                odb_json_values(model->graph, node->out, (size_t)node->n_out));
-            json_array_append_new(nodes, json);
-        }
+        json_object_set_new(report, "words", json_object());
+        for (size_t i = 0; i < model->graph->n_nodes; i++)
+            json_array_append_new(nodes,
+                                  report_node(report, model->graph, &model->graph->nodes[i]));
     }
     odb_model_free(model);
     return nodes;

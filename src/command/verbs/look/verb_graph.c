@@ -21,6 +21,7 @@
 struct graph_call {
     struct odb_command_call *call; /* borrowed */
     struct odb_model *body;        /* owned: that the words lead into; NULL: the main graph */
+    struct odb_body_path path;     /* to that; borrows the words */
     const struct odb_graph *graph; /* borrowed: what is drawn; NULL: no word has said it yet */
     bool *nodes;                   /* owned; [n_nodes] */
 };
@@ -38,7 +39,7 @@ static enum odb_status graph_find(struct graph_call *g, const char *text, int *f
                                   struct odb_error *err)
 {
     const struct odb_graph *main = g->call->model->graph;
-    struct odb_body_path path;
+    struct odb_body_path path = {.n = 0};
     struct odb_model *body = NULL;
     bool inside = odb_call__segment(main, text, first, last, NULL) != ODB_OK &&
                   odb_body_path_parse(main, NULL, text, &path) && path.n;
@@ -50,6 +51,7 @@ static enum odb_status graph_find(struct graph_call *g, const char *text, int *f
         *last = *first;
     if (!g->graph) {
         g->body = body;
+        g->path = path;
         g->graph = body ? body->graph : main;
         g->nodes = odb_new_n(bool, g->graph->n_nodes + 1);
         return ODB_OK;
@@ -87,24 +89,88 @@ out:
 
 /* --- what was found --------------------------------------------------------------------------- */
 
-/* NULL: nothing was searched, or not this graph. Owned by the caller. */
+static struct odb_drawing_mark graph_mark(const struct odb_value_report *report, const char *kind)
+{
+    return (struct odb_drawing_mark){report->verdict, odb_report_error(report), kind};
+}
+
+static void graph_marks_main(const struct graph_call *g, struct odb_drawing_mark *marks)
+{
+    const struct odb_session *session = g->call->session;
+    for (int n = 0; n < (int)g->graph->n_nodes; n++) {
+        const struct odb_culprit *culprit = odb_session_culprit(session, n);
+        marks[n] = graph_mark(odb_session_node(session, n, NULL),
+                              culprit ? odb_diagnosis_name(culprit->kind) : NULL);
+    }
+}
+
+/* Nodes that searches in the body have accused, and what a walk in it has come past; by their index
+ * in the body. Returns whether there are any. */
+static bool graph_marks_inside(const struct graph_call *g, struct odb_drawing_mark *marks)
+{
+    const struct odb_report *report = odb_session_report(g->call->session);
+    const struct odb_body_step *drawn = &g->path.steps[g->path.n - 1];
+    const struct odb_graph *body = drawn->body.graph;
+    struct odb_value_report *walked = odb_new_n(struct odb_value_report, body->n_nodes + 1);
+    const struct odb_inside *at = odb_session_inside(g->call->session);
+    struct odb_body_step step;
+    bool any = false;
+    while (at && !odb_inside_is(at, g->path.steps, g->path.n))
+        at = at->outer;
+    if (at)
+        odb_inside_reports(at, body->n_nodes, walked);
+    for (size_t n = 0; n < body->n_nodes; n++) {
+        marks[n] = graph_mark(&walked[n], NULL);
+        any |= marks[n].verdict != ODB_VERDICT_UNTESTED;
+    }
+    for (size_t c = 0; report && c < report->culprits.n; c++) {
+        const struct odb_culprit *culprit = &report->culprits.items[c];
+        if (!odb_culprit_body(culprit, g->call->model->graph, &step) || step.body.graph != body ||
+            (drawn->turn != ODB_ANY_TURN && drawn->turn != step.turn))
+            continue;
+        marks[culprit->inside->index] =
+            graph_mark(&culprit->inside->numbers, odb_diagnosis_name(culprit->inside->kind));
+        any = true;
+    }
+    free(walked);
+    return any;
+}
+
+/* The same for nodes of the body as a model of its own. */
+static bool graph_marks_body(const struct graph_call *g, struct odb_drawing_mark *marks)
+{
+    size_t n_body = g->path.steps[g->path.n - 1].body.graph->n_nodes;
+    struct odb_drawing_mark *inside = odb_new_n(struct odb_drawing_mark, n_body + 1);
+    int *origin = odb_new_n(int, g->graph->n_nodes + 1);
+    bool any = graph_marks_inside(g, inside);
+    odb_model_origin(g->body, origin);
+    for (size_t n = 0; n < g->graph->n_nodes; n++)
+        marks[n] = origin[n] >= 0 && (size_t)origin[n] < n_body
+                       ? inside[origin[n]]
+                       : (struct odb_drawing_mark){ODB_VERDICT_UNTESTED, 0, NULL};
+    free(origin);
+    free(inside);
+    return any;
+}
+
+/* NULL: nothing is known of this graph. Owned by the caller. */
 static struct odb_drawing_mark *graph_marks(const struct graph_call *g)
 {
     const struct odb_session *session = g->call->session;
-    struct odb_drawing_mark *marks = NULL;
+    struct odb_drawing_mark *marks = odb_new_n(struct odb_drawing_mark, g->graph->n_nodes + 1);
+    bool any = true;
     odb_session_lock(session);
-    if (!g->body && (odb_session_report(session) || odb_session_judged(session))) {
-        marks = odb_new_n(struct odb_drawing_mark, g->graph->n_nodes + 1);
-        for (int n = 0; n < (int)g->graph->n_nodes; n++) {
-            const struct odb_value_report *report = odb_session_node(session, n, NULL);
-            const struct odb_culprit *culprit = odb_session_culprit(session, n);
-            marks[n] =
-                (struct odb_drawing_mark){report->verdict, odb_report_error(report),
-                                          culprit ? odb_diagnosis_name(culprit->kind) : NULL};
-        }
-    }
+    if (g->body)
+        any = graph_marks_body(g, marks);
+    else if (odb_session_report(session) || odb_session_judged(session))
+        graph_marks_main(g, marks);
+    else
+        any = false;
     odb_session_unlock(session);
-    return marks;
+    if (any)
+        return marks;
+    free(marks);
+    return NULL;
 }
 
 /* The file, the way to the body, the target, and how many of how many nodes. */

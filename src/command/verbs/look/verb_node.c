@@ -6,7 +6,9 @@
 #include "command/table/command.h"
 #include "command/table/verbs.h"
 #include "command/value/names.h"
+#include "command/value/node_words.h"
 #include "interpret/cpu.h"
+#include "meaning/meaning.h"
 #include "model/formal.h"
 #include "model/read/load.h"
 #include "model/text/model_text.h"
@@ -70,13 +72,23 @@ static void node_put_verdict(const struct odb_session *session, int value, struc
     }
 }
 
+static void node_put_meaning(const char *meaning, struct odb_buf *out)
+{
+    if (*meaning)
+        odb_buf_printf(out, "\n      %s", meaning);
+}
+
+/* place: which of the node's inputs or outputs it is; meaning: in words, or "". */
 static void node_put_value(const struct odb_graph *graph, int index, const char *place,
-                           const struct odb_session *session, bool input, struct odb_buf *out)
+                           const char *meaning, const struct odb_session *session, bool input,
+                           struct odb_buf *out)
 {
     char key[512], type[320];
     odb_buf_put_shown(out, place);
     if (index == ODB_NO_VALUE) {
-        odb_buf_puts(out, "omitted\n");
+        odb_buf_puts(out, "omitted");
+        node_put_meaning(meaning, out);
+        odb_buf_putc(out, '\n');
         return;
     }
     const struct odb_value *value = &graph->values[index];
@@ -92,6 +104,7 @@ static void node_put_value(const struct odb_graph *graph, int index, const char 
         odb_buf_puts(out, "  weight");
     else if (value->is_input)
         odb_buf_puts(out, "  input of the model");
+    node_put_meaning(meaning, out);
     if (input && value->producer != ODB_NO_NODE) {
         odb_buf_puts(out, "\n      made by ");
         odb_node_put(graph, value->producer, out);
@@ -102,27 +115,33 @@ static void node_put_value(const struct odb_graph *graph, int index, const char 
     odb_buf_putc(out, '\n');
 }
 
+static void node_put_attr(const struct odb_node *node, const char *name, enum odb_attr_type type,
+                          const char *value, const char *whence, struct odb_buf *out)
+{
+    char meaning[ODB_MEANING];
+    odb_buf_puts(out, "  ");
+    odb_buf_put_shown(out, name);
+    odb_buf_printf(out, ": %s = %s%s", odb_attr_type_text(type), value, whence);
+    node_put_meaning(odb_meaning_of_attr(node, name, meaning), out);
+    odb_buf_putc(out, '\n');
+}
+
 static void node_put_attrs(const struct odb_node *node, const struct odb_op *op,
                            struct odb_buf *out)
 {
-    struct odb_buf text = ODB_BUF_INIT;
-    bool any = false;
+    struct odb_buf text = ODB_BUF_INIT, rows = ODB_BUF_INIT;
     for (size_t i = 0; i < node->attrs.n; i++) {
         const struct odb_attr *attr = &node->attrs.items[i];
         odb_buf_clear(&text);
         odb_attr_text(attr, &text);
-        odb_buf_puts(out, any ? "  " : "\nattributes:\n  ");
-        odb_buf_put_shown(out, attr->name);
-        odb_buf_printf(out, " = %s\n", odb_buf_text(&text));
-        any = true;
+        node_put_attr(node, attr->name, attr->type, odb_buf_text(&text), "", &rows);
     }
-    for (const struct odb_attr_spec *spec = op ? op->attrs : NULL; spec && spec->name; spec++) {
-        if (!spec->def || odb_attrs_find(&node->attrs, spec->name))
-            continue;
-        odb_buf_printf(out, "%s%s = %s  (default)\n", any ? "  " : "\nattributes:\n  ", spec->name,
-                       spec->def);
-        any = true;
-    }
+    for (const struct odb_attr_spec *spec = op ? op->attrs : NULL; spec && spec->name; spec++)
+        if (spec->def && !odb_attrs_find(&node->attrs, spec->name))
+            node_put_attr(node, spec->name, spec->type, spec->def, "  (default)", &rows);
+    if (rows.len)
+        odb_buf_printf(out, "\nattributes:\n%s", odb_buf_text(&rows));
+    odb_buf_dispose(&rows);
     odb_buf_dispose(&text);
 }
 
@@ -170,8 +189,9 @@ static void node_put_ports(const struct odb_graph *graph, const struct odb_node 
     if (n)
         odb_buf_puts(out, input ? "\ninputs:\n" : "\noutputs:\n");
     for (int i = 0; i < n; i++) {
-        char *place = node_place(node, i, input, width);
-        node_put_value(graph, input ? node->in[i] : node->out[i], place, session, input, out);
+        char *place = node_place(node, i, input, width), meaning[ODB_MEANING];
+        node_put_value(graph, input ? node->in[i] : node->out[i], place,
+                       odb_meaning_of_port(node, input, i, meaning), session, input, out);
         free(place);
     }
 }
@@ -182,7 +202,7 @@ static void node_put_captured(const struct odb_graph *graph, const struct odb_no
     odb_buf_puts(out, node->n_captured ? "\nread by its bodies:\n" : "");
     for (size_t i = 0; i < node->n_captured; i++) {
         char *place = odb_xasprintf("  %2zu  ", i);
-        node_put_value(graph, node->captured[i], place, session, true, out);
+        node_put_value(graph, node->captured[i], place, "", session, true, out);
         free(place);
     }
 }
@@ -246,44 +266,6 @@ static json_t *node_json_value(const struct odb_graph *graph, int index,
     return object;
 }
 
-static json_t *node_json_attr(const char *name, const char *text, bool is_default)
-{
-    json_t *object = json_object();
-    json_object_set_new(object, "name", odb_json_text(name));
-    json_object_set_new(object, "text", odb_json_text(text));
-    json_object_set_new(object, "default", json_boolean(is_default));
-    return object;
-}
-
-static json_t *node_json_attrs(const struct odb_node *node, const struct odb_op *op)
-{
-    json_t *attrs = json_array();
-    struct odb_buf text = ODB_BUF_INIT;
-    for (size_t i = 0; i < node->attrs.n; i++) {
-        odb_buf_clear(&text);
-        odb_attr_text(&node->attrs.items[i], &text);
-        json_array_append_new(
-            attrs, node_json_attr(node->attrs.items[i].name, odb_buf_text(&text), false));
-    }
-    for (const struct odb_attr_spec *spec = op ? op->attrs : NULL; spec && spec->name; spec++)
-        if (spec->def && !odb_attrs_find(&node->attrs, spec->name))
-            json_array_append_new(attrs, node_json_attr(spec->name, spec->def, true));
-    odb_buf_dispose(&text);
-    return attrs;
-}
-
-/* Names of all inputs or outputs, as the operator calls them; null where they are unknown. */
-static json_t *node_json_formal(const struct odb_node *node, bool input)
-{
-    json_t *names = json_array();
-    char name[ODB_FORMAL_NAME];
-    for (int i = 0; i < (input ? node->n_in : node->n_out); i++) {
-        odb_formal_name(node, input, i, name);
-        json_array_append_new(names, odb_json_text(*name ? name : NULL));
-    }
-    return names;
-}
-
 static json_t *node_json(const struct odb_graph *graph, const struct odb_node *node,
                          const struct odb_cpu *cpu, const struct odb_session *session)
 {
@@ -307,12 +289,14 @@ static json_t *node_json(const struct odb_graph *graph, const struct odb_node *n
     json_object_set_new(root, "metadata", odb_json_metadata(&node->metadata));
     json_object_set_new(root, "function", json_boolean(node->function != NULL));
     json_object_set_new(root, "unsupported", odb_json_text(*why ? why : NULL));
-    json_object_set_new(root, "attributes", node_json_attrs(node, op));
+    json_object_set_new(root, "attributes", odb_node_words_attrs(node, op, true));
     json_object_set_new(root, "inputs", inputs);
-    json_object_set_new(root, "formal_inputs", node_json_formal(node, true));
+    json_object_set_new(root, "formal_inputs", odb_node_words_names(node, true));
+    json_object_set_new(root, "input_meanings", odb_node_words_meanings(node, true));
     json_object_set_new(root, "captured", captured);
     json_object_set_new(root, "outputs", outputs);
-    json_object_set_new(root, "formal_outputs", node_json_formal(node, false));
+    json_object_set_new(root, "formal_outputs", odb_node_words_names(node, false));
+    json_object_set_new(root, "output_meanings", odb_node_words_meanings(node, false));
     json_object_set_new(root, "text", odb_json_text(odb_buf_text(&text)));
     odb_buf_dispose(&text);
     return root;
