@@ -200,7 +200,7 @@ static void varlen_sequence(struct odb_chain *c)
 static enum odb_status varlen_run(struct odb_kern *k)
 {
     size_t batch = k->in[VARLEN_OFFSETS]->count - 1;
-    ODB_TRY(odb_stateful_offsets(k, VARLEN_OFFSETS, batch, k->in[VARLEN_X]->dims[0], 1));
+    ODB_TRY(odb_need_offsets(k, VARLEN_OFFSETS, batch, k->in[VARLEN_X]->dims[0], 1));
     for (size_t b = 0; b < batch; b++)
         ODB_TRY(odb_chain_run_with(k, varlen_sequence, &b));
     return ODB_OK;

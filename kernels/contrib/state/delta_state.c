@@ -213,7 +213,7 @@ static enum odb_status delta_run(struct odb_kern *k)
     struct delta d;
     ODB_TRY(delta_read(k, &d));
     if (odb_kern_in(k, DELTA_OFFSETS))
-        ODB_TRY(odb_stateful_offsets(k, DELTA_OFFSETS, (size_t)d.batch, d.tokens, 0));
+        ODB_TRY(odb_need_offsets(k, DELTA_OFFSETS, (size_t)d.batch, d.tokens, 0));
     for (; d.sequence < (size_t)d.batch; d.sequence++)
         ODB_TRY(odb_chain_run_with(k, delta_sequence, &d));
     return ODB_OK;

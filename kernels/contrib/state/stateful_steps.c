@@ -108,19 +108,6 @@ const struct odb_tensor *odb_stateful_spread(struct odb_chain *c, const struct o
 
 /* --- sequences of any length in one tensor ---------------------------------------------------- */
 
-enum odb_status odb_stateful_offsets(struct odb_kern *k, int i, size_t n, int64_t tokens,
-                                     int64_t least)
-{
-    const struct odb_tensor *t = k->in[i];
-    for (size_t b = 0; b <= n; b++) {
-        int64_t at = odb_tensor_i64(t, b), before = b ? odb_tensor_i64(t, b - 1) : 0;
-        if ((b == 0 && at != 0) || (b > 0 && at - before < least) || (b == n && at != tokens))
-            return ODB_KERN_FAIL(k, "offset %zu of input %d is %lld, for %lld tokens", b, i,
-                                 (long long)at, (long long)tokens);
-    }
-    return ODB_OK;
-}
-
 void odb_stateful_put(struct odb_chain *c, int i, size_t at, const struct odb_tensor *t)
 {
     struct odb_tensor *out = i < c->k->n_out ? c->k->out[i] : NULL;

@@ -46,10 +46,6 @@ const struct odb_tensor *odb_stateful_window(struct odb_chain *c,
 
 /* --- sequences of any length in one tensor ---------------------------------------------------- */
 
-/* ODB_E_OPERATOR unless input i holds n + 1 offsets, from 0 to the number of tokens, none below the
- * one before by less than `least`. For run(): values are not known in infer(). */
-enum odb_status odb_stateful_offsets(struct odb_kern *k, int i, size_t n, int64_t tokens,
-                                     int64_t least) ODB_MUST_USE;
 /* Copies the chain's t to output i, from row `at` of its first dimension on. */
 void odb_stateful_put(struct odb_chain *c, int i, size_t at, const struct odb_tensor *t);
 
