@@ -1083,5 +1083,6 @@ def main(folder, seed, count, *only):
             write(os.path.join(folder, name, f"{draw.__name__}_{i}"), draw.__name__, d)
 
 
-with np.errstate(over="ignore"):
-    main(*sys.argv[1:])
+if __name__ == "__main__":
+    with np.errstate(over="ignore"):
+        main(*sys.argv[1:])
