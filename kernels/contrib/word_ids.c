@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operators of com.microsoft on words and tokens: an embedding of words by their characters, the
- * step of a decoder that takes over from its source what was predicted right, and hashes of the
- * last tokens. The convolution over the characters sums in double and rounds once.
+ * Operators of com.microsoft on words and tokens: an embedding of words by their characters, and
+ * the step of a decoder that takes over from its source what was predicted right. The convolution
+ * over the characters sums in double and rounds once.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -148,83 +148,6 @@ out:
     return status;
 }
 
-/* --- NGramHashMapping ------------------------------------------------------------------------- */
-
-enum { HASH_IDS, HASH_FACTORS, HASH_SIZES, HASH_PAST, HASH_NEWER };
-
-static enum odb_status words_hash_infer(struct odb_kern *k)
-{
-    const struct odb_tensor *ids = k->in[HASH_IDS], *past = odb_kern_in(k, HASH_PAST);
-    int64_t most = odb_kern_int(k, "max_ngram_size", 0),
-            heads = odb_kern_int(k, "n_head_per_ngram", 0);
-    for (int i = HASH_NEWER; i < k->n_in; i++)
-        if (k->in[i])
-            return ODB_KERN_UNSUPPORTED(k, "NGramHashMapping with input %d", i);
-    if (most < 2 || most > 1 << 20 || heads < 1 || heads > 1 << 20 || ids->rank != 2)
-        return ODB_KERN_FAIL(k, "n-grams of %lld tokens with %lld heads, of ids of rank %d",
-                             (long long)most, (long long)heads, ids->rank);
-    int64_t columns = (most - 1) * heads;
-    if (k->in[HASH_FACTORS]->rank != 1 || k->in[HASH_FACTORS]->dims[0] < most ||
-        k->in[HASH_SIZES]->rank != 1 || k->in[HASH_SIZES]->dims[0] != columns)
-        return ODB_KERN_FAIL(k, "multipliers or vocab_sizes do not fit %lld columns",
-                             (long long)columns);
-    if (past && (past->rank != 2 || past->dims[0] != ids->dims[0] || past->dims[1] != most - 1))
-        return ODB_KERN_FAIL(k, "past_ids must be [%lld,%lld]", (long long)ids->dims[0],
-                             (long long)(most - 1));
-    ODB_TRY(odb_kern_outline(k, 0, ids->dtype, 3,
-                             (const int64_t[]){ids->dims[0], ids->dims[1], columns}));
-    return k->n_out > 1
-               ? odb_kern_outline(k, 1, ids->dtype, 2, (const int64_t[]){ids->dims[0], most - 1})
-               : ODB_OK;
-}
-
-/* Token t of sequence b; before the first one are those of the past, or padding. */
-static int64_t words_token(const struct odb_kern *k, int64_t b, int64_t t, int64_t before)
-{
-    const struct odb_tensor *ids = k->in[HASH_IDS], *past = odb_kern_in(k, HASH_PAST);
-    if (t >= 0)
-        return odb_tensor_i64(ids, (size_t)(b * ids->dims[1] + t));
-    return past ? odb_tensor_i64(past, (size_t)(b * before + before + t))
-                : odb_kern_int(k, "pad_id", 0);
-}
-
-static void words_set(struct odb_tensor *t, size_t i, int64_t v)
-{
-    if (t->dtype == ODB_I32)
-        ((odb_i32 *)t->data)[i] = (odb_i32)v;
-    else
-        ((odb_i64 *)t->data)[i] = v;
-}
-
-/* For n = 2, 3, …: the last n tokens, each times its multiplier, exclusive-or, modulo the sizes. */
-static enum odb_status words_hash_run(struct odb_kern *k)
-{
-    const struct odb_tensor *ids = k->in[HASH_IDS], *sizes = k->in[HASH_SIZES];
-    struct odb_tensor *y = k->out[0], *present = k->n_out > 1 ? k->out[1] : NULL;
-    int64_t before = odb_kern_int(k, "max_ngram_size", 0) - 1, length = ids->dims[1];
-    size_t heads = (size_t)odb_kern_int(k, "n_head_per_ngram", 0), at = 0;
-    for (size_t i = 0; i < sizes->count; i++)
-        if (odb_tensor_i64(sizes, i) < 1)
-            return ODB_KERN_FAIL(k, "vocab_sizes[%zu] is %lld", i,
-                                 (long long)odb_tensor_i64(sizes, i));
-    for (int64_t i = 0; y && i < ids->dims[0] * length; i++) {
-        int64_t b = i / length, t = i % length, mix = 0;
-        for (int64_t n = 0; n <= before; n++) {
-            int64_t factor = odb_tensor_i64(k->in[HASH_FACTORS], (size_t)n), part;
-            (void)__builtin_mul_overflow(words_token(k, b, t - n, before), factor, &part);
-            mix ^= ids->dtype == ODB_I32 ? (int64_t)(int32_t)part : part;
-            for (size_t h = 0; n > 0 && h < heads; h++, at++) {
-                int64_t size = odb_tensor_i64(sizes, ((size_t)n - 1) * heads + h);
-                words_set(y, at, (mix % size + size) % size);
-            }
-        }
-    }
-    for (int64_t i = 0; present && i < ids->dims[0] * before; i++)
-        words_set(present, (size_t)i,
-                  words_token(k, i / before, length - before + i % before, before));
-    return ODB_OK;
-}
-
 /* --- the table -------------------------------------------------------------------------------- */
 
 static const struct odb_attr_spec words_embed_attrs[] = {
@@ -237,20 +160,7 @@ static const struct odb_attr_spec words_bifurcate_attrs[] = {
     {"min_ngram_size", ODB_ATTR_INT, "1", false},
     {NULL}};
 
-static const struct odb_attr_spec words_hash_attrs[] = {
-    {"max_ngram_size", ODB_ATTR_INT, NULL, true},
-    {"n_head_per_ngram", ODB_ATTR_INT, NULL, true},
-    {"pad_id", ODB_ATTR_INT, NULL, true},
-    {"reset_on_eos", ODB_ATTR_INT, "0", false},
-    {NULL}};
-
 const struct odb_op odb_ops_contrib_words[] = {
-    ODB_MICROSOFT("NGramHashMapping", ODB_ARITY(3, 7), ODB_ARITY(1, 2), ODB_OP_EXACT,
-                  words_hash_attrs, words_hash_infer, words_hash_run, ODB_T_INDEX, ODB_AS(0),
-                  ODB_AS(0), ODB_AS(0), ODB_AS(0), ODB_AS(0), ODB_BIT(ODB_I32),
-                  ODB_NAMES("input_ids,multipliers,vocab_sizes,past_ids,head_offsets,eos_token_id,"
-                            "segment_ids",
-                            "hash_ids,present_ids")),
     ODB_MICROSOFT("WordConvEmbedding", ODB_ARITY(4, 4), ODB_ARITY(1, 1), ODB_OP_REAL,
                   words_embed_attrs, words_embed_infer, words_embed_run, ODB_BIT(ODB_I32),
                   ODB_BIT(ODB_F32), ODB_NAMES("Sequence,W,B,C", "Y")),

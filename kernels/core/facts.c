@@ -52,21 +52,9 @@ const struct odb_halves *odb_facts_halves(const char *domain, const char *name, 
     return found;
 }
 
-const char *odb_facts_opaque(const char *domain, const char *name)
+const char *odb_facts_without(const char *domain, const char *name)
 {
-    static const char extension[] =
-        "it is of ONNX Runtime's extensions, as tokenizers are, and reads files of its own";
-    static const struct {
-        const char *domain, *name, *why; /* name NULL: all of the domain */
-    } rows[] = {
-        {"com.microsoft", "EPContext", "it holds a graph that was compiled for one device"},
-        {"com.microsoft", "Snpe", "it holds a network of Qualcomm's own format"},
-        {"ai.onnx.contrib", NULL, extension},
-        {"com.microsoft.extensions", NULL, extension},
-    };
-    for (size_t i = 0; i < ODB_COUNT(rows); i++)
-        if (strcmp(rows[i].domain, domain) == 0 &&
-            (!rows[i].name || strcmp(rows[i].name, name) == 0))
-            return rows[i].why;
-    return NULL;
+    if (strcmp(domain, "ai.onnx.contrib") == 0 || strcmp(domain, "com.microsoft.extensions") == 0)
+        return "it is of ONNX Runtime's extensions, as tokenizers are, and reads files of its own";
+    return odb_facts_of(domain, name)->without;
 }

@@ -59,7 +59,11 @@ struct odb_halves {
     X(attention_fused) /* inputs of the mask, of the past, and of the bias */                      \
     X(attention_multi_head)                                                                        \
     X(attention_grouped)                                                                           \
-    X(depends) /* on data: how much it is, is unknown */
+    X(experts)    /* inputs of the first, the second and the third matrices */                     \
+    X(recurrence) /* with a matrix as its state */                                                 \
+    X(taps)       /* input of the weights, nothing, input of the bias */                           \
+    X(rows)       /* products per element of an output, outputs that are such, the bias */         \
+    X(depends)    /* on data: how much it is, is unknown */
 
 enum odb_work_kind {
     ODB_WORK_UNKNOWN, /* none where the operator is exact, else not known */
@@ -130,6 +134,7 @@ struct odb_facts {
                             the standard's; 0: all are, or with ODB_IS_NONSTANDARD none is */
     const char *reads;   /* a string attribute that names one more value of the graph; else NULL */
     const char *instead; /* deprecated from this row to the next: what to do instead */
+    const char *without; /* why no kernel runs it, a clause about a node of it; NULL: one does */
 };
 #define ODB_NAMES(ins, outs) .facts.in = ins, .facts.out = outs
 #define ODB_TRAITS(bits) .facts.traits = bits
@@ -138,6 +143,7 @@ struct odb_facts {
 #define ODB_STANDARD(opset) .facts.standard = opset
 #define ODB_READS(attr) .facts.reads = attr
 #define ODB_INSTEAD(text) .facts.instead = text
+#define ODB_WITHOUT(text) .facts.without = text
 
 /* --- look-up ---------------------------------------------------------------------------------- */
 
@@ -148,9 +154,9 @@ const struct odb_facts *odb_facts_of(const char *domain, const char *name);
 const struct odb_facts *odb_facts_at(const char *domain, const char *name, int version, int *since);
 /* Names of the inputs, or outputs, at this version, as in struct odb_facts; NULL: not known. */
 const char *odb_facts_names(const char *domain, const char *name, int version, bool inputs);
-/* Why no kernel can be written for an operator: a clause about a node of it; NULL: one can, or
- * nothing is known of it. */
-const char *odb_facts_opaque(const char *domain, const char *name);
+/* Why no kernel runs an operator: a clause about a node of it; NULL: one does, or nothing is known
+ * of it. */
+const char *odb_facts_without(const char *domain, const char *name);
 /* The newest that the version reaches; NULL: the operator takes no half there. */
 const struct odb_halves *odb_facts_halves(const char *domain, const char *name, int version);
 

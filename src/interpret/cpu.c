@@ -247,14 +247,13 @@ static void cpu_plan_node(struct cpu_plan *plan, const struct odb_node *node,
         return;
     }
     char domain[CPU_NAME], op_type[CPU_NAME];
-    const char *opaque = odb_facts_opaque(node->domain, node->op_type);
+    const char *why = odb_facts_without(node->domain, node->op_type);
     cpu_refuse(slot, "no reference kernel for %s%s%s (opset %d)%s%s%s",
                cpu_name(node->domain, domain), node->domain[0] ? "::" : "",
-               cpu_name(node->op_type, op_type), node->opset, opaque ? ": " : "",
-               opaque ? opaque : "",
-               opaque ? "; feed what it gives, see \"Operators without a kernel\" in "
-                        "onnxdbg-guide(7)"
-                      : "");
+               cpu_name(node->op_type, op_type), node->opset, why ? ": " : "", why ? why : "",
+               why ? "; feed what it gives, see \"Operators without a kernel\" in "
+                     "onnxdbg-guide(7)"
+                   : "");
 }
 
 /* What is kept, by the inputs and outputs of each node. */

@@ -40,8 +40,9 @@ const char *odb_cpu_kernels(void);
 struct odb_cpu_operator {
     const char *domain, *name; /* borrowed: for as long as the process lives */
     int since;
-    unsigned flags; /* of its row (kern.h); 0: it has bodies */
-    bool added;     /* by a library */
+    unsigned flags;      /* of its row (kern.h); 0: it has bodies */
+    bool added;          /* by a library */
+    const char *without; /* why no kernel runs it, a clause about a node of it; NULL: one does */
 };
 /* What calls of the node are held against; NULL: the reference does not know the operator. */
 const struct odb_op *odb_cpu_row(const struct odb_node *node);

@@ -29,11 +29,14 @@ struct odb_cpu_operator *odb_cpu_operators(size_t *n)
     size_t n_rows;
     const struct odb_op *const *rows = odb_op_table(&n_rows), *op;
     for (size_t i = 0; i < n_rows; i++)
-        if (rows[i]->run || cpu_control_find(rows[i]->domain, rows[i]->name))
-            odb_push(&all, (struct odb_cpu_operator){rows[i]->domain, rows[i]->name, rows[i]->since,
-                                                     rows[i]->flags, false});
+        if (rows[i]->run || rows[i]->facts.without ||
+            cpu_control_find(rows[i]->domain, rows[i]->name))
+            odb_push(&all,
+                     (struct odb_cpu_operator){rows[i]->domain, rows[i]->name, rows[i]->since,
+                                               rows[i]->flags, false, rows[i]->facts.without});
     for (size_t i = 0; (op = odb_op_added(i)) != NULL; i++)
-        odb_push(&all, (struct odb_cpu_operator){op->domain, op->name, op->since, op->flags, true});
+        odb_push(&all,
+                 (struct odb_cpu_operator){op->domain, op->name, op->since, op->flags, true, NULL});
     qsort(all.items, all.n, sizeof *all.items, operators_order);
     *n = all.n;
     return all.items;

@@ -7,6 +7,7 @@ that is plainest. They know nothing of the kernels.
 
 Below FOLDER stand folders f32, f16 and bf16, for the type that a call's floats have.
 """
+import math
 import os
 import sys
 
@@ -733,45 +734,311 @@ def PagedAttention(d):
 # --- tokens ----------------------------------------------------------------------------------------
 
 
-def NGramHashMapping(d):
+def hashes(d, varlen):
+    """Tokens of some sequences, hashed; what a token does not see is padding."""
     d.type = np.float32
     kind = d.pick(np.int32, np.int64)
-    b, t, most, heads = d.int(1, 2), d.int(0, 5), d.int(2, 4), d.int(1, 3)
+    most, heads, pad = d.int(2, 4), d.int(1, 3), d.int(0, 9)
     limit = d.pick(20, 2 ** 31 - 1)
-    pad = d.int(0, 9)
-    d.attrs.update(max_ngram_size=most, n_head_per_ngram=heads, pad_id=pad)
-    ids, factors, sizes, past = (
-        d.rng.integers(lo, hi, shape).astype(kind)
-        for lo, hi, shape in ((0, limit, (b, t)), (1, limit, most),
-                              (1, 1000, (most - 1) * heads), (0, limit, (b, most - 1))))
-    for x in ids, factors, sizes:
-        d.put(x)
-    if d.chance(50):
-        d.put(past)
+    if varlen:
+        lengths, offsets = draw_lengths(d, 1)
+        shape = (sum(lengths),)
     else:
-        past[:] = pad
-    line = np.concatenate([past, ids], 1)
+        lengths = [d.int(0, 5)] * d.int(1, 2)
+        shape = (len(lengths), lengths[0])
+    b, columns = len(lengths), (most - 1) * heads
+
+    def draw(lo, hi, shape, of=None):
+        return d.rng.integers(lo, hi, shape).astype(of or kind)
+
+    ids = d.inputs.append(draw(0, limit, shape)) or d.inputs[-1]
+    factors = d.inputs.append(draw(1, limit, most + d.int(0, 1))) or d.inputs[-1]
+    sizes = d.inputs.append(draw(1, 1000, columns)) or d.inputs[-1]
+    if varlen:
+        d.inputs.append(offsets)
+    newer = d.chance(60)
+    past = draw(0, limit, (b, most - 1)) if d.chance(50) else None
+    shifts = draw(0, limit, columns) if newer and d.chance(50) else None
+    end = draw(0, 9, ()) if newer and d.chance(60) else None
+    segments = draw(0, 2, shape, np.int32) if newer and d.chance(60) else None
+    before = draw(0, 2, (b, most - 1), np.int32) if segments is not None and varlen and \
+        d.chance(50) else None
+    d.inputs += [past, shifts, end, segments] + ([before] if varlen else [])
+    d.attrs.update(max_ngram_size=most, n_head_per_ngram=heads, pad_id=pad)
+    resets = d.attr("reset_on_eos", 0, 1) and end is not None
+    padding = pad if end is None else int(end)
     wrap = 2 ** (8 * np.dtype(kind).itemsize)
-    y = np.zeros((b, t, (most - 1) * heads), kind)
-    for i in range(b):
-        for j in range(t):
-            for n in range(2, most + 1):
-                mix = 0
-                for s in range(n):  # as whole numbers of any size, cut to the type's at the end
-                    mix ^= int(line[i, j + most - 1 - s]) * int(factors[s])
+    rows, states, parts = [], [], []
+    flat, at = ids.reshape(-1), 0
+    for i, n in enumerate(lengths):
+        line = list(past[i] if past is not None else [padding] * (most - 1)) + list(flat[at:at + n])
+        own = [] if segments is None else list(segments.reshape(-1)[at:at + n])
+        part = [] if not own else (list(before[i]) if before is not None
+                                   else [own[0]] * (most - 1)) + own
+        for j in range(most - 1, most - 1 + n):
+            seen, mix = True, 0
+            for s in range(most):  # as whole numbers of any size, cut to the type's
+                p = j - s
+                if s and ((resets and line[p] == padding) or (part and part[p] != part[p + 1])):
+                    seen = False
+                mix ^= (int(line[p]) if seen else padding) * int(factors[s])
                 mix = (mix + wrap // 2) % wrap - wrap // 2
-                for h in range(heads):
-                    column = (n - 2) * heads + h
-                    y[i, j, column] = mix % int(sizes[column])
-    d.outputs.append(y)
+                for h in range(heads if s else 0):
+                    column = (s - 1) * heads + h
+                    v = mix % int(sizes[column]) + (0 if shifts is None else int(shifts[column]))
+                    rows.append((v + wrap // 2) % wrap - wrap // 2)
+        states.append(line[n:])
+        parts.append(part[n:])
+        at += n
+    d.outputs.append(np.array(rows, kind).reshape(*shape, columns))
     if d.chance(60):
-        d.outputs.append(line[:, t:])
+        d.outputs.append(np.array(states, kind).reshape(b, most - 1))
+        if varlen and segments is not None and d.chance(60):
+            d.outputs.append(np.array(parts, np.int32).reshape(b, most - 1))
+
+
+def NGramHashMapping(d):
+    hashes(d, False)
+
+
+def VarlenNGramHashMapping(d):
+    hashes(d, True)
+
+
+# --- a recurrence, pools ---------------------------------------------------------------------------
+
+
+def AttnLSTM(d):
+    d.type = np.float32
+    steps, batch, width, hidden = d.int(1, 4), d.int(1, 3), d.int(1, 4), d.int(1, 4)
+    rows, depth, score, layer = d.int(1, 4), d.int(1, 3), d.int(1, 3), d.int(1, 3)
+    direction = d.attr("direction", "forward", "reverse", "bidirectional")
+    dirs = 1 + (direction == "bidirectional")
+    has_layer = d.chance(50)
+    wide = layer if has_layer else depth
+    d.attrs["hidden_size"] = hidden
+    x = d.put(d.floats(steps, batch, width))
+    w = d.put(d.floats(dirs, 4 * hidden, width + wide, lo=-1, hi=1))
+    r = d.put(d.floats(dirs, 4 * hidden, hidden, lo=-1, hi=1))
+    bias = d.maybe(60, d.floats(dirs, 8 * hidden))
+    ends = d.rng.integers(1, steps + 1, batch).astype(np.int32) if d.chance(50) else None
+    d.put(ends)
+    h0 = d.maybe(50, d.floats(dirs, batch, hidden))
+    c0 = d.maybe(50, d.floats(dirs, batch, hidden))
+    peep = d.maybe(50, d.floats(dirs, 3 * hidden))
+    qw, mw = d.put(d.floats(dirs, hidden, score)), d.put(d.floats(dirs, depth, score))
+    v, memory = d.put(d.floats(dirs, score)), d.put(d.floats(batch, rows, depth))
+    known = d.rng.integers(1, rows + 1, batch).astype(np.int32) if d.chance(50) else None
+    d.put(known)
+    aw = d.put(d.floats(dirs, depth + hidden, wide) if has_layer else None)
+    y = np.zeros((steps, dirs, batch, hidden))
+    y_h, y_c = np.zeros((dirs, batch, hidden)), np.zeros((dirs, batch, hidden))
+    for k in range(dirs):
+        for b in range(batch):
+            h = np.zeros(hidden) if h0 is None else h0[k, b]
+            c = np.zeros(hidden) if c0 is None else c0[k, b]
+            p = np.zeros((3, hidden)) if peep is None else peep[k].reshape(3, hidden)
+            attended = np.zeros(wide)
+            n = steps if ends is None else int(ends[b])
+            m = memory[b, :rows if known is None else int(known[b])]
+            turn = direction == "reverse" or k == 1
+            for t in range(n)[::-1] if turn else range(n):
+                g = w[k] @ np.concatenate([x[t, b], attended]) + r[k] @ h
+                if bias is not None:
+                    g = g + bias[k, :4 * hidden] + bias[k, 4 * hidden:]
+                i, o, f, z = g.reshape(4, hidden)
+                i, f = sigmoid(i + p[0] * c), sigmoid(f + p[2] * c)
+                c = f * c + i * np.tanh(z)
+                h = sigmoid(o + p[1] * c) * np.tanh(c)
+                y[t, k, b] = h
+                shares = softmax(np.tanh(m @ mw[k] + h @ qw[k]) @ v[k])
+                attended = shares @ m
+                if aw is not None:
+                    attended = np.concatenate([h, attended]) @ aw[k]
+            y_h[k, b], y_c[k, b] = h, c
+    for out in y, y_h, y_c:
+        d.give(out)
+
+
+def MaxpoolWithMask(d):
+    d.type = np.float32
+    rank = d.int(1, 3)
+    shape = [d.int(3, 6) for _ in range(rank)]
+    kernel, strides = [d.int(1, 3) for _ in range(rank)], [d.int(1, 2) for _ in range(rank)]
+    pads = [d.int(0, k - 1) for k in kernel] + [d.int(0, k - 1) for k in kernel]
+    x = d.put(d.floats(d.int(1, 2), d.int(1, 2), *shape))
+    mask = (d.rng.uniform(size=(1, 1, *shape)) < 0.7).astype(np.int32)
+    d.put(mask)
+    d.attrs.update(kernel_shape=kernel, strides=strides, pads=pads)
+    out = [(s + pads[i] + pads[i + rank] - kernel[i]) // strides[i] + 1
+           for i, s in enumerate(shape)]
+    y = np.full((*x.shape[:2], *out), float(np.finfo(np.float32).min))
+    for at in np.ndindex(*y.shape):
+        starts = [at[2 + i] * strides[i] - pads[i] for i in range(rank)]
+        spans = [range(max(s, 0), min(s + kernel[i], shape[i])) for i, s in enumerate(starts)]
+        for row in np.ndindex(*[len(s) for s in spans[:-1]]):
+            place = tuple(spans[i][j] for i, j in enumerate(row))
+            for last in spans[-1]:
+                first = rank > 1 and not any(place) and last == 0
+                if mask[(0, 0, *place, last)] == 0 and not first:
+                    break
+                y[at] = max(y[at], x[(*at[:2], *place, last)])
+    d.give(y)
+
+
+def LongformerAttention(d):
+    if d.type == "bf16":
+        d.type = np.float32
+    heads, size, around, batch = d.int(1, 2), d.int(1, 4), d.int(1, 2), d.int(1, 2)
+    length, hidden = 2 * around * d.int(1, 2), heads * size
+    d.attrs.update(num_heads=heads, window=around)
+    x = d.put(d.floats(batch, length, hidden))
+    near = d.put(d.floats(hidden, 3 * hidden, lo=-1, hi=1)), d.put(d.floats(3 * hidden))
+    masked = d.rng.uniform(size=(batch, length)) < 0.2
+    mask = d.put(d.as_type(np.where(masked, -10000.0, 0.0)))
+    far = d.put(d.floats(hidden, 3 * hidden, lo=-1, hi=1)), d.put(d.floats(3 * hidden))
+    chosen = (d.rng.uniform(size=(batch, length)) < 0.3).astype(np.int32)
+    d.put(chosen)
+    y = np.zeros((batch, length, hidden))
+    for b in range(batch):
+        for i in range(length):
+            if masked[b, i]:
+                continue
+            w, bias = far if chosen[b, i] else near
+            q, k, v = np.split(x[b] @ w + bias, 3, -1)
+            reach = [j for j in range(length)
+                     if chosen[b, i] or chosen[b, j] or abs(i - j) <= around]
+            for h in range(heads):
+                part = slice(h * size, (h + 1) * size)
+                scores = k[reach, part] @ q[i, part] / np.sqrt(size) + mask[b, reach]
+                y[b, i, part] = softmax(scores) @ v[reach, part]
+    d.give(y)
+
+
+# --- int8 in the orders of cuBLAS ------------------------------------------------------------------
+
+
+def level(v):
+    return np.clip(np.rint(v), -128, 127).astype(np.int8)
+
+
+def off_ties(d, draw, levels):
+    """Draws until no level is near the middle of two, where honest rounding differs."""
+    while True:
+        drawn = draw()
+        v = levels(*drawn)
+        if np.all(np.abs(v - np.floor(v) - 0.5) > 1e-3):
+            return drawn, level(v)
+
+
+def in_order(v, order):
+    """The numbers as they lie in an order of cuBLAS, in a tensor of the matrix's shape."""
+    rows, columns = v.shape[-2:]
+    if order == 0:
+        return np.swapaxes(v, -1, -2).reshape(v.shape)
+    if order == 2:
+        tiles = v.reshape(*v.shape[:-2], rows, columns // 32, 32)
+        return np.swapaxes(tiles, -2, -3).reshape(v.shape)
+    return v
+
+
+def scale(d):
+    return np.float32(d.rng.uniform(0.02, 0.2))
+
+
+def QuantizeWithOrder(d):
+    d.type = np.float32
+    order, shape = d.pick(0, 1, 2), [d.int(1, 3), d.int(1, 4), 32 * d.int(1, 2)][d.int(0, 1):]
+    s = scale(d)
+    (x,), y = off_ties(d, lambda: (d.floats(*shape, lo=-30, hi=30),), lambda x: num(x) / s)
+    d.put(x)
+    d.put(s)
+    d.attrs.update(order_input=1, order_output=order)
+    d.outputs.append(in_order(y, order))
+
+
+def DequantizeWithOrder(d):
+    d.type = np.float32
+    order, shape = d.pick(1, 2), [d.int(1, 3), d.int(1, 4), 32 * d.int(1, 2)][d.int(0, 1):]
+    x, s = d.rng.integers(-128, 128, shape).astype(np.int8), scale(d)
+    d.put(in_order(x, order))
+    d.put(s)
+    d.attrs.update(order_input=order, order_output=1, to=1)
+    d.give(x.astype(np.float64) * s)
+
+
+def QOrderedMatMul(d):
+    d.type = np.float32
+    batch, rows, inner, columns = d.int(1, 2), d.int(1, 3), d.int(1, 6), d.int(1, 4)
+    lead, b_lead = ([], []) if d.chance(30) else ([batch], [batch] if d.chance(30) else [])
+    a_scale, y_scale, c_scale = scale(d), scale(d) * np.float32(5), scale(d)
+    b_scale = d.rng.uniform(0.02, 0.2, d.pick([], [columns])).astype(np.float32)
+    bias = d.floats(columns) if d.chance(50) else None
+    add = d.chance(50)
+
+    def draw():
+        return [d.rng.integers(-128, 128, shape).astype(np.int8)
+                for shape in ((*lead, rows, inner), (*b_lead, inner, columns),
+                              (*lead, rows, columns))]
+
+    def levels(a, b, c):
+        y = a.astype(float) @ b.astype(float) * a_scale * b_scale.astype(float) / float(y_scale)
+        return y + (0 if bias is None else num(bias)) + \
+            (c.astype(float) * c_scale / float(y_scale) if add else 0)
+
+    (a, b, c), y = off_ties(d, draw, levels)
+    for t in a, a_scale, in_order(b, 0), b_scale, y_scale, bias:
+        d.put(t)
+    if add:
+        d.put(c)
+        d.put(c_scale)
+    d.attrs.update(order_A=1, order_B=0, order_Y=1)
+    d.outputs.append(y)
+
+
+def QOrderedGelu(d):
+    d.type = np.float32
+    x_scale, y_scale = scale(d), scale(d)
+    erf = np.vectorize(math.erf)
+
+    def levels(x):
+        v = x.astype(float) * x_scale
+        return 0.5 * v * (1 + erf(v / np.sqrt(2))) / y_scale
+
+    (x,), y = off_ties(d, lambda: (d.rng.integers(-128, 128, (d.int(1, 3), d.int(1, 5)))
+                                   .astype(np.int8),), levels)
+    for t in x, x_scale, y_scale:
+        d.put(t)
+    d.attr("order_X", 1, 2 if x.shape[-1] % 32 == 0 else 1)
+    d.outputs.append(y)
+
+
+def QOrderedLayerNormalization(d):
+    d.type = np.float32
+    n, x_scale, y_scale = d.int(3, 8), scale(d), scale(d)
+    gamma = d.floats(n)
+    beta = d.floats(n) if d.chance(60) else None
+    epsilon = d.attr("epsilon", 1e-5, 1e-2)
+
+    def levels(x):
+        v = x.astype(float) * x_scale
+        v = (v - v.mean(-1, keepdims=True)) / np.sqrt(v.var(-1, keepdims=True) + epsilon)
+        return (v * num(gamma) + (0 if beta is None else num(beta))) / y_scale
+
+    (x,), y = off_ties(d, lambda: (d.rng.integers(-128, 128, (d.int(1, 3), n)).astype(np.int8),),
+                       levels)
+    for t in x, x_scale, gamma, beta, y_scale:
+        d.put(t)
+    d.outputs.append(y)
 
 
 OPERATORS = [BiasSoftmax, GatedAdd, GatedRMSNorm, LinearAttentionGate, EngramGate, MoE, QMoE, LinearAttention,
              CausalConvWithState, VarlenCausalConvWithState, GatedDeltaNet, MRotaryEmbedding,
              MatMulNBitsMlp, MatMulNBitsQkv, MatMulBlockQuantizedFp4Weight,
-             MatMulBlockQuantizedFp8Weight, PagedAttention, NGramHashMapping]
+             MatMulBlockQuantizedFp8Weight, PagedAttention, NGramHashMapping,
+             VarlenNGramHashMapping, AttnLSTM, MaxpoolWithMask, LongformerAttention,
+             QuantizeWithOrder, DequantizeWithOrder, QOrderedMatMul, QOrderedGelu,
+             QOrderedLayerNormalization]
 
 
 # --- files -----------------------------------------------------------------------------------------
@@ -816,5 +1083,6 @@ def main(folder, seed, count, *only):
             write(os.path.join(folder, name, f"{draw.__name__}_{i}"), draw.__name__, d)
 
 
-with np.errstate(over="ignore"):
-    main(*sys.argv[1:])
+if __name__ == "__main__":
+    with np.errstate(over="ignore"):
+        main(*sys.argv[1:])

@@ -17,6 +17,9 @@ import numpy as np
 import files
 from files import F, RANDOM, case, floats
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../contrib"))
+import cases as contrib  # noqa: E402
+
 CATALOGUE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/explain/catalogue")
 # What files.py shows.
 SHOWN = {"attribute_choose_value": files.softmaxes, "number_choose_reciprocal": files.quantisers,
@@ -86,6 +89,106 @@ def versions():
     case("attribute/opset=1", "Softmax --attr axis=1 --opset 13", x, flat)
     flat = files.softmax(x.reshape(6, 4), 1).reshape(x.shape)
     case("attribute/opset=1,axis=2", "Softmax --attr axis=1 --opset 13", x, flat)
+
+
+# --- operators of com.microsoft -------------------------------------------------------------------
+
+def drawn(op, holds, said, variant, swap=lambda inputs: inputs, kind=F):
+    """A call that tests/contrib/cases.py draws and computes, for which holds() is true; explain is told
+    other attributes (said: name to value; None: none), or inputs that swap() makes of its own."""
+    for seed in range(2000):
+        d = contrib.Draw(np.random.default_rng([seed, 5]))
+        d.type = kind
+        getattr(contrib, op)(d)
+        if d.type is kind and sum(y is not None and y.size for y in d.outputs) >= 24 and holds(d):
+            break
+    else:
+        raise ValueError(f"{op}: no such call in 2000")
+    attrs = {k: v for k, v in {**d.attrs, **said}.items() if v is not None}
+    words = [f"--attr {k}={','.join(map(str, v)) if isinstance(v, list) else v}"
+             for k, v in attrs.items()]
+    inputs = swap(list(d.inputs))
+    while inputs[-1] is None:
+        inputs.pop()
+    case(variant, f"{op} --domain com.microsoft {' '.join(words)}", *inputs, out=d.outputs)
+
+
+def experts():
+    def several(d):
+        return d.attrs.get("k", 1) > 1 and d.inputs[1].shape[1] > d.attrs["k"]
+    drawn("MoE", lambda d: several(d) and not d.attrs.get("normalize_routing_weights"),
+          {"normalize_routing_weights": 1}, "attribute/normalize_routing_weights=default")
+    drawn("MoE", lambda d: several(d) and d.attrs["k"] == 2, {"k": 1}, "attribute/k=2")
+    drawn("MoE", lambda d: d.attrs.get("activation_type") == "silu", {"activation_type": "gelu"},
+          "attribute/activation_type=silu")
+    drawn("MoE", lambda d: d.attrs.get("swiglu_fusion") == 1 and d.inputs[4].shape[2] > 1,
+          {"swiglu_fusion": 2}, "attribute/swiglu_fusion=1")
+
+    def exchanged(inputs):
+        return [t << 4 | t >> 4 if i in (2, 5, 8) and t is not None else t
+                for i, t in enumerate(inputs)]
+    drawn("QMoE", lambda d: d.attrs.get("expert_weight_bits", 4) == 4, {},
+          "input/weights=nibbles exchanged", exchanged)
+
+
+def swiglu(x, scores, first, second, k, fusion, alpha, beta, limit):
+    """MoE with shares of the softmax over all experts, which are not normalised."""
+    y = np.zeros(x.shape)
+    shares = np.exp(scores - scores.max(-1, keepdims=True)).astype(float)
+    shares /= shares.sum(-1, keepdims=True)
+    for t, row in enumerate(x.astype(float)):
+        for e in np.argsort(-scores[t], kind="stable")[:k]:
+            h = first[e] @ row
+            gate, linear = (h[0::2], h[1::2]) if fusion == 1 else np.split(h, 2)
+            gate, linear = np.minimum(gate, limit), np.clip(linear, -limit, limit)
+            y[t] += shares[t, e] * (second[e] @ (gate * sigmoid(alpha * gate) * (linear + beta)))
+    return y.astype(F)
+
+
+@shows("attribute_choose_model")
+def published():
+    """Bugs of kernels of MoE: onnxruntime #28738, and hip-ep #146."""
+    x, scores, first, second = 2 * floats(6, 5), floats(6, 4), 2 * floats(4, 8, 5), floats(4, 5, 4)
+    words = "MoE --domain com.microsoft --attr activation_type=swiglu --attr k=2 --attr swiglu_fusion=2"
+    plain = x, scores, first, None, second
+
+    def made(fusion, alpha, beta, limit):
+        return swiglu(x, scores, first, second, 2, fusion, alpha, beta, limit)
+    case("right", words, *plain, made(2, 1, 0, np.inf))
+    case("attribute/swiglu=of gpt-oss", words, *plain, made(1, 1.702, 1, 7))
+    case("attribute/activation_alpha=0", words, *plain, made(2, 0, 0, np.inf))
+    case("attribute/swiglu_limit=7", words, *plain, made(2, 1, 0, 7))
+
+
+@shows("input_choose_zeros", "input_choose_gate")
+def states():
+    experts()
+    a, codes = floats(4, 64), RANDOM.integers(0, 256, (6, 4, 8)).astype(np.uint8)
+    scales = np.abs(floats(24)) + F(0.1)
+    weights = np.stack([codes & 15, codes >> 4], -1).reshape(6, 64) * np.repeat(scales.reshape(6, 4), 16, 1)
+    case("input/zero points=0", "MatMulNBits --domain com.microsoft --attr K=64 --attr N=6 --attr bits=4 "
+         "--attr block_size=16", a, codes, scales, (a @ weights.astype(F).T).astype(F))
+    x, scale, gate = floats(6, 8), floats(8), floats(6, 8)
+    words = "GatedRMSNorm --domain com.microsoft --attr epsilon=0.001"
+
+    def norm(v, epsilon=0.001):
+        return v / np.sqrt((v.astype(float) ** 2).mean(-1, keepdims=True) + epsilon) * scale
+    silu = gate * sigmoid(gate)
+    case("input/gate=before the norm", words, x, scale, gate, norm(x * silu).astype(F))
+    case("attribute/epsilon=1e-06", words, x * F(0.02), scale, gate,
+         (norm(x * F(0.02), 1e-6) * silu).astype(F))
+    drawn("LinearAttention", lambda d: d.attrs.get("update_rule") == "gated" and d.inputs[0].shape[1] > 1,
+          {"update_rule": "linear"}, "attribute/update_rule=gated")
+    drawn("GatedDeltaNet", lambda d: d.attrs.get("qk_l2_norm") == 1, {"qk_l2_norm": 0},
+          "attribute/qk_l2_norm=1")
+    drawn("CausalConvWithState", lambda d: d.attrs.get("activation", "none") == "none",
+          {"activation": "silu"}, "attribute/activation=default")
+    drawn("PagedAttention", lambda d: not d.attrs.get("softcap"), {"softcap": 0.5},
+          "attribute/softcap=default", kind=np.float16)
+    drawn("PagedAttention", lambda d: d.attrs.get("local_window_size") == 2, {"local_window_size": 1},
+          "attribute/local_window_size=one more", kind=np.float16)
+    drawn("MRotaryEmbedding", lambda d: d.attrs.get("mrope_layout") == 1, {"mrope_layout": 0},
+          "attribute/mrope_layout=1")
 
 
 # --- input ----------------------------------------------------------------------------------------

@@ -868,7 +868,7 @@ static const struct odb_command command_table[] = {
                 "opset versions from which their meaning or attributes changed, and how their "
                 "outputs are judged: exact (bit for bit), real (within noise), boundary (a tiny "
                 "change of an input may flip an output), random (not at all), bodies (by what is "
-                "inside).",
+                "inside), none (it has no kernel: why not is said below it).",
         .example = "onnxdbg operators QLinear",
         .flags = BOTH | ODB_COMMAND_ANYTIME,
         .exec = odb_command__operators,

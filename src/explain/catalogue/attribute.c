@@ -13,20 +13,24 @@
 #include "explain/catalogue/attribute.h"
 #include "explain/variant.h"
 
-#define POOLS "MaxPool|AveragePool|LpPool"
+#define POOLS "MaxPool|AveragePool|LpPool|MaxpoolWithMask"
 #define CONVS "Conv|ConvInteger|QLinearConv|FusedConv|NhwcFusedConv"
 #define WINDOWS CONVS "|" POOLS
 #define REDUCES                                                                                    \
     "ReduceSum|ReduceMean|ReduceMax|ReduceMin|ReduceProd|ReduceL1|ReduceL2|ReduceLogSum|"          \
     "ReduceLogSumExp|ReduceSumSquare"
 #define SOFTMAXES "Softmax|LogSoftmax|Hardmax"
-#define RECURRENT "RNN|GRU|LSTM"
+#define RECURRENT "RNN|GRU|LSTM|AttnLSTM"
 #define EPSILONS                                                                                   \
     "BatchNormalization|InstanceNormalization|LayerNormalization|GroupNormalization|"              \
     "RMSNormalization|SkipLayerNormalization|SkipSimplifiedLayerNormalization|"                    \
-    "SimplifiedLayerNormalization|EmbedLayerNormalization|MeanVarianceNormalization"
+    "SimplifiedLayerNormalization|EmbedLayerNormalization|MeanVarianceNormalization|"              \
+    "GatedRMSNorm|EngramGate|MatMulNBitsMlp|MatMulNBitsQkv|QOrderedLayerNormalization"
 #define ATTENTIONS                                                                                 \
-    "Attention|MultiHeadAttention|GroupQueryAttention|DecoderMaskedMultiHeadAttention"
+    "Attention|MultiHeadAttention|GroupQueryAttention|DecoderMaskedMultiHeadAttention|"            \
+    "PagedAttention"
+#define EXPERTS "MoE|QMoE"
+#define LINEAR "LinearAttention|GatedDeltaNet"
 
 /* --- other values ----------------------------------------------------------------------------- */
 
@@ -90,8 +94,9 @@ static const struct attribute_values {
     {"GRU", "linear_before_reset", "0|1"},
     {RECURRENT, "direction", "forward|reverse|bidirectional"},
     {RECURRENT, "layout", "0|1"},
-    {"LSTM", "input_forget", "0|1"},
-    {"RotaryEmbedding", "interleaved", "0|1"},
+    {"LSTM|AttnLSTM", "input_forget", "0|1"},
+    {"RotaryEmbedding|MRotaryEmbedding", "interleaved", "0|1"},
+    {"MRotaryEmbedding", "mrope_layout", "0|1"},
     {"RotaryEmbedding", "rotary_embedding_dim", "0"},
     {ATTENTIONS, "is_causal", "0|1"},
     {ATTENTIONS, "unidirectional", "0|1"},
@@ -99,6 +104,21 @@ static const struct attribute_values {
     {ATTENTIONS, "softcap", "0"},
     {ATTENTIONS, "do_rotary", "0|1"},
     {ATTENTIONS, "rotary_interleaved", "0|1"},
+    {ATTENTIONS, "smooth_softmax", "0|1"},
+    {LINEAR, "scale", "1"},
+    {LINEAR, "update_rule", "linear|gated|delta|gated_delta"},
+    {LINEAR, "qk_l2_norm", "0|1"},
+    {LINEAR, "gate_activation", "none|qwen"},
+    {LINEAR, "beta_activation", "none|sigmoid"},
+    {"CausalConvWithState|VarlenCausalConvWithState", "activation", "none|silu"},
+    {EXPERTS, "normalize_routing_weights", "0|1"},
+    {EXPERTS, "k", "1|2|4|8"},
+    {EXPERTS, "activation_type", "relu|gelu|silu|identity"},
+    {EXPERTS, "activation_alpha", "0|1|1.702"},
+    {EXPERTS, "activation_beta", "0|1"},
+    {EXPERTS, "swiglu_limit", "0|7"},
+    {EXPERTS, "swiglu_fusion", "1|2"},
+    {"BiasSoftmax", "is_inner_broadcast", "0|1"},
     {"NonMaxSuppression", "center_point_box", "0|1"},
     {"DepthToSpace", "mode", "DCR|CRD"},
     {"Trilu", "upper", "0|1"},
@@ -665,6 +685,10 @@ static const struct attribute_formula {
     {"LRN", "alpha", "over size", "as if alpha were divided by size twice", -1, 1, 0},
     {"LRN", "size", "2 size + 1", "as if size were a radius", 0, 2, 1},
     {"LRN", "size", "size / 2", "as if size were a diameter, and halved", 0, 0.5, 0},
+    {ATTENTIONS, "local_window_size", "one more", "as if the window had one more token", 0, 1, 1},
+    {ATTENTIONS, "local_window_size", "one less",
+     "as if the window had one token less, as ONNX Runtime has it from 1.24 on", 0, 1, -1},
+    {"LongformerAttention", "window", "half", "as if window were that of both sides", 0, 0.5, 0},
 };
 
 static enum choice attribute_choose_formula(const struct accused *s, size_t k, struct variant *v)
@@ -680,6 +704,8 @@ static enum choice attribute_choose_formula(const struct accused *s, size_t k, s
     double now = integer ? (double)attr->i : accused_float(s, f->attr, 0);
     double value = now * pow(size, f->by_size) * f->times + f->plus;
     v->attr = (struct odb_attr){.name = f->attr, .type = integer ? ODB_ATTR_INT : ODB_ATTR_FLOAT};
+    if (integer && attr->i < 1) /* it stands for none */
+        return CHOICE_SKIP;
     if (integer)
         v->attr.i = (int64_t)value;
     else
@@ -687,6 +713,35 @@ static enum choice attribute_choose_formula(const struct accused *s, size_t k, s
     odb_buf_printf(&v->name, "%s=%s", f->attr, f->name);
     odb_buf_puts(&v->text, f->text);
     return value != now && (!integer || v->attr.i > 0) ? CHOICE_MADE : CHOICE_SKIP;
+}
+
+/* --- several attributes of one model --------------------------------------------------------- */
+
+/* Kernels that were written for one model have its numbers, whatever attributes say. */
+static enum choice attribute_choose_model(const struct accused *s, size_t k, struct variant *v)
+{
+    const struct odb_attr *type = accused_attr(s, "activation_type");
+    if (k || !type || type->s.len != 6 || strncmp(type->s.data, "swiglu", 6) != 0)
+        return CHOICE_END;
+    odb_buf_puts(&v->name, "of gpt-oss");
+    odb_buf_puts(&v->text,
+                 "as if SwiGLU were that of gpt-oss, whatever attributes say: interleaved, "
+                 "alpha 1.702, beta 1, limit 7");
+    return CHOICE_MADE;
+}
+
+static enum odb_status attribute_change_model(const struct variant *v, const struct accused *s,
+                                              struct change *c, struct odb_error *err)
+{
+    static const struct odb_attr attrs[] = {
+        {.name = "swiglu_fusion", .type = ODB_ATTR_INT, .i = 1},
+        {.name = "activation_alpha", .type = ODB_ATTR_FLOAT, .f = 1.702f},
+        {.name = "activation_beta", .type = ODB_ATTR_FLOAT, .f = 1},
+        {.name = "swiglu_limit", .type = ODB_ATTR_FLOAT, .f = 7}};
+    (void)v, (void)s, (void)err;
+    for (size_t i = 0; i < ODB_COUNT(attrs); i++)
+        change_attr(c, &attrs[i]);
+    return ODB_OK;
 }
 
 /* --- all axes --------------------------------------------------------------------------------- */
@@ -800,6 +855,7 @@ const struct variant_row variants_attribute[] = {
     {"MaxPool|QLinearConv|ConvInteger", "attribute/pads=", attribute_choose_zeros,
      attribute_change_zeros, NULL, false, 0},
     {"", "attribute/", attribute_choose_formula, attribute_change, NULL, false, 0},
+    {EXPERTS, "attribute/swiglu=", attribute_choose_model, attribute_change_model, NULL, false, 0},
     {REDUCES, "attribute/axes=", attribute_choose_all_axes, attribute_change_all_axes,
      attribute_spread, false, 0},
     {"", "attribute/opset=", attribute_choose_opset, attribute_change_opset, NULL, false, 0},

@@ -799,23 +799,134 @@ static const struct input_nibbles {
     {"nibbles signed", "had halves of bytes in two's complement", input_sign_nibbles},
 };
 
+/* Where matrices of a few bits lie, and the scales and zero points of each; the last row is empty.
+ * A target reads all of an operator's in one way. */
+static const struct input_packed {
+    const char *op, *bits;
+    int weights[4], scales[4], zeros[4], n;
+} input_packed[] = {
+    {"MatMulNBits", "bits", {1}, {2}, {3}, 1},
+    {"QMoE", "expert_weight_bits", {2, 5, 8}, {3, 6, 9}, {11, 12, 13}, 3},
+    {"MatMulNBitsMlp", "bits", {3, 6}, {4, 7}, {-1, -1}, 2},
+    {"MatMulNBitsQkv", "bits", {3, 6, 9}, {4, 7, 10}, {-1, -1, -1}, 3},
+    {NULL, NULL, {0}, {0}, {0}, 0},
+};
+
+static const struct input_packed *input_packed_of(const struct accused *s)
+{
+    const struct input_packed *p = input_packed;
+    while (p->op && strcmp(p->op, s->node->op_type) != 0)
+        p++;
+    return p;
+}
+
 static enum choice input_choose_nibbles(const struct accused *s, size_t k, struct variant *v)
 {
-    const struct odb_tensor *t = accused_in(s, 1);
-    if (k >= ODB_COUNT(input_nibbles) || !t || t->dtype != ODB_U8 || accused_int(s, "bits", 4) != 4)
+    const struct input_packed *p = input_packed_of(s);
+    const struct odb_tensor *t = p->op ? accused_in(s, p->weights[0]) : NULL;
+    if (k >= ODB_COUNT(input_nibbles) || !t || t->dtype != ODB_U8 ||
+        accused_int(s, p->bits, 4) != 4)
         return CHOICE_END;
-    input_say(s, 1, input_nibbles[k].name, input_nibbles[k].text, v);
-    v->other = (int)k;
+    if (p->n == 1) {
+        input_say(s, p->weights[0], input_nibbles[k].name, input_nibbles[k].text, v);
+    } else {
+        odb_buf_printf(&v->name, "weights=%s", input_nibbles[k].name);
+        odb_buf_printf(&v->text, "as if the matrices %s", input_nibbles[k].text);
+    }
+    v->at = (int)k;
     return CHOICE_MADE;
 }
 
 static enum odb_status input_change_nibbles(const struct variant *v, const struct accused *s,
                                             struct change *c, struct odb_error *err)
 {
-    struct odb_tensor *t = NULL;
-    (void)s;
-    ODB_TRY(tensor_map(&t, c->in[v->at], input_nibbles[v->other].fn, NULL, err));
-    change_input(c, v->at, t);
+    const struct input_packed *p = input_packed_of(s);
+    for (int i = 0; i < p->n; i++) {
+        struct odb_tensor *t = NULL;
+        if (!accused_in(s, p->weights[i]))
+            continue;
+        ODB_TRY(tensor_map(&t, c->in[p->weights[i]], input_nibbles[v->at].fn, NULL, err));
+        change_input(c, p->weights[i], t);
+    }
+    return ODB_OK;
+}
+
+/* Zero points that are left out count as 0, and not as the middle of the codes. */
+static enum choice input_choose_zeros(const struct accused *s, size_t k, struct variant *v)
+{
+    const struct input_packed *p = input_packed_of(s);
+    if (k || !p->op || p->zeros[0] < 0 || accused_in(s, p->zeros[0]) ||
+        !accused_in(s, p->scales[0]))
+        return CHOICE_END;
+    odb_buf_puts(&v->name, "zero points=0");
+    odb_buf_puts(&v->text, "as if zero points that are left out were 0");
+    return CHOICE_MADE;
+}
+
+/* Zero points lie as scales do, in the bits of the codes; of one scale a row, along the rows. */
+static enum odb_status input_change_zeros(const struct variant *v, const struct accused *s,
+                                          struct change *c, struct odb_error *err)
+{
+    const struct input_packed *p = input_packed_of(s);
+    int64_t each = 8 / accused_int(s, p->bits, 4), block = accused_int(s, "block_size", 0);
+    (void)v;
+    for (int i = 0; i < p->n && each > 0; i++) {
+        const struct odb_tensor *scales = accused_in(s, p->scales[i]);
+        const struct odb_tensor *weights = accused_in(s, p->weights[i]);
+        struct odb_tensor *t = NULL;
+        if (!scales || !weights || !block != (scales->rank == 2 && weights->rank == 3 && p->n > 1))
+            continue;
+        int64_t dims[ODB_MAX_RANK];
+        int rank = scales->rank;
+        memcpy(dims, scales->dims, sizeof dims);
+        if (p->n == 1) { /* [rows, blocks], whether scales say so or not */
+            rank = 1;
+            dims[0] = weights->dims[0] * ((weights->dims[1] + each - 1) / each);
+        } else {
+            dims[rank - 1] = (dims[rank - 1] + each - 1) / each;
+        }
+        ODB_TRY(odb_tensor_new(&t, ODB_U8, rank, dims, err));
+        change_input(c, p->zeros[i], t);
+    }
+    return ODB_OK;
+}
+
+/* --- a gate ----------------------------------------------------------------------------------- */
+
+/* Models differ in whether the gate scales what is normalised or what comes of it. */
+static enum choice input_choose_gate(const struct accused *s, size_t k, struct variant *v)
+{
+    const struct odb_tensor *x = accused_in(s, 0), *gate = accused_in(s, 2);
+    if (k || !x || !gate || !odb_tensor_same_shape(x, gate))
+        return CHOICE_END;
+    odb_buf_puts(&v->name, "gate=before the norm");
+    odb_buf_puts(&v->text, "as if the gate scaled X, before it is normalised");
+    return CHOICE_MADE;
+}
+
+static double input_gated(const void *payload, size_t i, double x)
+{
+    double gate = odb_tensor_f64(payload, i);
+    return x * gate / (1 + exp(-gate));
+}
+
+#define INPUT_OPEN 1.2784645427610738 /* whose SiLU is 1 */
+
+static double input_open(const void *payload, size_t i, double x)
+{
+    (void)payload, (void)i, (void)x;
+    return INPUT_OPEN;
+}
+
+static enum odb_status input_change_gate(const struct variant *v, const struct accused *s,
+                                         struct change *c, struct odb_error *err)
+{
+    struct odb_tensor *x = NULL, *gate = NULL;
+    (void)v, (void)s;
+    ODB_TRY(tensor_map(&x, c->in[0], input_gated, c->in[2], err));
+    ODB_TRY(tensor_map(&gate, c->in[2], input_open, NULL, err));
+    change_input(c, 0, x);
+    change_input(c, 2, gate);
     return ODB_OK;
 }
 
@@ -860,6 +971,8 @@ static enum odb_status input_change_weight(const struct variant *v, const struct
     "LessOrEqual|GreaterOrEqual|Attention|MultiHeadAttention|GridSample|PRelu|"                    \
     "GroupQueryAttention|FusedMatMul|LSTM|InstanceNormalization|LayerNormalization|Concat"
 
+#define INPUT_PACKED "MatMulNBits|QMoE|MatMulNBitsMlp|MatMulNBitsQkv"
+
 const struct variant_row variants_input[] = {
     {"", "input/", input_choose_missing, input_change_missing, NULL, false, 0},
     {"LSTM|GRU", "input/gates=", input_choose_gates, input_change_gates, NULL, false, 0},
@@ -877,7 +990,9 @@ const struct variant_row variants_input[] = {
     {"Conv|ConvTranspose", "input/X=tail of ", input_choose_tail, input_change_tail, NULL, false,
      0},
     {"", "input/", input_choose_signs, input_change_signs, NULL, false, 0},
-    {"MatMulNBits", "input/", input_choose_nibbles, input_change_nibbles, NULL, false, 0},
+    {INPUT_PACKED, "input/", input_choose_nibbles, input_change_nibbles, NULL, false, 0},
+    {INPUT_PACKED, "input/", input_choose_zeros, input_change_zeros, NULL, false, 0},
+    {"GatedRMSNorm", "input/", input_choose_gate, input_change_gate, NULL, false, 0},
     {"Conv|ConvTranspose", "input/", input_choose_flipped, input_change_flipped, NULL, false, 0},
     {.ops = "",
      .name = "input/",

@@ -11,7 +11,8 @@
 
 static const char *operators_kind(const struct odb_cpu_operator *op)
 {
-    return op->flags & ODB_OP_RANDOM     ? "random"
+    return op->without                   ? "none"
+           : op->flags & ODB_OP_RANDOM   ? "random"
            : op->flags & ODB_OP_EXACT    ? "exact"
            : op->flags & ODB_OP_BOUNDARY ? "boundary"
            : op->flags                   ? "real"
@@ -32,6 +33,8 @@ static size_t operators_text(const struct odb_cpu_operator *ops, size_t n, struc
         if (ops[i].since != ops[i - 1].since)
             odb_buf_printf(out, ", %d", ops[i].since);
     odb_buf_puts(out, ops->added ? "  (from a library)\n" : "\n");
+    if (ops->without)
+        odb_buf_printf(out, "    %s\n", ops->without);
     return i;
 }
 
@@ -43,6 +46,8 @@ static json_t *operators_json(const struct odb_cpu_operator *op)
     json_object_set_new(row, "since", json_integer(op->since));
     json_object_set_new(row, "kind", odb_json_text(operators_kind(op)));
     json_object_set_new(row, "library", json_boolean(op->added));
+    if (op->without)
+        json_object_set_new(row, "without", odb_json_text(op->without));
     return row;
 }
 
@@ -52,7 +57,7 @@ enum odb_status odb_command__operators(struct odb_command_call *call, struct odb
     bool as_json = odb_call_has(call, ODB_OPTION_JSON);
     struct odb_buf out = ODB_BUF_INIT;
     json_t *list = json_array();
-    size_t n, names = 0;
+    size_t n, names = 0, without = 0;
     struct odb_cpu_operator *ops = odb_cpu_operators(&n);
     for (size_t i = 0, step; i < n; i += step) {
         step = 1;
@@ -68,11 +73,16 @@ enum odb_status odb_command__operators(struct odb_command_call *call, struct odb
         domain = ops[i].domain;
         step = operators_text(&ops[i], n - i, &out);
         names++;
+        without += ops[i].without != NULL;
     }
     if (as_json)
         odb_json_put(json_pack("{sO}", "operators", list), &out);
     else
-        odb_buf_printf(&out, "%s%zu operator%s\n", names ? "\n" : "", names, names == 1 ? "" : "s");
+        odb_buf_printf(&out, "%s%zu operator%s", names ? "\n" : "", names, names == 1 ? "" : "s");
+    if (!as_json && without)
+        odb_buf_printf(&out, ", %zu of them without a kernel", without);
+    if (!as_json)
+        odb_buf_puts(&out, "\n");
     json_decref(list);
     free(ops);
     odb_call__print(call, &out);
