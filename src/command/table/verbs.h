@@ -15,9 +15,8 @@ struct odb_command_call;
     X(bisect) X(cache) X(calibrate) X(check) X(compare) X(completion) X(debug) X(deploy)           \
     X(doctor) X(dump) X(executors) X(explain) X(export) X(extract) X(fleet) X(graph) X(groups)     \
     X(help) X(info) X(lint) X(manual) X(minimise) X(minimise_task) X(node) X(nodes) X(operators)   \
-    X(precision)                                                                                   \
-    X(print) X(report) X(run) X(score) X(screen) X(sensitivity) X(sequence) X(sessions)            \
-    X(suspects) X(target) X(tensor) X(tour) X(verify)
+    X(precision) X(print) X(report) X(run) X(score) X(screen) X(sensitivity) X(sequence)           \
+    X(sessions) X(suspects) X(target) X(tensor) X(tour) X(verify)
 /* clang-format on */
 #define ODB_COMMAND_DECLARE(name)                                                                  \
     enum odb_status odb_command__##name(struct odb_command_call *call, struct odb_error *err);
