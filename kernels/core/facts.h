@@ -59,11 +59,7 @@ struct odb_halves {
     X(attention_fused) /* inputs of the mask, of the past, and of the bias */                      \
     X(attention_multi_head)                                                                        \
     X(attention_grouped)                                                                           \
-    X(experts)    /* inputs of the first, the second and the third matrices */                     \
-    X(recurrence) /* with a matrix as its state */                                                 \
-    X(taps)       /* input of the weights, nothing, input of the bias */                           \
-    X(rows)       /* products per element of an output, outputs that are such, the bias */         \
-    X(depends)    /* on data: how much it is, is unknown */
+    X(depends) /* on data: how much it is, is unknown */
 
 enum odb_work_kind {
     ODB_WORK_UNKNOWN, /* none where the operator is exact, else not known */

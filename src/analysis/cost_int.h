@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What the formulas of cost.c, cost_attention.c and cost_decoder.c have to look at, and where they
- * put what they found.
+ * What the formulas of cost.c and cost_attention.c have to look at, and where they put what they
+ * found.
  */
 #ifndef ODB_ANALYSIS_COST_INT_H
 #define ODB_ANALYSIS_COST_INT_H
@@ -37,9 +37,5 @@ bool cost_attention_fused(struct cost_call *c);
 bool cost_attention_multi_head(struct cost_call *c);
 bool cost_attention_grouped(struct cost_call *c);
 bool cost_rotary(struct cost_call *c);
-bool cost_experts(struct cost_call *c);
-bool cost_recurrence(struct cost_call *c);
-bool cost_taps(struct cost_call *c);
-bool cost_rows(struct cost_call *c);
 
 #endif

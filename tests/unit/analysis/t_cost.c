@@ -160,64 +160,6 @@ static void test_cost__recurrent(void **state)
                    rows[i].macs, rows[i].flops);
 }
 
-static struct odb_builder *cost_microsoft(const char *op, const char *inputs)
-{
-    struct odb_builder *b = odb_build_new("g", 17);
-    odb_build_opset(b, "com.microsoft", 1);
-    odb_build_node(b, op, "com.microsoft", inputs, "y");
-    return b;
-}
-
-static void test_cost__decoders(void **state)
-{
-    (void)state;
-    /* 6 tokens through 2 experts of 8 x 5, of which halves are gates, and 5 x 4 */
-    struct odb_builder *b = cost_microsoft("MoE", "x r w1 - w2");
-    odb_build_attr_int(b, "k", 2);
-    cost_check(
-        "MoE",
-        (const struct cost_values[]){
-            {"x", F(6, 5)}, {"r", F(6, 3)}, {"w1", F(3, 8, 5)}, {"w2", F(3, 5, 4)}, {"y", F(6, 5)}},
-        4, b, 6 * 2 * (40 + 20), 2 * 6 * 2 * (40 + 20));
-    /* the same with two codes in a byte of w2 */
-    b = cost_microsoft("QMoE", "x r w1 s - w2 s");
-    odb_build_attr_int(b, "k", 1);
-    cost_check("QMoE",
-               (const struct cost_values[]){{"x", F(6, 8)},
-                                            {"r", F(6, 3)},
-                                            {"w1", ODB_U8, 3, {3, 16, 4}},
-                                            {"s", F(3, 16)},
-                                            {"w2", ODB_U8, 3, {3, 8, 8}},
-                                            {"y", F(6, 8)}},
-               5, b, 6 * (16 * 8 + 8 * 16), 2 * 6 * (16 * 8 + 8 * 16));
-    /* 2 x 3 steps; 4 heads of queries and 2 states of 5 x 7: added to and read, no decay */
-    b = cost_microsoft("LinearAttention", "q k v");
-    odb_build_attr_int(b, "q_num_heads", 4);
-    odb_build_attr_int(b, "kv_num_heads", 2);
-    odb_build_attr_string(b, "update_rule", "linear");
-    cost_check("LinearAttention",
-               (const struct cost_values[]){
-                   {"q", F(2, 3, 20)}, {"k", F(2, 3, 10)}, {"v", F(2, 3, 14)}, {"y", F(2, 3, 28)}},
-               3, b, 6 * 35 * (4 + 2), 2 * 6 * 35 * (4 + 2));
-    /* 6 steps of 3 states of 4 x 5: read, added to, read again, and a decay */
-    b = cost_microsoft("GatedDeltaNet", "q k v");
-    cost_check("GatedDeltaNet",
-               (const struct cost_values[]){
-                   {"q", F(6, 3, 4)}, {"k", F(6, 3, 4)}, {"v", F(6, 3, 5)}, {"y", F(6, 3, 5)}},
-               3, b, 6 * 20 * 9, 2 * 6 * 20 * 9 + 6 * 20 * 3);
-    /* 2 x 3 x 9 outputs of 4 taps, with a bias */
-    b = cost_microsoft("CausalConvWithState", "x w b");
-    cost_check("CausalConvWithState",
-               (const struct cost_values[]){
-                   {"x", F(2, 3, 9)}, {"w", F(3, 1, 4)}, {"b", F(3)}, {"y", F(2, 3, 9)}},
-               3, b, 54 * 4, 2 * 54 * 4 + 54);
-    /* two products of 2 x 6 by 16 */
-    b = cost_microsoft("MatMulNBitsMlp", "x");
-    odb_build_attr_int(b, "K", 16);
-    cost_check("MatMulNBitsMlp", (const struct cost_values[]){{"x", F(2, 16)}, {"y", F(2, 6)}}, 1,
-               b, 2 * 12 * 16, 2 * 2 * 12 * 16);
-}
-
 static void test_cost__attributes_count(void **state)
 {
     struct odb_builder *b = cost_node("Gemm", "x w");
@@ -453,7 +395,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cost__formulas),
         cmocka_unit_test(test_cost__recurrent),
-        cmocka_unit_test(test_cost__decoders),
         cmocka_unit_test(test_cost__attributes_count),
         cmocka_unit_test(test_cost__attention),
         cmocka_unit_test(test_cost__fused_attention),
