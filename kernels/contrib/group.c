@@ -386,7 +386,7 @@ static enum odb_status group_keys(struct odb_kern *k, struct group *g)
 static enum odb_status group_compute(struct odb_kern *k, struct group *g)
 {
     struct odb_attention *a = &g->a;
-    int64_t window = odb_kern_int(k, "local_window_size", -1);
+    ODB_TRY(odb_heads_left(k, &a->left));
     ODB_TRY(group_shape(k, g));
     ODB_TRY(group_lengths(k, g));
     ODB_TRY(group_keys(k, g));
@@ -400,7 +400,6 @@ static enum odb_status group_compute(struct odb_kern *k, struct group *g)
     a->cap = odb_kern_float(k, "softcap", 0);
     a->offset = g->past;
     a->length = g->keys;
-    a->left = window >= 0 ? window : -1;
     a->right = 0;
     if (!k->out[0])
         return ODB_OK;

@@ -101,6 +101,16 @@ double odb_heads_scale(const struct odb_kern *k, size_t size)
     return scale == 0 ? 1 / sqrt((double)size) : scale;
 }
 
+enum odb_status odb_heads_left(struct odb_kern *k, int64_t *left)
+{
+    int64_t window = odb_kern_int(k, "local_window_size", -1);
+    if (window == 0)
+        return ODB_KERN_UNSUPPORTED(k, "%s with a local_window_size of 0, which leaves no token",
+                                    k->op->name);
+    *left = window > 0 ? window - 1 : -1;
+    return ODB_OK;
+}
+
 enum odb_status odb_heads_number(struct odb_kern *k, int i, int64_t *v)
 {
     size_t n;

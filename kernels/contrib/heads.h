@@ -51,6 +51,11 @@ const struct odb_tensor *odb_heads_add_vector(struct odb_chain *c, const struct 
 /* The attribute scale; absent or 0: 1 / sqrt(size). */
 double odb_heads_scale(const struct odb_kern *k, size_t size);
 
+/* How many tokens before its own one attends to, at most: local_window_size counts that one too, as
+ * in ONNX Runtime from 1.24 on (before, one more was attended to: microsoft/onnxruntime#25927). -1:
+ * all. ODB_UNSUPPORTED: 0, which leaves none. */
+enum odb_status odb_heads_left(struct odb_kern *k, int64_t *left) ODB_MUST_USE;
+
 /* The one number of input i, *v untouched when it is omitted. */
 enum odb_status odb_heads_number(struct odb_kern *k, int i, int64_t *v) ODB_MUST_USE;
 

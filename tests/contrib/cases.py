@@ -669,7 +669,7 @@ def PagedAttention(d):
             table[b, j] = order.pop()
     d.attrs.update(num_heads=heads, kv_num_heads=kv)
     cap, scale = d.attr("softcap", 0.0, 1.5), d.attr("scale", 0.0, 0.7)
-    window, causal = d.attr("local_window_size", -1, 0, 2), d.attr("is_causal", 1, 0)
+    window, causal = d.attr("local_window_size", -1, 1, 3), d.attr("is_causal", 1, 0)
     packed = d.chance(40)
     if packed:
         q, k, v = np.split(d.put(d.floats(tokens, (heads + 2 * kv) * size)),
@@ -717,7 +717,7 @@ def PagedAttention(d):
         for i in range(lengths[b]):
             p = int(past[b]) + i
             line = [j for j in range(int(past[b]) + lengths[b])
-                    if (not causal or j <= p) and (window < 0 or j >= p - window)]
+                    if (not causal or j <= p) and (window < 0 or j > p - window)]
             for h in range(heads):
                 row = [(table[b, j // block], j % block, h // group) for j in line]
                 score = np.array([q[t, h] @ keys[r] for r in row]) * (scale or size ** -0.5)

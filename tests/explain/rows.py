@@ -185,7 +185,7 @@ def states():
           {"activation": "silu"}, "attribute/activation=default")
     drawn("PagedAttention", lambda d: not d.attrs.get("softcap"), {"softcap": 0.5},
           "attribute/softcap=default", kind=np.float16)
-    drawn("PagedAttention", lambda d: d.attrs.get("local_window_size") == 2, {"local_window_size": 1},
+    drawn("PagedAttention", lambda d: d.attrs.get("local_window_size") == 3, {"local_window_size": 2},
           "attribute/local_window_size=one more", kind=np.float16)
     drawn("MRotaryEmbedding", lambda d: d.attrs.get("mrope_layout") == 1, {"mrope_layout": 0},
           "attribute/mrope_layout=1")

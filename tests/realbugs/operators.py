@@ -109,6 +109,17 @@ def attention_softcap_mask():
 
 
 @network
+def group_query_window():
+    """A window of 3 tokens, the own one among them."""
+    net, value = words(com_microsoft=1)
+    q, k, v = (heads(net, value, width, n) for n, width in (("q", 16), ("k", 8), ("v", 8)))
+    ends = [np.array([5], np.int32), np.array(6, np.int32)]
+    value = net.op("GroupQueryAttention", [q, k, v, "", "", *ends], 3, domain="com.microsoft",
+                   num_heads=2, kv_num_heads=1, local_window_size=3)
+    return end(net, value[0])
+
+
+@network
 def einsum_lone_sum():
     """One operand with a letter that is summed, and the others exchanged."""
     net, value = words()

@@ -297,7 +297,8 @@ static enum odb_status paged_sequence(struct odb_kern *k, const struct paged *p,
     size_t from = (size_t)odb_tensor_i64(k->in[PAGED_OFFSETS], b), width = p->heads * p->size;
     size_t n = (size_t)odb_tensor_i64(k->in[PAGED_OFFSETS], b + 1) - from;
     int64_t past = odb_tensor_i64(k->in[PAGED_PAST], b);
-    int64_t window = odb_kern_int(k, "local_window_size", -1);
+    int64_t left;
+    ODB_TRY(odb_heads_left(k, &left));
     if (!n)
         return ODB_OK;
     enum odb_dtype dtype = k->in[PAGED_QUERY]->dtype;
@@ -327,7 +328,7 @@ static enum odb_status paged_sequence(struct odb_kern *k, const struct paged *p,
                               .scale = odb_heads_scale(k, p->size),
                               .cap = odb_kern_float(k, "softcap", 0),
                               .offset = &past,
-                              .left = window >= 0 ? window : -1,
+                              .left = left,
                               .right = odb_kern_int(k, "is_causal", 1) ? 0 : -1,
                               .sink = p->sink};
     enum odb_status status = rows[0] && rows[1] ? ODB_OK : odb_kern_no_memory(k);

@@ -685,9 +685,11 @@ static const struct attribute_formula {
     {"LRN", "alpha", "over size", "as if alpha were divided by size twice", -1, 1, 0},
     {"LRN", "size", "2 size + 1", "as if size were a radius", 0, 2, 1},
     {"LRN", "size", "size / 2", "as if size were a diameter, and halved", 0, 0.5, 0},
-    {ATTENTIONS, "local_window_size", "one more", "as if the window had one more token", 0, 1, 1},
-    {ATTENTIONS, "local_window_size", "one less",
-     "as if the window had one token less, as ONNX Runtime has it from 1.24 on", 0, 1, -1},
+    {"GroupQueryAttention", "local_window_size", "one more",
+     "as if the window had one more token, as in ONNX Runtime before 1.24", 0, 1, 1},
+    {"PagedAttention", "local_window_size", "one more", "as if the window had one more token", 0, 1,
+     1},
+    {ATTENTIONS, "local_window_size", "one less", "as if the window had one token less", 0, 1, -1},
     {"LongformerAttention", "window", "half", "as if window were that of both sides", 0, 0.5, 0},
 };
 

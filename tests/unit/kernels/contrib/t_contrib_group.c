@@ -12,7 +12,7 @@ static void test_contrib_group__prompt(void **state)
     (void)state;
     OP_EXPECT(2e-6,
               OP("com.microsoft::GroupQueryAttention", 1,
-                 "num_heads=2 kv_num_heads=1 softcap=0.5f local_window_size=1",
+                 "num_heads=2 kv_num_heads=1 softcap=0.5f local_window_size=2",
                  {"float[2,3,16] random 1", "float[2,3,8] random 2", "float[2,3,8] random 3", "-",
                   "-", "int32[2] 2 2", "int32[] 3"}),
               "float[2,3,16] -0.7735796 -0.3503504 0.4688631 -0.3076845 0.2381833 -0.2403708 "
@@ -277,6 +277,9 @@ static void test_contrib_group__refuses(void **state)
                              "float[2,1] 1 2"})},
         {ODB_UNSUPPORTED, OP(MS("GroupQueryAttention"), 1, "num_heads=2 kv_num_heads=1 causal=0",
                              {q, key, key, "-", "-", "int32[1] 0", "int32[] 1"})},
+        {ODB_UNSUPPORTED,
+         OP(MS("GroupQueryAttention"), 1, "num_heads=2 kv_num_heads=1 local_window_size=0",
+            {q, key, key, "-", "-", "int32[1] 0", "int32[] 1"})},
         {ODB_E_OPERATOR,
          OP(MS("SparseAttention"), 1, "num_heads=2 kv_num_heads=1 sparse_block_size=2",
             {q, key, key, past, past, "int32[1,2] 1 1", "int32[1,1] 0", "int32[] 2",
