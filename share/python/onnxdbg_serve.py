@@ -141,8 +141,8 @@ def find_class(module, name, path):
         raise Refusal(E_USAGE, "it has more than one class that executes: %s" % names, where,
                       "name one: python:FILE.py:CLASS")
     raise Refusal(E_USAGE, "no class in it has a method execute", where,
-                  "write one, with load_model(self, path) and execute(self, inputs, outputs), which "
-                  "returns a dict of arrays: onnxdbg-python(7)")
+                  "write one, with load_model(self, path) and execute(self, inputs, outputs), "
+                  "which returns a dict of arrays: onnxdbg-python(7)")
 
 
 def check_options(init, given, where):
