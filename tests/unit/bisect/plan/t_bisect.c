@@ -263,12 +263,13 @@ static void test_bisect__nan_is_called_nan_by_every_strategy(void **state)
     }
 }
 
-/* x -> Tanh h -> Neg y, and x -> (no reference kernel) m -> Tanh -> Neg z. */
+/* x -> Tanh h -> Neg y, and x -> (the reference refuses a mask of two channels) m -> Tanh -> Neg z.
+ */
 static struct odb_builder *search_stranger(void)
 {
     struct odb_builder *b = odb_build_new("g", 17);
     struct odb_tensor *mask;
-    int64_t dims[] = {1, 1, 2, 2};
+    int64_t dims[] = {1, 2, 2, 2};
     assert_int_equal(odb_tensor_new(&mask, ODB_I32, 4, dims, NULL), ODB_OK);
     odb_build_opset(b, "com.microsoft", 1);
     odb_build_input(b, "x", ODB_F32, 4, dims);
@@ -296,8 +297,8 @@ static void test_bisect__crash_without_reference_is_named(void **state)
         char target[80];
         snprintf(target, sizeof target, "fault:crash,node=n%d@ort", node);
         search_run(&s, search_stranger(),
-                   models_f32(4, (int64_t[]){1, 1, 2, 2}, (float[]){2, 1, 1, 3}), target,
-                   ODB_STRATEGY_AUTO);
+                   models_f32(4, (int64_t[]){1, 2, 2, 2}, (float[]){2, 1, 1, 3, 4, 2, 1, 5}),
+                   target, ODB_STRATEGY_AUTO);
         assert_int_equal(search_only(&s)->node, node);
         assert_int_equal(search_only(&s)->kind, ODB_KIND_CRASH);
         assert_int_equal(search_only(&s)->segment[0], node);
