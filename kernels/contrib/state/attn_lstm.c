@@ -156,21 +156,11 @@ static enum odb_status attn_run(struct odb_kern *k)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-static const struct odb_attr_spec attn_attrs[] = {
-    {"activation_alpha", ODB_ATTR_FLOATS, NULL, false},
-    {"activation_beta", ODB_ATTR_FLOATS, NULL, false},
-    {"activations", ODB_ATTR_STRINGS, NULL, false},
-    {"clip", ODB_ATTR_FLOAT, NULL, false},
-    {"direction", ODB_ATTR_STRING, "forward", false},
-    {"hidden_size", ODB_ATTR_INT, NULL, false},
-    {"input_forget", ODB_ATTR_INT, "0", false},
-    {NULL}};
-
 #define ATTN_FLOATS (ODB_BIT(ODB_F32) | ODB_BIT(ODB_F64))
 
 const struct odb_op odb_ops_contrib_attn_lstm[] = {
     ODB_MICROSOFT(
-        "AttnLSTM", ODB_ARITY(3, 14), ODB_ARITY(0, 3), ODB_OP_REAL | ODB_OP_MATMUL, attn_attrs,
+        "AttnLSTM", ODB_ARITY(3, 14), ODB_ARITY(0, 3), ODB_OP_REAL | ODB_OP_MATMUL, odb_lstm_attrs,
         attn_infer, attn_run, ATTN_FLOATS, ODB_AS(0), ODB_AS(0), ODB_AS(0), ODB_BIT(ODB_I32),
         ODB_AS(0), ODB_AS(0), ODB_AS(0), ODB_AS(0), ODB_AS(0), ODB_AS(0), ODB_AS(0), ODB_AS(4),
         ODB_AS(0),

@@ -213,3 +213,12 @@ out:
     l->len = NULL;
     return status;
 }
+
+const struct odb_attr_spec odb_lstm_attrs[] = {{"activation_alpha", ODB_ATTR_FLOATS, NULL, false},
+                                               {"activation_beta", ODB_ATTR_FLOATS, NULL, false},
+                                               {"activations", ODB_ATTR_STRINGS, NULL, false},
+                                               {"clip", ODB_ATTR_FLOAT, NULL, false},
+                                               {"direction", ODB_ATTR_STRING, "forward", false},
+                                               {"hidden_size", ODB_ATTR_INT, NULL, false},
+                                               {"input_forget", ODB_ATTR_INT, "0", false},
+                                               {NULL}};

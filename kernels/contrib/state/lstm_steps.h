@@ -50,4 +50,7 @@ enum odb_status odb_lstm_run(struct odb_kern *k, struct odb_lstm *l,
                              enum odb_status (*begin)(struct odb_kern *k, struct odb_lstm *l),
                              odb_chain_fn step) ODB_MUST_USE;
 
+/* Attributes that every LSTM has. */
+extern const struct odb_attr_spec odb_lstm_attrs[];
+
 #endif

@@ -117,24 +117,14 @@ static enum odb_status qlstm_run(struct odb_kern *k)
     return status;
 }
 
-static const struct odb_attr_spec qlstm_attr_specs[] = {
-    {"activation_alpha", ODB_ATTR_FLOATS, NULL, false},
-    {"activation_beta", ODB_ATTR_FLOATS, NULL, false},
-    {"activations", ODB_ATTR_STRINGS, NULL, false},
-    {"clip", ODB_ATTR_FLOAT, NULL, false},
-    {"direction", ODB_ATTR_STRING, "forward", false},
-    {"hidden_size", ODB_ATTR_INT, NULL, false},
-    {"input_forget", ODB_ATTR_INT, "0", false},
-    {NULL}};
-
 #define Q8 (ODB_BIT(ODB_I8) | ODB_BIT(ODB_U8))
 #define QF ODB_BIT(ODB_F32)
 
 const struct odb_op odb_ops_qlstm[] = {
     ODB_MICROSOFT(
         "DynamicQuantizeLSTM", ODB_ARITY(1, 12), ODB_ARITY(0, 3), ODB_OP_REAL | ODB_OP_MATMUL,
-        qlstm_attr_specs, qlstm_infer, qlstm_run, QF, Q8, ODB_AS(1), QF, ODB_BIT(ODB_I32), QF, QF,
-        QF, QF, ODB_AS(1), QF, ODB_AS(1),
+        odb_lstm_attrs, qlstm_infer, qlstm_run, QF, Q8, ODB_AS(1), QF, ODB_BIT(ODB_I32), QF, QF, QF,
+        QF, ODB_AS(1), QF, ODB_AS(1),
         ODB_NAMES(
             "X,W,R,B,sequence_lens,initial_h,initial_c,P,W_scale,W_zero_point,R_scale,R_zero_point",
             "Y,Y_h,Y_c"),
