@@ -454,9 +454,45 @@ static void test_metrics__equal_exact(void **state)
     odb_tensor_unref(z);
 }
 
+/* The largest quotient is where it is, among those of many chunks: in the first, rising from chunk
+ * to chunk, above the one before by a unit in the last place, and beside bases that are zero. */
+static void test_metrics__largest_quotient(void **state)
+{
+    enum { N = 40000 };
+    struct odb_tensor *e, *b;
+    struct odb_metrics m;
+
+    assert_int_equal(odb_tensor_new(&e, ODB_F64, 1, (int64_t[]){N}, &err), ODB_OK);
+    assert_int_equal(odb_tensor_new(&b, ODB_F64, 1, (int64_t[]){N}, &err), ODB_OK);
+    for (int kind = 0; kind < 4; kind++) {
+        double most = 0, last = 1e-3;
+        for (size_t i = 0; i < N; i++) {
+            double base = (double)(odb_mix64(i) >> 11) * 0x1p-52 - 1, apart = 1e-6;
+            if (kind == 0 && i == 17)
+                apart = 0.5;
+            if (kind == 1 && i % 1000 == 0)
+                apart = 1e-6 * (double)i;
+            if (kind == 2 && i % 1500 == 3)
+                apart = last = nextafter(last, 1);
+            if (kind == 3 && i % 5 == 0)
+                base = 0;
+            double value = base == 0 ? 3 : base * (1 + apart);
+            odb_store_f64(ODB_F64, b->data, i, base);
+            odb_store_f64(ODB_F64, e->data, i, value);
+            if (base != 0)
+                most = fmax(most, fabs(value - base) / fabs(base));
+        }
+        odb_compare(&m, e, b, -1);
+        assert_true(m.max_rel == most);
+    }
+    odb_tensor_unref(e);
+    odb_tensor_unref(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_metrics__largest_quotient),
         cmocka_unit_test(test_metrics__by_hand),
         cmocka_unit_test(test_metrics__as_numpy_computes_them),
         cmocka_unit_test(test_metrics__nan_and_inf_are_counted_apart),

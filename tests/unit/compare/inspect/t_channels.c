@@ -51,7 +51,9 @@ static void channels_are_right(const struct odb_tensor *a, const struct odb_tens
     for (size_t c = 0; c < channels->n; c++) {
         const struct odb_channel *x = &channels->channel[c];
         size_t count = 0, differing = 0, nan = 0, odd = 0, pairs = 0, worst = SIZE_MAX;
-        double max = 0, sum = 0, least = INFINITY, key = 0;
+        double max = 0, sum = 0, least = INFINITY, key = 0, mean[2] = {0}, square = 0;
+        double dot = 0, norm[2] = {0};
+        size_t finite_n[2] = {0};
         for (size_t i = 0; i < a->count; i++) {
             if (channel_of(a, axis, i) != c)
                 continue;
@@ -68,7 +70,16 @@ static void channels_are_right(const struct odb_tensor *a, const struct odb_tens
             if (finite) {
                 max = fmax(max, d);
                 sum += d;
+                square += d * d;
+                dot += r * t;
+                norm[0] += r * r;
+                norm[1] += t * t;
             }
+            for (int side = 0; side < 2; side++)
+                if (isfinite(side ? t : r)) {
+                    mean[side] += side ? t : r;
+                    finite_n[side]++;
+                }
             double error = same ? 0 : finite ? d : INFINITY;
             if (error > key) {
                 key = error;
@@ -83,6 +94,11 @@ static void channels_are_right(const struct odb_tensor *a, const struct odb_tens
         assert_true(x->max_abs == max);
         assert_true(x->min[0] == least);
         assert_true(fabs(x->mean_abs - sum / (double)pairs) <= 1e-12);
+        assert_true(fabs(x->rms - sqrt(square / (double)pairs)) <= 1e-12);
+        double length = sqrt(norm[0] * norm[1]), cosine = norm[0] == norm[1]; /* of zeros */
+        assert_true(fabs(x->cosine - (length > 0 ? dot / length : cosine)) <= 1e-12);
+        for (int side = 0; side < 2; side++)
+            assert_true(fabs(x->mean[side] - mean[side] / (double)finite_n[side]) <= 1e-12);
         assert_true(odb_channel_error(x) == key);
     }
     odb_channels_free(channels);
@@ -114,6 +130,24 @@ static void test_channels__large(void **state)
     a = MADE(ODB_F32, 2, 5000);
     channels_are_right(a, a, 1); /* more channels than parts have sums for */
     odb_tensor_unref(a);
+}
+
+/* Channels side by side: rows that end within a vector, within a chunk, and behind one. */
+static void test_channels__last_axis(void **state)
+{
+    static const int64_t widths[] = {1, 2, 3, 4, 6, 9, 1000, 1023, 1024, 1025, 2050, 4099};
+    for (size_t i = 0; i < ODB_COUNT(widths); i++) {
+        int64_t rows = 9000 / widths[i] + 1;
+        struct odb_tensor *a = MADE(ODB_F32, rows, widths[i]), *b = MADE(ODB_F32, rows, widths[i]);
+        for (size_t k = 0; k < b->count; k++)
+            odb_store_f64(ODB_F32, b->data, k, number(k) + (double)(k * 7919 % 1013) * 1e-3);
+        channels_are_right(a, b, 1);
+        odb_store_f64(ODB_F32, b->data, 3000, NAN); /* that chunk is taken one by one */
+        odb_store_f64(ODB_F32, a->data, 3001, -INFINITY);
+        channels_are_right(a, b, 1);
+        odb_tensor_unref(a);
+        odb_tensor_unref(b);
+    }
 }
 
 static void test_channels__types(void **state)
@@ -260,6 +294,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_channels__every_axis),
         cmocka_unit_test(test_channels__large),
+        cmocka_unit_test(test_channels__last_axis),
         cmocka_unit_test(test_channels__types),
         cmocka_unit_test(test_channels__which_axis),
         cmocka_unit_test(test_channels__tells_where_the_error_is),
