@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "score/least/least_int.h"
+#include "search/ddmin.h"
 
 static size_t nodes_count(const struct leasting *l)
 {
@@ -114,106 +115,105 @@ static enum odb_status nodes_accused(struct leasting *l, bool *fails, struct odb
     return ODB_OK;
 }
 
-/* --- all nodes -------------------------------------------------------------------------------- */
+/* --- leaving out ------------------------------------------------------------------------------ */
 
-static size_t nodes_list(const struct leasting *l, int *list)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < nodes_count(l); i++)
-        if (l->set[i])
-            list[n++] = (int)i;
-    return n;
-}
+struct leaving {
+    struct leasting *l;
+    int *list;       /* owned; [n] nodes of the set: what is likeliest to go stands at the end */
+    double *without; /* owned; [n_nodes] what the others cost without it; NAN: not known */
+    size_t n;
+};
 
-/* The p-th of so many parts of the list, or all but it. */
-static enum odb_status nodes_part(struct leasting *l, const int *list, size_t n, size_t p,
-                                  size_t parts, bool but, bool *fails, struct odb_error *err)
+static enum odb_status leaving_ask(void *payload, bool *keep, enum odb_answer *answer,
+                                   struct odb_error *err)
 {
-    bool *set = nodes_none(l);
+    struct leaving *v = payload;
+    size_t gone = 0;
+    int last = 0;
+    bool fails;
     double loss;
-    for (size_t i = 0; i < n; i++)
-        set[list[i]] = (i >= p * n / parts && i < (p + 1) * n / parts) != but;
-    enum odb_status status = nodes_try(l, set, fails, &loss, err);
+    if (nodes_enough(v->l))
+        return odb_fail(err, ODB_SKIPPED, "no more sets are tried");
+    bool *set = nodes_none(v->l);
+    for (size_t i = 0; i < v->n; i++) {
+        set[v->list[i]] = keep[i];
+        if (v->l->set[v->list[i]] && !keep[i]) {
+            last = v->list[i];
+            gone++;
+        }
+    }
+    enum odb_status status = nodes_try(v->l, set, &fails, &loss, err);
+    if (status == ODB_OK && gone == 1)
+        v->without[last] = loss;
+    *answer = status == ODB_OK && fails ? ODB_ANSWER_BAD : ODB_ANSWER_GOOD;
     free(set);
     return status;
 }
 
-/* Parts of what is left, then all but one of them; when none fails, smaller parts. */
-static enum odb_status nodes_divide(struct leasting *l, struct odb_error *err)
+/* Nodes in the model's order where nothing is known of them; else what costs least alone last. */
+static void leaving_list(struct leaving *v)
 {
-    int *list = odb_new_n(int, nodes_count(l) + 1);
-    size_t n = nodes_list(l, list), parts = 2;
-    enum odb_status status = ODB_OK;
-    while (n > 1 && parts <= n && status == ODB_OK && !nodes_enough(l)) {
-        bool fails = false, but = false;
-        for (int all_but = 0; all_but < 2 && !fails && status == ODB_OK; all_but++) {
-            but = all_but;
-            for (size_t p = 0; p < parts && !fails && status == ODB_OK && !nodes_enough(l); p++)
-                status = nodes_part(l, list, n, p, parts, but, &fails, err);
-        }
-        parts = !fails             ? (parts == n ? n + 1 : ODB_MIN(2 * parts, n))
-                : but && parts > 2 ? parts - 1
-                                   : 2;
-        n = nodes_list(l, list);
+    const struct leasting *l = v->l;
+    if (l->out->hunted) {
+        for (size_t i = 0; i < nodes_count(l); i++)
+            if (l->set[i])
+                v->list[v->n++] = (int)i;
+        return;
     }
-    free(list);
-    return status;
+    for (size_t i = 0; i < l->out->nodes.n; i++) /* as nodes_gather sorted them */
+        if (l->set[l->out->nodes.items[i].node])
+            v->list[v->n++] = l->out->nodes.items[i].node;
 }
 
-/* --- leaving out ------------------------------------------------------------------------------ */
-
 /* The set's nodes as rows; those that no search accused are added. */
-static void nodes_rows(struct leasting *l)
+static void nodes_rows(struct leasting *l, const double *without)
 {
     for (size_t n = 0; n < nodes_count(l); n++)
         if (l->set[n] && !nodes_known(l, (int)n))
-            odb_push(&l->out->nodes,
-                     (struct odb_least_node){.node = (int)n, .alone = NAN, .without = NAN});
-    for (size_t i = 0; i < l->out->nodes.n; i++)
-        l->out->nodes.items[i].of_set = l->set[l->out->nodes.items[i].node];
+            odb_push(&l->out->nodes, (struct odb_least_node){.node = (int)n, .alone = NAN});
+    for (size_t i = 0; i < l->out->nodes.n; i++) {
+        struct odb_least_node *one = &l->out->nodes.items[i];
+        one->of_set = l->set[one->node];
+        one->without = without[one->node];
+    }
     nodes_sort(l);
 }
 
-/* Those that cost least alone are tried first; again after each that goes, as others may go then.
- */
 static enum odb_status nodes_leave_out(struct leasting *l, struct odb_error *err)
 {
-    bool *set = nodes_none(l), again = true;
-    enum odb_status status = ODB_OK;
-    while (again && status == ODB_OK && !nodes_enough(l)) {
-        again = false;
-        l->out->minimal = true;
-        nodes_rows(l);
-        for (size_t i = l->out->nodes.n; i-- > 0 && status == ODB_OK && !again;) {
-            struct odb_least_node *one = &l->out->nodes.items[i];
-            if (!one->of_set)
-                continue;
-            if (nodes_enough(l)) {
-                l->out->minimal = false;
-                break;
-            }
-            memcpy(set, l->set, nodes_count(l) * sizeof *set);
-            set[one->node] = false;
-            status = nodes_try(l, set, &again, &one->without, err);
-        }
+    struct leaving v = {.l = l,
+                        .list = odb_new_n(int, nodes_count(l) + 1),
+                        .without = odb_new_n(double, nodes_count(l) + 1)};
+    struct odb_error enough = ODB_ERROR_INIT;
+    bool *keep = odb_new_n(bool, nodes_count(l) + 1);
+    for (size_t i = 0; i < nodes_count(l); i++) {
+        v.without[i] = NAN;
+        keep[i] = true;
     }
-    l->out->minimal = l->out->minimal && !again && status == ODB_OK;
-    free(set);
+    leaving_list(&v);
+    enum odb_status status =
+        odb_ddmin(keep, v.n, &(struct odb_ddmin){.ask = leaving_ask, .payload = &v}, &enough);
+    l->out->minimal = status == ODB_OK;
+    if (status == ODB_SKIPPED)
+        status = ODB_OK;
+    else if (status != ODB_OK)
+        *err = enough;
+    nodes_rows(l, v.without);
+    free(keep);
+    free(v.without);
+    free(v.list);
     return status;
 }
 
 enum odb_status least_nodes(struct leasting *l, struct odb_error *err)
 {
-    bool fails;
+    bool fails = false;
     enum odb_status status = nodes_accused(l, &fails, err);
     l->out->hunted = status == ODB_OK && !fails;
-    if (l->out->hunted)
-        status = nodes_divide(l, err);
     if (status == ODB_OK)
         status = nodes_leave_out(l, err);
     if (nodes_enough(l))
         least_note(l, odb_xasprintf("%d sets were tried, and no more are: fewer nodes may do",
                                     ODB_LEAST_TRIES));
-    nodes_rows(l);
     return status;
 }

@@ -6,8 +6,10 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "score/least/least_int.h"
+#include "search/ddmin.h"
 
 struct samples_one {
     size_t index;
@@ -32,26 +34,46 @@ static int samples_dearest(const void *a, const void *b)
     return p != q ? (p < q) - (p > q) : (x->index > y->index) - (x->index < y->index);
 }
 
+static size_t samples_marked(const size_t *picked, size_t n, const bool *keep, size_t *out)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (keep[i])
+            out[kept++] = picked[i];
+    return kept;
+}
+
+struct samples_left {
+    struct leasting *l;
+    const size_t *picked; /* [n] */
+    size_t *fewer;        /* [n] room */
+    size_t n;
+};
+
+static enum odb_status samples_ask(void *payload, bool *keep, enum odb_answer *answer,
+                                   struct odb_error *err)
+{
+    struct samples_left *s = payload;
+    double loss = NAN;
+    size_t n = samples_marked(s->picked, s->n, keep, s->fewer);
+    if (n)
+        ODB_TRY(samples_loss(s->l, s->fewer, n, &loss, err));
+    *answer = least_fails(s->l, loss) ? ODB_ANSWER_BAD : ODB_ANSWER_GOOD;
+    return ODB_OK;
+}
+
 /* Leaves out what is not needed, those that were taken last first. */
 static enum odb_status samples_leave_out(struct leasting *l, size_t *picked, size_t *n,
                                          struct odb_error *err)
 {
-    size_t *fewer = odb_new_n(size_t, *n + 1);
-    enum odb_status status = ODB_OK;
-    for (size_t i = *n; i-- > 0 && *n > 1 && status == ODB_OK;) {
-        size_t k = 0;
-        double loss;
-        for (size_t j = 0; j < *n; j++)
-            if (j != i)
-                fewer[k++] = picked[j];
-        status = samples_loss(l, fewer, k, &loss, err);
-        if (status != ODB_OK || !least_fails(l, loss))
-            continue;
-        for (size_t j = 0; j < k; j++)
-            picked[j] = fewer[j];
-        *n = k;
-    }
-    free(fewer);
+    struct samples_left left = {l, picked, odb_new_n(size_t, *n + 1), *n};
+    const struct odb_ddmin question = {samples_ask, &left, 1};
+    bool *keep = odb_new_n(bool, *n + 1);
+    memset(keep, true, *n * sizeof *keep);
+    enum odb_status status = odb_ddmin(keep, *n, &question, err);
+    *n = samples_marked(picked, *n, keep, picked);
+    free(keep);
+    free(left.fewer);
     return status;
 }
 
