@@ -9,6 +9,7 @@
 #include "base/mem.h"
 
 #define CAUSE_TITLE ((size_t)160) /* bytes of what a target said */
+#define CAUSE_REFUSES "refuses "  /* an operator: the base of the cause */
 
 static const char *cause_text(const json_t *object, const char *key)
 {
@@ -180,7 +181,7 @@ static size_t cause_add_refused(struct odb_causes *causes, const struct odb_flee
     size_t i, n = json_array_size(refused);
     json_array_foreach(refused, i, one) {
         struct odb_buf key = ODB_BUF_INIT;
-        odb_buf_puts(&key, "refuses ");
+        odb_buf_puts(&key, CAUSE_REFUSES);
         cause_put_op(one, &key);
         cause_add(causes, fleet, model, odb_buf_text(&key), NULL);
         odb_buf_dispose(&key);
@@ -196,10 +197,16 @@ static size_t cause_add_culprits(struct odb_causes *causes, const struct odb_fle
     size_t i, n = 0;
     json_array_foreach(culprits, i, one) {
         struct odb_buf key = ODB_BUF_INIT;
+        const char *kind = cause_text(one, "kind");
         if (!cause_counts(culprits, one))
             continue;
-        cause_put_op(one, &key);
-        odb_buf_printf(&key, " %s", cause_text(one, "kind"));
+        if (!strcmp(kind, "refused")) { /* as what cause_add_refused() finds */
+            odb_buf_puts(&key, CAUSE_REFUSES);
+            cause_put_op(one, &key);
+        } else {
+            cause_put_op(one, &key);
+            odb_buf_printf(&key, " %s", kind);
+        }
         cause_add(causes, fleet, model, odb_buf_text(&key), one);
         odb_buf_dispose(&key);
         n++;
@@ -474,6 +481,22 @@ static void cause_blank(struct odb_buf *text, const char *other)
     *text = out;
 }
 
+/* One "…" for words side by side: how many differ is of no use to who reads it. */
+static char *cause_brief(const struct odb_buf *text)
+{
+    struct odb_buf out = ODB_BUF_INIT;
+    bool blank = false;
+    for (const char *p = odb_buf_text(text); *p;) {
+        size_t n = strcspn(p, " ");
+        bool was = blank;
+        blank = n == strlen("…") && !strncmp(p, "…", n);
+        if (!blank || !was)
+            odb_buf_printf(&out, "%s%.*s", out.len ? " " : "", (int)n, p);
+        p += n + (p[n] == ' ');
+    }
+    return odb_buf_take(&out);
+}
+
 /* What is said most often of its members, without what only one of them says: the caller's; NULL:
  * nothing is said. */
 static char *cause_said(const struct odb_cause *cause, const struct odb_fleet *fleet)
@@ -492,15 +515,24 @@ static char *cause_said(const struct odb_cause *cause, const struct odb_fleet *f
             odb_buf_puts(&text, said);
     }
     free(best);
-    return text.len ? odb_buf_take(&text) : NULL;
+    char *brief = text.len ? cause_brief(&text) : NULL;
+    odb_buf_dispose(&text);
+    return brief;
 }
 
 static void cause_name(struct odb_cause *cause, const struct odb_fleet *fleet)
 {
     const struct odb_cause_member *member = &cause->members.items[cause->smallest];
-    char *message = member->culprit ? NULL : cause_said(cause, fleet);
+    bool refused = !strncmp(cause->base, CAUSE_REFUSES, strlen(CAUSE_REFUSES));
+    char *message = member->culprit && !refused ? NULL : cause_said(cause, fleet);
     struct odb_buf title = ODB_BUF_INIT;
-    if (member->culprit) {
+    if (refused) {
+        const char *said = message ? strstr(message, "): ") : NULL;
+        odb_buf_puts(&title, cause->base);
+        if (said)
+            odb_buf_printf(&title, ": %.*s", (int)ODB_MIN(strcspn(said + 3, ";"), CAUSE_TITLE),
+                           said + 3);
+    } else if (member->culprit) {
         char *explained = cause_explained(cause);
         cause_put_op(member->culprit, &title);
         odb_buf_printf(&title, ": %s", explained ? explained : cause_text(member->culprit, "kind"));
@@ -509,12 +541,6 @@ static void cause_name(struct odb_cause *cause, const struct odb_fleet *fleet)
         free(explained);
     } else if (!strcmp(cause->base, ODB_CAUSE_OPEN)) {
         odb_buf_puts(&title, ODB_CAUSE_OPEN);
-    } else if (!strncmp(cause->base, "refuses ", 8)) {
-        const char *said = message ? strstr(message, "): ") : NULL;
-        odb_buf_puts(&title, cause->base);
-        if (said)
-            odb_buf_printf(&title, ": %.*s", (int)ODB_MIN(strcspn(said + 3, ";"), CAUSE_TITLE),
-                           said + 3);
     } else {
         odb_buf_printf(&title, "%.*s", (int)CAUSE_TITLE, message ? message : cause->base);
     }

@@ -64,9 +64,38 @@ static void test_causes__a_message_has_what_all_say(void **state)
 {
     (void)state;
     causes_named("#30 '/a/Softmax' has no kernel", "#7 '/b/Softmax' has no kernel", true,
-                 "… … has no kernel");
+                 "… has no kernel");
+    causes_named("#30 '/a/Softmax' has 3 kernels", "#7 '/b/Softmax' has 4 kernels", true,
+                 "… has … kernels");
     causes_named("no kernel of version 9", "no kernel of version 9", true,
                  "no kernel of version 9");
+}
+
+/* What a culprit does, or what is refused, as a report says it. */
+static void causes_add_report(struct odb_fleet *fleet, const char *kind)
+{
+    json_t *node = json_pack("{s:s,s:s,s:s}", "op_type", "GRU", "domain", "", "kind", kind);
+    causes_add(fleet, NULL, "'/GRU' (GRU): no kernel; try another");
+    fleet->models.items[fleet->models.n - 1].report =
+        *kind ? json_pack("{s:[o]}", "culprits", node)
+              : json_pack("{s:{s:[o]}}", "pieces", "refused", node);
+}
+
+static void test_causes__a_refusal_is_one_cause_whoever_finds_it(void **state)
+{
+    static const char *const kinds[] = {"refused", "", "introduced"};
+    struct odb_fleet fleet = {0};
+    struct odb_causes causes;
+    (void)state;
+    for (size_t i = 0; i < ODB_COUNT(kinds); i++)
+        causes_add_report(&fleet, kinds[i]);
+    odb_causes_find(&causes, &fleet);
+    assert_int_equal(causes.list.n, 2);
+    assert_string_equal(causes.list.items[0].title, "refuses GRU: no kernel");
+    assert_int_equal(causes.list.items[0].models, 2);
+    assert_string_equal(causes.list.items[1].title, "GRU: introduced, unexplained");
+    odb_causes_dispose(&causes);
+    odb_fleet_dispose(&fleet);
 }
 
 static void test_fleet__names_without_the_folder_of_all(void **state)
@@ -93,6 +122,7 @@ int main(void)
         cmocka_unit_test(test_causes__a_title_has_no_value_of_one_model),
         cmocka_unit_test(test_causes__a_title_has_what_all_say),
         cmocka_unit_test(test_causes__a_message_has_what_all_say),
+        cmocka_unit_test(test_causes__a_refusal_is_one_cause_whoever_finds_it),
         cmocka_unit_test(test_fleet__names_without_the_folder_of_all),
     };
     return cmocka_run_group_tests_name("causes", tests, NULL, NULL);
