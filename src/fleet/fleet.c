@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fleet/fleet.h"
 
-#include <dirent.h>
+#include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,31 +112,32 @@ static void fleet_put(struct odb_fleet *fleet, const struct odb_fleet *known, ch
     odb_push(&fleet->models, model);
 }
 
-/* A folder below the first that cannot be read is as if it were not there. */
-static enum odb_status fleet_walk(struct odb_fleet *fleet, const struct odb_fleet *known,
-                                  const char *root, const char *below, int depth,
-                                  struct odb_error *err)
+static int fleet_order(const FTSENT **a, const FTSENT **b)
 {
-    char *dir = *below ? odb_xasprintf("%s/%s", root, below) : odb_xstrdup(root);
-    struct dirent **list = NULL;
-    int n = scandir(dir, &list, NULL, alphasort);
-    enum odb_status status = n < 0 && !depth ? odb_fail(err, ODB_E_IO, "%s: %m", dir) : ODB_OK;
-    for (int i = 0; i < n; i++) {
-        const char *name = list[i]->d_name;
-        char *path = odb_xasprintf("%s/%s", dir, name);
-        char *inner = *below ? odb_xasprintf("%s/%s", below, name) : odb_xstrdup(name);
-        struct stat st, link;
-        bool seen = name[0] != '.' && lstat(path, &link) == 0 && stat(path, &st) == 0;
-        if (seen && S_ISDIR(link.st_mode) && depth < FLEET_DEPTH && status == ODB_OK)
-            status = fleet_walk(fleet, known, root, inner, depth + 1, err);
-        else if (seen && S_ISREG(st.st_mode) && fleet_ends_in(name, ".onnx"))
-            fleet_put(fleet, known, fleet_name(inner), path);
-        free(inner);
-        free(path);
-        free(list[i]);
+    return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+/* Links are followed, but not into the folder that they stand in. A folder below the first that
+ * cannot be read is as if it were not there. */
+static enum odb_status fleet_walk(struct odb_fleet *fleet, const struct odb_fleet *known,
+                                  const char *root, struct odb_error *err)
+{
+    size_t n = strlen(root), below = n + (root[n - 1] != '/');
+    char *roots[] = {(char *)(uintptr_t)root, NULL};
+    FTS *tree = fts_open(roots, FTS_LOGICAL | FTS_NOCHDIR, fleet_order);
+    enum odb_status status = tree ? ODB_OK : odb_fail(err, ODB_E_IO, "%s: %m", root);
+    for (FTSENT *e; status == ODB_OK && (e = fts_read(tree));) {
+        if (e->fts_level > FTS_ROOTLEVEL && e->fts_name[0] == '.')
+            fts_set(tree, e, FTS_SKIP);
+        else if (e->fts_info == FTS_D && e->fts_level > FLEET_DEPTH)
+            fts_set(tree, e, FTS_SKIP);
+        else if (e->fts_info == FTS_DNR && e->fts_level == FTS_ROOTLEVEL)
+            status = odb_fail(err, ODB_E_IO, "%s: %s", root, strerror(e->fts_errno));
+        else if (e->fts_info == FTS_F && fleet_ends_in(e->fts_name, ".onnx"))
+            fleet_put(fleet, known, fleet_name(e->fts_path + below), e->fts_path);
     }
-    free(list);
-    free(dir);
+    if (tree)
+        fts_close(tree);
     return status;
 }
 
@@ -209,7 +210,7 @@ enum odb_status odb_fleet_add(struct odb_fleet *fleet, const char *path, struct 
     struct stat st;
     struct odb_fleet now = {0}, had;
     enum odb_status status = stat(path, &st) < 0   ? odb_fail(err, ODB_E_IO, "%s: %m", path)
-                             : S_ISDIR(st.st_mode) ? fleet_walk(&now, fleet, path, "", 0, err)
+                             : S_ISDIR(st.st_mode) ? fleet_walk(&now, fleet, path, err)
                                                    : fleet_read(&now, fleet, path, err);
     if (status == ODB_OK && !now.models.n) {
         status = odb_fail(err, ODB_E_USAGE, "%s holds no model", path);
