@@ -572,6 +572,12 @@ void findings_dead(struct findings *f, bool dead)
     f->book->report->dead = dead;
 }
 
+void findings_narrower(struct findings *f, const char *type)
+{
+    free(f->book->report->narrower);
+    f->book->report->narrower = odb_xstrdup(type);
+}
+
 void findings_little_shown(struct findings *f, bool all)
 {
     f->book->report->little_shown = all;

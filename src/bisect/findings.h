@@ -158,6 +158,8 @@ struct odb_account *findings_account(struct findings *f);   /* plain.c */
  * whole and of no part ("crashes", "hangs"; static), or refuses it ("refuses"). */
 void findings_dead(struct findings *f, bool dead);
 void findings_only_whole(struct findings *f, const char *how);
+/* narrower.c: the type that culprits are computed in. */
+void findings_narrower(struct findings *f, const char *type);
 /* Whether all outputs of the reference are empty or constant. */
 void findings_little_shown(struct findings *f, bool all);
 /* settings.c: the model as it is with one of the target's settings; owned by the report then. */

@@ -10,6 +10,7 @@
 
 #define CAUSE_TITLE ((size_t)160) /* bytes of what a target said */
 #define CAUSE_REFUSES "refuses "  /* an operator: the base of the cause */
+#define CAUSE_IN "computes in "   /* a type: likewise */
 
 static const char *cause_text(const json_t *object, const char *key)
 {
@@ -151,11 +152,13 @@ static void cause_put_member(struct odb_cause *cause, const struct odb_fleet *fl
     odb_push(&cause->members, member);
 }
 
+/* Those of a narrower type are one cause, whatever explains each. */
 static void cause_add(struct odb_causes *causes, const struct odb_fleet *fleet, size_t model,
                       const char *key, const json_t *culprit)
 {
     char **list = NULL;
-    size_t n = culprit ? cause_variants(culprit, &list) : 0;
+    bool explained = culprit && !json_is_true(json_object_get(culprit, "narrower"));
+    size_t n = explained ? cause_variants(culprit, &list) : 0;
     struct odb_cause *cause = cause_of(causes, key, list, n);
     for (size_t i = 0; i < n; i++)
         free(list[i]);
@@ -200,7 +203,9 @@ static size_t cause_add_culprits(struct odb_causes *causes, const struct odb_fle
         const char *kind = cause_text(one, "kind");
         if (!cause_counts(culprits, one))
             continue;
-        if (!strcmp(kind, "refused")) { /* as what cause_add_refused() finds */
+        if (json_is_true(json_object_get(one, "narrower"))) {
+            odb_buf_printf(&key, CAUSE_IN "%s", cause_text(report, "narrower"));
+        } else if (!strcmp(kind, "refused")) { /* as what cause_add_refused() finds */
             odb_buf_puts(&key, CAUSE_REFUSES);
             cause_put_op(one, &key);
         } else {
@@ -532,6 +537,9 @@ static void cause_name(struct odb_cause *cause, const struct odb_fleet *fleet)
         if (said)
             odb_buf_printf(&title, ": %.*s", (int)ODB_MIN(strcspn(said + 3, ";"), CAUSE_TITLE),
                            said + 3);
+    } else if (!strncmp(cause->base, CAUSE_IN, strlen(CAUSE_IN))) {
+        odb_buf_printf(&title, "%s, which --expect %s takes for right", cause->base,
+                       cause->base + strlen(CAUSE_IN));
     } else if (member->culprit) {
         char *explained = cause_explained(cause);
         cause_put_op(member->culprit, &title);

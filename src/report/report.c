@@ -334,16 +334,26 @@ void odb_culprit_facts(const struct odb_culprit *culprit, struct odb_buf *out)
         odb_buf_printf(out, "; confidence: %s", odb_confidence_name(culprit->confidence));
 }
 
-#define REPORT_MANY 20 /* culprits are no single fault any more */
-
-const char *odb_report_hint(const struct odb_report *report)
+void odb_report_put_hint(const struct odb_report *report, struct odb_buf *out)
 {
-    size_t n = report->culprits.n;
-    if (n <= REPORT_MANY || n <= report->model->graph->n_nodes / 3 || report->expect)
-        return NULL;
-    return "so many nodes are off alike when the target computes in a narrower type;\nif it is "
-           "meant "
-           "to, judge it with --expect f16, bf16 or tf32";
+    size_t n = report->culprits.n, lost = 0;
+    const struct odb_culprit *other = NULL;
+    if (!report->narrower)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        const struct odb_culprit *culprit = &report->culprits.items[i];
+        lost += culprit->narrower;
+        other = !other && !culprit->narrower ? culprit : other;
+    }
+    odb_buf_printf(out, "%zu of %zu culprits are off by no more than computing in %s must lose",
+                   lost, n, report->narrower);
+    if (other) {
+        odb_buf_puts(out, ";\n");
+        odb_node_put(report->model->graph, other->node, out);
+        odb_buf_puts(out, " is not");
+    }
+    odb_buf_printf(out, ";\nif the target is meant to compute in it, judge it with --expect %s",
+                   report->narrower);
 }
 
 void odb_report_put_settings(const struct odb_report *report, struct odb_buf *out)
@@ -433,6 +443,7 @@ void odb_report_free(struct odb_report *report)
     free(report->reference);
     free(report->target);
     free(report->golden);
+    free(report->narrower);
     free(report->tolerance);
     free(report->values);
     free(report->given);

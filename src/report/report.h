@@ -154,6 +154,7 @@ struct odb_culprit {
     struct odb_value_report numbers; /* of value */
     bool reaches_output, verified;
     bool known;        /* a variant that is known explains it: it was asked about no further */
+    bool narrower;     /* off by no more than computing in the report's narrower type must lose */
     bool of_reference; /* the reference is off from the operator there, and the target is not */
     bool of_recording; /* likewise, and it is a recording: believed, so that the model differs */
     char *recorded_weight; /* owned: its name; the model has another one than was recorded, which
@@ -312,10 +313,12 @@ struct odb_report {
     char sha256[65];
     char *reference, *target, *golden, *tolerance; /* owned specs */
     const char *expect;                            /* static: "f16" …; NULL */
-    const struct odb_feeds *feeds;                 /* borrowed */
-    bool complete;                                 /* the search came to its end */
-    char *failure;                                 /* owned: why it did not; NULL: it did */
-    bool spent;     /* the budget ended it: what it found by then counts */
+    char *narrower; /* owned: the type, as --expect takes it, that most culprits are computed in, by
+                       what they are off; NULL: none is known */
+    const struct odb_feeds *feeds; /* borrowed */
+    bool complete;                 /* the search came to its end */
+    char *failure;                 /* owned: why it did not; NULL: it did */
+    bool spent;                    /* the budget ended it: what it found by then counts */
     bool elsewhere; /* another sample of inputs diverges, or the target with other options */
     ODB_VEC(struct odb_undecided_reason) undecided;
     bool told;               /* it was read from where it was stored, and came to this there: */
@@ -445,8 +448,8 @@ void odb_report_put_alike(const struct odb_report *report, struct odb_buf *out);
 /* "It goes away with arena=off: the CPU keeps no freed memory."; nothing where it does with none.
  */
 void odb_report_put_settings(const struct odb_report *report, struct odb_buf *out);
-/* What to try next, in words; NULL: nothing in particular. */
-const char *odb_report_hint(const struct odb_report *report);
+/* What to try next, in words, lines; nothing where there is nothing in particular. */
+void odb_report_put_hint(const struct odb_report *report, struct odb_buf *out);
 
 /* The JSON of interfaces.md. */
 void odb_report_json(const struct odb_report *report, struct odb_buf *out);

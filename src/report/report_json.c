@@ -277,6 +277,7 @@ json_t *odb_report_culprit_json(const struct odb_report *report, const struct od
     report_set(object, "reaches_output", json_boolean(culprit->reaches_output));
     report_set(object, "verified", json_boolean(culprit->verified));
     report_set(object, "known", json_boolean(culprit->known));
+    report_set(object, "narrower", json_boolean(culprit->narrower));
     report_set(object, "segment", json_pack("[ii]", culprit->segment[0], culprit->segment[1]));
     report_set(object, "group", report_nodes(culprit->group.items, culprit->group.n));
     report_set(object, "together", report_together(culprit));
@@ -494,6 +495,7 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "placements", odb_json_places(&report->account));
     report_set(root, "tolerance", odb_json_text(report->tolerance));
     report_set(root, "expect", odb_json_text(report->expect));
+    report_set(root, "narrower", report->narrower ? odb_json_text(report->narrower) : json_null());
     report_set(root, "inputs", report_inputs(report));
     report_set(root, "chosen",
                odb_json_text(report->feeds && report->feeds->chosen ? report->feeds->chosen : ""));

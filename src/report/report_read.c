@@ -314,6 +314,7 @@ static void read_culprit(const struct reading *r, const json_t *json, struct odb
 {
     static const struct read_row rows[] = {
         {"known", offsetof(struct odb_culprit, known), read_bool},
+        {"narrower", offsetof(struct odb_culprit, narrower), read_bool},
         {"of_reference", offsetof(struct odb_culprit, of_reference), read_bool},
         {"of_recording", offsetof(struct odb_culprit, of_recording), read_bool},
         {"recorded_weight", offsetof(struct odb_culprit, recorded_weight), read_text},
@@ -582,6 +583,7 @@ static void read_head(struct odb_report *report, const json_t *json)
         {"outputs_diverge", offsetof(struct odb_report, outputs_diverge), read_bool},
         {"unsought", offsetof(struct odb_report, unsought), read_bool},
         {"little_shown", offsetof(struct odb_report, little_shown), read_bool},
+        {"narrower", offsetof(struct odb_report, narrower), read_text},
         {"signature", offsetof(struct odb_report, signature), read_text},
         {"target_models", offsetof(struct odb_report, target_models), read_size},
         {"target_loads", offsetof(struct odb_report, target_loads), read_size},

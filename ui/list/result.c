@@ -73,8 +73,8 @@ static void result_put_verdict(const struct odb_report *report, const struct odb
         odb_buf_printf(out, ": %s", odb_diagnosis_name(culprit->kind));
     if (report->culprits.n > 1)
         odb_buf_printf(out, ", first of %zu", report->culprits.n);
-    if (odb_report_hint(report))
-        odb_buf_puts(out, "; if it is meant to: :set expect f16");
+    if (report->narrower)
+        odb_buf_printf(out, "; if it is meant to: :set expect %s", report->narrower);
 }
 
 /* The name of what is accused: into bodies, where one of their nodes is. */

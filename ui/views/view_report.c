@@ -137,8 +137,10 @@ static void report_head(struct report_view *v, const struct odb_report *report)
     bool good = odb_report_outcome(report) == ODB_OUTCOME_PASS && !report->little_shown;
     v->section = REPORT_HEAD;
     report_line(v, good ? UI_STYLE_GOOD : UI_STYLE_WARN, 0, ODB_NO_NODE, odb_buf_text(&line));
-    char *hint = odb_report_hint(report) ? ui_app_words(odb_report_hint(report)) : NULL;
-    if (hint)
+    odb_buf_clear(&line);
+    odb_report_put_hint(report, &line);
+    char *hint = ui_app_words(odb_buf_text(&line));
+    if (line.len)
         report_line(v, UI_STYLE_WARN, 0, ODB_NO_NODE, hint);
     free(hint);
     odb_buf_clear(&line);

@@ -19,7 +19,10 @@ static int rank_of(const struct findings *f, const struct odb_culprit *who)
     bool held = who->kind == ODB_KIND_EXCHANGED || who->kind == ODB_KIND_OVERWRITTEN;
     bool confirmed = who->verified || who->known || who->of_reference || found || held ||
                      who->checks[ODB_CHECK_PINNED] == ODB_CONFIRMS;
-    return confirmed ? 0 : odb_culprit_is_region(who) ? 2 : 1;
+    return who->narrower                ? 3 /* as any node of such a target is */
+           : confirmed                  ? 0
+           : odb_culprit_is_region(who) ? 2
+                                        : 1;
 }
 
 /* What a culprit says is said by another one as well. */

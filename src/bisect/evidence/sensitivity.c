@@ -127,6 +127,28 @@ static bool sensitivity_most(const struct search_case *c, int value, enum odb_pr
     return true;
 }
 
+bool sensitivity_in(const struct search_case *c, int value, enum odb_precision precision,
+                    double *error)
+{
+    if (!sensitivity_possible(c, value))
+        return false;
+    const struct odb_node *node = &c->graph->nodes[c->graph->values[value].producer];
+    struct odb_tensor **in = odb_new_n(struct odb_tensor *, node->n_in);
+    struct odb_tensor *narrow = NULL, *exact = NULL;
+    struct odb_gap gap = {0};
+    if (sensitivity_inputs(c, node, in)) {
+        narrow = sensitivity_replay(c, value, precision, in, c->trace->ref);
+        exact = sensitivity_replay(c, value, ODB_PREC_F64, in, c->trace->ref);
+    }
+    if (narrow && exact)
+        odb_gap_measure(&gap, narrow, exact);
+    *error = gap.error;
+    odb_tensor_unref(narrow);
+    odb_tensor_unref(exact);
+    free(in);
+    return gap.comparable;
+}
+
 bool sensitivity_shaken(const struct search_case *c, int value, const double *sizes, double *most,
                         double *mean)
 {

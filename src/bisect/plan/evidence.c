@@ -9,6 +9,7 @@
 #include "bisect/evidence/confidence.h"
 #include "bisect/alone/held.h"
 #include "bisect/apart/kernel_group.h"
+#include "bisect/evidence/narrower.h"
 #include "bisect/evidence/neighbour.h"
 #include "bisect/plan/pinned.h"
 #include "bisect/explains.h"
@@ -200,6 +201,7 @@ static const struct evidence {
     bool runs; /* the target, which a recording cannot */
     bool died; /* asked where the target died of the model, as well */
 } evidence_rows[] = {
+    {"narrower", "is it what computing in a narrower type must lose?", narrower_look, false, false},
     {"verify", "does it fail alone, and if not, what does?", verify_all, true, false},
     {"third", "what does another executor make of it?", evidence_third, false, false},
     {"racers", "is it who flips that was wrong?", evidence_racers, false, true},
@@ -207,6 +209,7 @@ static const struct evidence {
     {"neighbour", "does it fail in a second, different cut?", evidence_second_cuts, true, true},
     {"pinned", "do the outputs pass with the reference's values in its place?", evidence_pinned,
      true, true},
+    {"narrower", "and who was accused in the meantime?", narrower_look, false, false},
     {"shares", "how much of an output's error does each node bring?", evidence_shares, false, true},
     {"sensitivity", "how much does the reference make of the same error?", evidence_growth, false,
      true},

@@ -19,7 +19,7 @@
 #include "executor/executor.h"
 #include "executor/groups.h"
 #include "run/value_report.h"
-#include "bisect/evidence/words_evidence.h"
+#include "bisect/plan/words_evidence.h"
 
 static void words_node(const struct search_case *c, int node, struct odb_buf *out)
 {
@@ -665,6 +665,9 @@ char *words_culprit(const struct search_case *c, const struct findings *f,
 {
     struct odb_buf out = ODB_BUF_INIT;
     words_of_kind[who->kind](c, f, who, &out);
+    if (who->narrower)
+        odb_buf_printf(&out, "That is no more than computing it in %s must lose. ",
+                       f->report->narrower);
     words_held(c, who, &out);
     words_evidence(c, f, who, &out);
     if (who == f->report->culprits.items)

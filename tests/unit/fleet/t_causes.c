@@ -71,6 +71,32 @@ static void test_causes__a_message_has_what_all_say(void **state)
                  "no kernel of version 9");
 }
 
+static void test_causes__a_narrower_type_is_one_cause(void **state)
+{
+    struct odb_fleet fleet = {0};
+    struct odb_causes causes;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        causes_add(&fleet, "as if its results were rounded to float16", NULL);
+        json_t *report = fleet.models.items[i].report;
+        json_object_set_new(report, "narrower", json_string("f16"));
+        json_object_set_new(json_array_get(json_object_get(report, "culprits"), 0), "narrower",
+                            json_true());
+        json_object_set_new(json_array_get(json_object_get(report, "culprits"), 0), "op_type",
+                            json_string(i ? "Conv" : "Relu"));
+    }
+    causes_add(&fleet, "as if its results were rounded to float16", NULL);
+    odb_causes_find(&causes, &fleet);
+    assert_int_equal(causes.list.n, 2);
+    assert_string_equal(causes.list.items[0].title,
+                        "computes in f16, which --expect f16 takes for right");
+    assert_int_equal(causes.list.items[0].models, 2);
+    assert_string_equal(causes.list.items[1].title,
+                        "Clip: as if its results were rounded to float16");
+    odb_causes_dispose(&causes);
+    odb_fleet_dispose(&fleet);
+}
+
 /* What a culprit does, or what is refused, as a report says it. */
 static void causes_add_report(struct odb_fleet *fleet, const char *kind)
 {
@@ -122,6 +148,7 @@ int main(void)
         cmocka_unit_test(test_causes__a_title_has_no_value_of_one_model),
         cmocka_unit_test(test_causes__a_title_has_what_all_say),
         cmocka_unit_test(test_causes__a_message_has_what_all_say),
+        cmocka_unit_test(test_causes__a_narrower_type_is_one_cause),
         cmocka_unit_test(test_causes__a_refusal_is_one_cause_whoever_finds_it),
         cmocka_unit_test(test_fleet__names_without_the_folder_of_all),
     };

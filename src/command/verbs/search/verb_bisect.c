@@ -131,9 +131,11 @@ static void bisect_put_culprits(const struct odb_report *report, struct odb_buf 
     if (alike.len)
         odb_buf_printf(out, "\n%s\n", odb_buf_text(&alike));
     odb_buf_dispose(&alike);
-    const char *hint = odb_report_hint(report);
-    if (hint)
-        odb_buf_printf(out, "\nhint: %s\n", hint);
+    struct odb_buf hint = ODB_BUF_INIT;
+    odb_report_put_hint(report, &hint);
+    if (hint.len)
+        odb_buf_printf(out, "\nhint: %s\n", odb_buf_text(&hint));
+    odb_buf_dispose(&hint);
 }
 
 static void bisect_put_headline(const struct odb_report *report, struct odb_buf *out)
