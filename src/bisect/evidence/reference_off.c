@@ -22,7 +22,7 @@
 #include "report/report.h"
 #include "judge/made_up.h"
 #include "judge/segment.h"
-#include "bisect/evidence/third.h"
+#include "bisect/alone/third.h"
 #include "reference/trace.h"
 #include "run/value_report.h"
 

@@ -50,7 +50,7 @@
 #include "bisect/strategy/strategies.h"
 #include "run/memory_budget.h"
 #include "bisect/evidence/reference_off.h"
-#include "bisect/evidence/third.h"
+#include "bisect/alone/third.h"
 #include "bisect/refusal/refused.h"
 #include "bisect/repeat.h"
 #include "judge/in_float.h"

@@ -18,7 +18,7 @@
 #include "report/report.h"
 #include "bisect/evidence/sensitivity.h"
 #include "bisect/evidence/shares.h"
-#include "bisect/evidence/third.h"
+#include "bisect/alone/third.h"
 #include "bisect/evidence/verify.h"
 
 #define EVIDENCE_NEIGHBOURS 4 /* culprits that are run in a second cut */

@@ -15,11 +15,11 @@
 #include "bisect/evidence/reference_off.h"
 #include "report/report.h"
 #include "bisect/branch_divergence.h"
-#include "bisect/evidence/third.h"
+#include "bisect/alone/third.h"
 #include "executor/executor.h"
 #include "executor/groups.h"
 #include "run/value_report.h"
-#include "bisect/plan/words_evidence.h"
+#include "bisect/evidence/words_evidence.h"
 
 static void words_node(const struct search_case *c, int node, struct odb_buf *out)
 {

@@ -2,8 +2,8 @@
  *
  * What the evidence came to, in words.
  */
-#ifndef ODB_BISECT_PLAN_WORDS_EVIDENCE_H
-#define ODB_BISECT_PLAN_WORDS_EVIDENCE_H
+#ifndef ODB_BISECT_EVIDENCE_WORDS_EVIDENCE_H
+#define ODB_BISECT_EVIDENCE_WORDS_EVIDENCE_H
 
 #include "bisect/findings.h"
 

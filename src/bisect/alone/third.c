@@ -6,7 +6,7 @@
  * well. It says whether the options matter, and nothing against the reference: a wrong kernel is
  * wrong whatever is optimised around it.
  */
-#include "bisect/evidence/third.h"
+#include "bisect/alone/third.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * What was asked about a culprit besides, in words.
  */
-#include "bisect/plan/words_evidence.h"
+#include "bisect/evidence/words_evidence.h"
 
 #include <math.h>
 

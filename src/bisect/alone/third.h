@@ -2,8 +2,8 @@
  *
  * The third opinion.
  */
-#ifndef ODB_BISECT_EVIDENCE_THIRD_H
-#define ODB_BISECT_EVIDENCE_THIRD_H
+#ifndef ODB_BISECT_ALONE_THIRD_H
+#define ODB_BISECT_ALONE_THIRD_H
 
 #include "bisect/findings.h"
 
