@@ -143,7 +143,7 @@ $(B)/%.pb-c.c $(B)/%.pb-c.h: proto/%.proto
 # put into, the words of the node's pane.
 embed = $(Q)mkdir -p $(B) && { echo 'static const char $(1)[] ='; \
             sed 's/["\\]/\\&/g; s/^/"/; s/$$/\\n"/' $^; echo ';'; } > $@
-TEXT_HEADERS := $(addprefix $(B)/,onnxdbgrc.h report_page.h fleet_page.h words.h)
+TEXT_HEADERS := $(addprefix $(B)/,onnxdbgrc.h report_page.h fleet_page.h words.h topic_rows.h)
 
 $(B)/onnxdbgrc.h: share/onnxdbgrc
 	$(call embed,keymap_builtin)
@@ -153,6 +153,10 @@ $(B)/fleet_page.h: share/fleet.html
 	$(call embed,html_page)
 $(B)/words.h: $(sort $(wildcard share/words/*))
 	$(call embed,meaning_words)
+# A row for each page about no command: its name behind "onnxdbg-", and its line.
+$(B)/topic_rows.h: $(sort $(wildcard man/onnxdbg-*.7))
+	$(Q)mkdir -p $(B) && sed -n -e '/^\.Nm onnxdbg-/{s/.Nm onnxdbg-/{"/;s/ *,*$$/", /;h;}' \
+	    -e '/^\.Nd /{s/^.Nd //;s/["\\]/\\&/g;s/.*/"&"},/;H;x;s/\n//;p;}' $^ > $@
 
 # Generated headers stand before anything that may include them.
 # The demo model is in the program, for its tour; gen-model needs nothing that needs it.

@@ -25,7 +25,7 @@
 /* What a debugger is asked for. */
 enum run_part { RUN_PLAIN, RUN_SEARCH, RUN_REPRO };
 static const char *const run_parts[] = {
-    [RUN_PLAIN] = "plain runs", [RUN_SEARCH] = "searches", [RUN_REPRO] = "repros"};
+    [RUN_PLAIN] = "plain runs", [RUN_SEARCH] = "searches", [RUN_REPRO] = "small models of causes"};
 
 /* A debugger at work. */
 struct run_slot {
@@ -338,6 +338,8 @@ static enum odb_status run_list(struct run_list *list, struct odb_error *err)
 {
     enum odb_status status = odb_scratch_new(&list->scratch, err);
     list->slots = odb_new_n(struct run_slot, list->run->workers);
+    if (list->run->progress && list->n)
+        list->run->progress(list->run->payload, run_parts[list->part], 0, list->n, "");
     for (bool busy = true; busy && status == ODB_OK;) {
         status = run_turn(list, &busy, err);
         if (status == ODB_OK && busy)

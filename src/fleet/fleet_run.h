@@ -24,7 +24,7 @@ struct odb_fleet_run {
     bool repros;
     struct odb_budget *budget;        /* seconds and models compiled, for all together */
     bool (*cancelled)(void *payload); /* asked now and then; NULL: never */
-    /* One more is done, of so many of this part. Optional. */
+    /* So many of this part are done, the last of them this one; "": none yet. Optional. */
     void (*progress)(void *payload, const char *part, size_t done, size_t total, const char *name);
     void *payload;
 };

@@ -10,6 +10,7 @@
 #include "command/table/command_find.h"
 #include "command/table/help.h"
 #include "command/table/table.h"
+#include "command/table/topics.h"
 #include "command/table/verbs.h"
 #include "compare/criterion.h"
 #include "report/json.h"
@@ -60,6 +61,19 @@ static json_t *help_tolerance_json(void)
     return json_pack("{s:o}", "tolerances", list);
 }
 
+/* A page of the manual, which the program does not hold. */
+static enum odb_status help_topic(struct odb_command_call *call, const char *topic,
+                                  struct odb_error *err)
+{
+    const char *about = odb_topic_find(topic);
+    struct odb_buf out = ODB_BUF_INIT;
+    odb_buf_printf(&out,
+                   "onnxdbg-%s(7): %s\n`man onnxdbg-%s` shows it; in the sources, `man -l "
+                   "man/onnxdbg-%s.7`\n",
+                   topic, about, topic, topic);
+    return odb_call__give(call, json_pack("{s:s,s:s}", "page", topic, "about", about), &out, err);
+}
+
 enum odb_status odb_command__help(struct odb_command_call *call, struct odb_error *err)
 {
     struct odb_buf out = ODB_BUF_INIT;
@@ -70,6 +84,9 @@ enum odb_status odb_command__help(struct odb_command_call *call, struct odb_erro
         prompt = true;
         topic = NULL;
     }
+    if (topic && !prompt && odb_topic_find(topic) &&
+        odb_command_find(&command, topic, false, NULL) != ODB_OK)
+        return help_topic(call, topic, err);
     if (topic && !tolerance && odb_command_find(&command, topic, !prompt, NULL) != ODB_OK)
         ODB_TRY(odb_command_find(&command, topic, prompt, err));
     if (tolerance)

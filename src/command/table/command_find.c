@@ -12,6 +12,7 @@
 #include "command/table/command.h"
 #include "command/table/nearest.h"
 #include "command/table/table.h"
+#include "command/table/topics.h"
 
 static bool find_offered(const struct odb_command *row, bool prompt)
 {
@@ -30,7 +31,9 @@ static enum odb_status find_nothing(const char *name, bool prompt, struct odb_er
     const char *near = odb_nearest(name, names, n_names);
     odb_buf_put_shown(&shown, name);
     odb_fail(err, ODB_E_USAGE, "there is no command '%s'", odb_buf_text(&shown));
-    if (near)
+    if (odb_topic_find(name))
+        odb_error_remedy(err, "`man onnxdbg-%s` is a page of that name", name);
+    else if (near)
         odb_error_remedy(err, "did you mean `%s%s`?", prompt ? "" : "onnxdbg ", near);
     else
         odb_error_remedy(err, "`%shelp` lists the commands", prompt ? "" : "onnxdbg ");

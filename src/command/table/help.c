@@ -12,8 +12,10 @@
 #include "command/table/command.h"
 #include "command/table/short.h"
 #include "command/table/table.h"
+#include "command/table/topics.h"
 
 #define HELP_WIDTH 80
+#define HELP_OWN 5 /* commands at most that take an option which is one's own */
 
 void odb_help_wrap(struct odb_buf *out, const char *text, size_t indent, size_t column)
 {
@@ -83,18 +85,39 @@ static void help_option(const struct odb_command *command, enum odb_option_id id
     odb_buf_dispose(&text);
 }
 
+static bool help_is_own(int id)
+{
+    size_t n, takers = 0;
+    const struct odb_command *rows = odb_command_table(&n);
+    for (size_t i = 0; i < n; i++)
+        takers += odb_command_takes(&rows[i], (enum odb_option_id)id);
+    return takers <= HELP_OWN;
+}
+
+/* Of the command's options those that few take, or those that many take. */
+static void help_options(const struct odb_command *command, bool own, const char *title,
+                         struct odb_buf *out)
+{
+    bool any = false;
+    for (int id = 0; id < ODB_OPTION_COUNT; id++) {
+        if (!odb_command_takes(command, (enum odb_option_id)id) || help_is_own(id) != own)
+            continue;
+        if (!any)
+            odb_buf_printf(out, "\n%s:\n", title);
+        any = true;
+        help_option(command, (enum odb_option_id)id, out);
+    }
+}
+
 void odb_help_command(const struct odb_command *command, struct odb_buf *out)
 {
     odb_buf_puts(out, "usage: ");
     odb_help_usage(command, out);
     odb_buf_puts(out, "\n\n");
     odb_help_wrap(out, command->text, 0, 0);
-    if (command->options)
-        odb_buf_puts(out, "\noptions:\n");
-    for (int id = 0; id < ODB_OPTION_COUNT; id++)
-        if (odb_command_takes(command, id))
-            help_option(command, (enum odb_option_id)id, out);
     odb_buf_printf(out, "\nexample:\n  %s\n", command->example);
+    help_options(command, true, "options", out);
+    help_options(command, false, "options that many commands take", out);
     if (command->alias)
         odb_buf_printf(out, "\nshort form: %s\n", command->alias);
 }
@@ -152,6 +175,9 @@ void odb_help_overview(bool prompt, struct odb_buf *out)
     odb_buf_puts(out, "\nexit status:\n");
     for (size_t i = 0; (status = odb_help_exit(i, &help)); i++)
         odb_help_row(out, status, 16, help);
+    odb_buf_puts(out, "\npages of the manual (man onnxdbg-NAME):\n");
+    for (size_t i = 0; (status = odb_topic(i, &help)); i++)
+        odb_help_row(out, status, 23, help);
     odb_buf_putc(out, '\n');
     odb_help_wrap(
         out,

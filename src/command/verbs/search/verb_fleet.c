@@ -26,6 +26,8 @@ struct fleet {
     struct odb_fleet fleet;
     struct odb_fleet_file *file; /* owned; NULL: it is only shown */
     char *path;                  /* owned: of the file */
+    bool shown;                  /* the file was given, and nothing is run */
+    const char *part;            /* static: of the run, that it is at; NULL: none yet */
     struct odb_search_hooks hooks;
 };
 
@@ -107,12 +109,11 @@ static bool fleet_cancelled(void *payload)
 static void fleet_progress(void *payload, const char *part, size_t done, size_t total,
                            const char *name)
 {
-    const struct fleet *f = payload;
-    struct odb_buf text = ODB_BUF_INIT;
-    odb_buf_printf(&text, "%s, ", part);
-    odb_buf_put_shown(&text, name);
-    odb_hooks_progress(&f->hooks, odb_buf_text(&text), -1, done, total);
-    odb_buf_dispose(&text);
+    struct fleet *f = payload;
+    if (f->part != part)
+        odb_hooks_phase(&f->hooks, part, total);
+    f->part = part;
+    odb_hooks_progress(&f->hooks, name, -1, done, total);
 }
 
 static size_t fleet_workers(const struct odb_command_call *call)
@@ -320,6 +321,11 @@ static enum odb_status fleet_tell(struct fleet *f, struct odb_error *err)
     bool json = odb_call__json(f->call, &instead);
     if (!(json && instead)) {
         odb_fleet_put_text(&told, &out);
+        if (!f->shown) {
+            odb_buf_puts(&out, "\nit is kept in ");
+            odb_buf_put_shown(&out, f->path);
+            odb_buf_puts(&out, ", which `onnxdbg FILE` shows on a screen\n");
+        }
         odb_call__print(f->call, &out);
     }
     if (json) {
@@ -371,6 +377,7 @@ enum odb_status odb_command__fleet(struct odb_command_call *call, struct odb_err
         odb_fail(err, ODB_E_FORMAT, "it is no file of a fleet");
         return odb_error_at(err, "%s", given);
     }
+    f.shown = shown;
     f.path = shown ? odb_xstrdup(given) : fleet_path(call);
     enum odb_status ran = fleet_check(&f, shown, &why);
     if (ran == ODB_OK && odb_call_has(call, ODB_OPTION_SCREEN)) {
