@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -462,7 +463,13 @@ void odb_file_fill_standard(void)
 
 char *odb_file_self(void)
 {
-    return realpath("/proc/self/exe", NULL);
+    static const char gone[] = " (deleted)"; /* as the kernel says it */
+    char *path = realpath("/proc/self/exe", NULL), link[PATH_MAX + sizeof gone];
+    ssize_t n = path ? 0 : readlink("/proc/self/exe", link, sizeof link);
+    size_t cut = sizeof gone - 1;
+    if (n > (ssize_t)cut && !memcmp(link + n - cut, gone, cut))
+        path = odb_xstrndup(link, (size_t)n - cut);
+    return path;
 }
 
 char *odb_file_in_path(const char *name)

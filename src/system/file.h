@@ -104,7 +104,8 @@ char *odb_file_temporary(const char *what);
 /* Opens what is closed of standard input, output and error, for reading from /dev/null: else the
  * next file that is opened would be one of them. What is written there fails as it did. */
 void odb_file_fill_standard(void);
-/* The program that this process runs. Owned by the caller; NULL: unknown. */
+/* The program that this process runs, at the place it was started from, even if it is gone from
+ * there or another release has taken its place. Owned by the caller; NULL: unknown. */
 char *odb_file_self(void);
 /* The executable file that PATH has under a name without a slash. Owned by the caller; NULL: there
  * is none. */
