@@ -168,3 +168,39 @@ def int4_dequantize_matmul():
         net.raw(INT4, [16, 16], net.random.randint(0, 256, 128).astype(np.uint8)),
         np.abs(net.draw(1, 16, scale=0.1)) + np.float32(0.01)], axis=0, block_size=16)
     return end(net, net.op("MatMul", [value, weight], name="/fc/MatMul"))
+
+
+def pair(net, value, scale, zero):
+    """QuantizeLinear and DequantizeLinear."""
+    scale, zero = np.array(scale, np.float32), np.array(zero, np.uint8)
+    value = net.op("QuantizeLinear", [value, scale, zero])
+    return net.op("DequantizeLinear", [value, scale, zero])
+
+
+@network
+def qdq_double_pair():
+    """Two pairs in a row, the second one coarser: they are made one, as fine as the first."""
+    net, value = image()
+    return tail(net, pair(net, pair(net, value, 0.02, 10), 0.05, 3))
+
+
+@network
+def qdq_weight_reshape():
+    """int8 weights without a zero point, and a Reshape: taken for uint8 behind it."""
+    net, value = words(opset=21)
+    weight = net.random.randint(-60, 60, (16, 16)).astype(np.int8)
+    weight = net.op("DequantizeLinear", [weight, np.array(0.01, np.float32)])
+    weight = net.op("Reshape", [weight, np.array([16, 16], np.int64)])
+    return end(net, net.op("MatMul", [value, weight], name="/fc/MatMul"), rank=3)
+
+
+@network
+def qdq_matmul_row_scales():
+    """A scale for each row of the weights: taken for those of the columns."""
+    net, value = words()
+    value = pair(net, value, 0.02, 10)
+    weight = net.random.randint(-60, 60, (16, 16)).astype(np.int8)
+    scales = np.abs(net.draw(16, scale=0.004)) + np.float32(0.001)
+    weight = net.op("DequantizeLinear", [weight, scales, np.zeros(16, np.int8)], axis=0)
+    value = net.op("MatMul", [value, weight], name="/fc/MatMul")
+    return end(net, pair(net, value, 0.01, 100))

@@ -679,34 +679,48 @@ static enum odb_status attribute_change_zeros(const struct variant *v, const str
 
 static const struct attribute_formula {
     const char *ops, *attr, *name, *text;
-    double by_size, times, plus; /* v * size^by_size * times + plus, rounded down for integers */
+    const char *other; /* another attribute */
+    double by_other, times,
+        plus; /* v * other^by_other * times + plus; of integers the whole part */
 } attribute_formulas[] = {
-    {"LRN", "alpha", "times size", "as if alpha were not divided by size", 1, 1, 0},
-    {"LRN", "alpha", "over size", "as if alpha were divided by size twice", -1, 1, 0},
-    {"LRN", "size", "2 size + 1", "as if size were a radius", 0, 2, 1},
-    {"LRN", "size", "size / 2", "as if size were a diameter, and halved", 0, 0.5, 0},
+    {"LRN", "alpha", "times size", "as if alpha were not divided by size", "size", 1, 1, 0},
+    {"LRN", "alpha", "over size", "as if alpha were divided by size twice", "size", -1, 1, 0},
+    {"LRN", "size", "2 size + 1", "as if size were a radius", NULL, 0, 2, 1},
+    {"LRN", "size", "size / 2", "as if size were a diameter, and halved", NULL, 0, 0.5, 0},
+    {"Gemm", "beta", "times alpha", "as if alpha multiplied C as well", "alpha", 1, 1, 0},
+    {"Gemm", "alpha", "times beta", "as if beta multiplied A B as well", "beta", 1, 1, 0},
     {"GroupQueryAttention", "local_window_size", "one more",
-     "as if the window had one more token, as in ONNX Runtime before 1.24", 0, 1, 1},
-    {"PagedAttention", "local_window_size", "one more", "as if the window had one more token", 0, 1,
-     1},
-    {ATTENTIONS, "local_window_size", "one less", "as if the window had one token less", 0, 1, -1},
-    {"LongformerAttention", "window", "half", "as if window were that of both sides", 0, 0.5, 0},
+     "as if the window had one more token, as in ONNX Runtime before 1.24", NULL, 0, 1, 1},
+    {"PagedAttention", "local_window_size", "one more", "as if the window had one more token", NULL,
+     0, 1, 1},
+    {ATTENTIONS, "local_window_size", "one less", "as if the window had one token less", NULL, 0, 1,
+     -1},
+    {"LongformerAttention", "window", "half", "as if window were that of both sides", NULL, 0, 0.5,
+     0},
 };
+
+/* What the node has, or the default; 0: neither. */
+static double attribute_number(const struct accused *s, const char *name)
+{
+    char now[80];
+    attribute_current(s, name, now, sizeof now);
+    return strtod(now, NULL);
+}
 
 static enum choice attribute_choose_formula(const struct accused *s, size_t k, struct variant *v)
 {
     if (k >= ODB_COUNT(attribute_formulas))
         return CHOICE_END;
     const struct attribute_formula *f = &attribute_formulas[k];
-    const struct odb_attr *attr = accused_attr(s, f->attr);
-    double size = (double)accused_int(s, "size", 1);
-    if (!variant_is_for(f->ops, s->node->op_type) || !(size > 0))
+    const struct odb_attr_spec *spec = odb_op_attr(s->op, f->attr);
+    if (!variant_is_for(f->ops, s->node->op_type) || !spec)
         return CHOICE_SKIP;
-    bool integer = attr && attr->type == ODB_ATTR_INT;
-    double now = integer ? (double)attr->i : accused_float(s, f->attr, 0);
-    double value = now * pow(size, f->by_size) * f->times + f->plus;
-    v->attr = (struct odb_attr){.name = f->attr, .type = integer ? ODB_ATTR_INT : ODB_ATTR_FLOAT};
-    if (integer && attr->i < 1) /* it stands for none */
+    bool integer = spec->type == ODB_ATTR_INT;
+    double now = attribute_number(s, f->attr);
+    double other = f->other ? attribute_number(s, f->other) : 1;
+    double value = now * pow(other, f->by_other) * f->times + f->plus;
+    v->attr = (struct odb_attr){.name = f->attr, .type = spec->type};
+    if (!isfinite(value) || (integer && now < 1)) /* it stands for none */
         return CHOICE_SKIP;
     if (integer)
         v->attr.i = (int64_t)value;
