@@ -30,6 +30,7 @@
     "Attention|MultiHeadAttention|GroupQueryAttention|DecoderMaskedMultiHeadAttention|"            \
     "PagedAttention"
 #define EXPERTS "MoE|QMoE"
+#define CLASSIFIERS "TreeEnsembleClassifier|LinearClassifier|SVMClassifier"
 #define LINEAR "LinearAttention|GatedDeltaNet"
 
 /* --- other values ----------------------------------------------------------------------------- */
@@ -132,6 +133,13 @@ static const struct attribute_values {
     {"IsInf", "detect_positive", "0|1"},
     {"Einsum", "equation", ""},
     {"MatMulNBits", "block_size", "16|32|64|128"},
+    {CLASSIFIERS "|TreeEnsembleRegressor|LinearRegressor|SVMRegressor", "post_transform",
+     "NONE|LOGISTIC|SOFTMAX|SOFTMAX_ZERO|PROBIT"},
+    {"TreeEnsemble", "post_transform", "0|1|2|3|4"},
+    {"TreeEnsemble", "aggregate_function", "0|1|2|3"},
+    {"TreeEnsembleRegressor", "aggregate_function", "SUM|AVERAGE|MIN|MAX"},
+    {"SVMClassifier|SVMRegressor", "kernel_type", "LINEAR|POLY|RBF|SIGMOID"},
+    {"Normalizer", "norm", "MAX|L1|L2"},
     {NULL, NULL, NULL},
 };
 
@@ -760,6 +768,48 @@ static enum odb_status attribute_change_model(const struct variant *v, const str
     return ODB_OK;
 }
 
+/* --- parameters of activations ---------------------------------------------------------------- */
+
+static const struct attribute_number {
+    const char *name, *text;
+    bool first; /* that of the first activation for all; else 0 */
+} attribute_activations[] = {
+    {"0", "as if activation_alpha and activation_beta were 0", false},
+    {"first for all", "as if all activations had the alpha and beta of the first", true},
+};
+
+static enum choice attribute_choose_activations(const struct accused *s, size_t k,
+                                                struct variant *v)
+{
+    const struct odb_attr *names = accused_attr(s, "activations");
+    if (k >= ODB_COUNT(attribute_activations) || !names || names->n > VARIANT_LIST)
+        return CHOICE_END;
+    const struct odb_attr *alpha = accused_attr(s, "activation_alpha");
+    if (attribute_activations[k].first && (!alpha || alpha->n < 2))
+        return CHOICE_SKIP;
+    v->n = names->n;
+    return variant_made(v, k, attribute_activations[k].name, attribute_activations[k].text);
+}
+
+static enum odb_status attribute_change_activations(const struct variant *v,
+                                                    const struct accused *s, struct change *c,
+                                                    struct odb_error *err)
+{
+    static const char *const lists[] = {"activation_alpha", "activation_beta"};
+    (void)err;
+    for (size_t k = 0; k < ODB_COUNT(lists); k++) {
+        const struct odb_attr *now = accused_attr(s, lists[k]);
+        odb_f32 *to = &c->floats[k * VARIANT_LIST];
+        if (attribute_activations[v->at].first && !(now && now->n))
+            continue;
+        for (size_t i = 0; i < v->n; i++)
+            to[i] = attribute_activations[v->at].first ? now->floats[0] : 0;
+        change_attr(c, &(struct odb_attr){
+                           .name = lists[k], .type = ODB_ATTR_FLOATS, .floats = to, .n = v->n});
+    }
+    return ODB_OK;
+}
+
 /* --- all axes --------------------------------------------------------------------------------- */
 
 static enum choice attribute_choose_all_axes(const struct accused *s, size_t k, struct variant *v)
@@ -871,6 +921,8 @@ const struct variant_row variants_attribute[] = {
     {"MaxPool|QLinearConv|ConvInteger", "attribute/pads=", attribute_choose_zeros,
      attribute_change_zeros, NULL, false, 0},
     {"", "attribute/", attribute_choose_formula, attribute_change, NULL, false, 0},
+    {RECURRENT, "attribute/activation_alpha,activation_beta=", attribute_choose_activations,
+     attribute_change_activations, NULL, false, 0},
     {EXPERTS, "attribute/swiglu=", attribute_choose_model, attribute_change_model, NULL, false, 0},
     {REDUCES, "attribute/axes=", attribute_choose_all_axes, attribute_change_all_axes,
      attribute_spread, false, 0},
