@@ -204,3 +204,37 @@ def qdq_matmul_row_scales():
     weight = net.op("DequantizeLinear", [weight, scales, np.zeros(16, np.int8)], axis=0)
     value = net.op("MatMul", [value, weight], name="/fc/MatMul")
     return end(net, pair(net, value, 0.01, 100))
+
+
+def norm(net, value, keepdims=1, exponent=2.0):
+    """What looks like a layer norm of single operators."""
+    def mean(rows):
+        return net.op("ReduceMean", [rows], axes=[-1], keepdims=keepdims)
+    centred = net.op("Sub", [value, mean(value)])
+    square = net.op("Pow", [centred, np.array(exponent, np.float32)])
+    deviation = net.op("Sqrt", [net.op("Add", [mean(square), np.array(1e-5, np.float32)])])
+    value = net.op("Mul", [net.op("Div", [centred, deviation]), net.draw(16)])
+    return net.op("Add", [value, net.draw(16)])
+
+
+@network
+def layernorm_keepdims():
+    """The means of rows have no axis of their own, so they go with columns: no layer norm."""
+    net, value = words(rows=16)
+    value = net.op("Squeeze", [value, np.array([0], np.int64)])
+    return end(net, norm(net, value, keepdims=0), rank=2)
+
+
+@network
+def layernorm_fourth_power():
+    """Fourth powers are no variance: no layer norm."""
+    net, value = words()
+    return end(net, norm(net, net.op("Tanh", [value]), exponent=4.0))
+
+
+@network
+def cast_integer_bool():
+    """Float to int32 to bool: what is less than 1 has become 0 by then."""
+    net, value = words()
+    value = net.op("Cast", [net.op("Cast", [net.op("Tanh", [value])], to=6)], to=9)
+    return end(net, net.op("Cast", [value], to=1))

@@ -3,6 +3,7 @@
  * The family input: an operand is missing, another one, or read in another way.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,6 +109,24 @@ static enum odb_status input_change_map(const struct variant *v, const struct ac
     ODB_TRY(tensor_map(&t, c->in[v->at], input_map, v, err));
     change_input(c, v->at, t);
     return ODB_OK;
+}
+
+/* The exponent of the pattern that a fusion looks for. */
+static enum choice input_choose_exponent(const struct accused *s, size_t k, struct variant *v)
+{
+    static const double exponents[] = {2, 0.5, 3};
+    const struct odb_tensor *t = accused_in(s, 1);
+    char name[24], text[32];
+    if (k >= ODB_COUNT(exponents) || !t || t->count != 1)
+        return CHOICE_END;
+    if (odb_tensor_f64(t, 0) == exponents[k])
+        return CHOICE_SKIP;
+    snprintf(name, sizeof name, "%g", exponents[k]);
+    snprintf(text, sizeof text, "were %g", exponents[k]);
+    input_say(s, 1, name, text, v);
+    v->a = 0;
+    v->b = exponents[k];
+    return CHOICE_MADE;
 }
 
 /* --- one for all ------------------------------------------------------------------------------ */
@@ -1009,6 +1028,7 @@ const struct variant_row variants_input[] = {
     {"", "input/", input_choose_missing, input_change_missing, NULL, false, 0},
     {"LSTM|GRU", "input/gates=", input_choose_gates, input_change_gates, NULL, false, 0},
     {"RNN|LSTM|GRU", "input/", input_choose_cell, input_change_cell, NULL, false, 0},
+    {"Pow", "input/", input_choose_exponent, input_change_map, NULL, false, 0},
     {"", "input/", input_choose_state, input_change_state, NULL, false, 0},
     {"BatchNormalization", "input/statistics=", input_choose_statistics, input_change_statistics,
      NULL, false, 0},
