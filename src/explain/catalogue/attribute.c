@@ -687,9 +687,8 @@ static enum odb_status attribute_change_zeros(const struct variant *v, const str
 
 static const struct attribute_formula {
     const char *ops, *attr, *name, *text;
-    const char *other; /* another attribute */
-    double by_other, times,
-        plus; /* v * other^by_other * times + plus; of integers the whole part */
+    const char *other;            /* another attribute */
+    double by_other, times, plus; /* v * other^by_other * times + plus, of integers whole */
 } attribute_formulas[] = {
     {"LRN", "alpha", "times size", "as if alpha were not divided by size", "size", 1, 1, 0},
     {"LRN", "alpha", "over size", "as if alpha were divided by size twice", "size", -1, 1, 0},
@@ -710,9 +709,11 @@ static const struct attribute_formula {
 /* What the node has, or the default; 0: neither. */
 static double attribute_number(const struct accused *s, const char *name)
 {
-    char now[80];
-    attribute_current(s, name, now, sizeof now);
-    return strtod(now, NULL);
+    const struct odb_attr *attr = accused_attr(s, name);
+    const struct odb_attr_spec *spec = odb_op_attr(s->op, name);
+    if (attr)
+        return attr->type == ODB_ATTR_INT ? (double)attr->i : (double)attr->f;
+    return spec && spec->def ? strtod(spec->def, NULL) : 0;
 }
 
 static enum choice attribute_choose_formula(const struct accused *s, size_t k, struct variant *v)
@@ -770,7 +771,7 @@ static enum odb_status attribute_change_model(const struct variant *v, const str
 
 /* --- parameters of activations ---------------------------------------------------------------- */
 
-static const struct attribute_number {
+static const struct attribute_parameters {
     const char *name, *text;
     bool first; /* that of the first activation for all; else 0 */
 } attribute_activations[] = {

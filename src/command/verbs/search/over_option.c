@@ -13,8 +13,7 @@
 #include "report/json.h"
 #include "session/session.h"
 
-#define OVER_WIDE 60 /* a name that is longer, as one that lists all optimizers, moves no column   \
-                      */
+#define OVER_WIDE 60 /* a longer name, as of all optimizers, moves no column */
 
 static const char *over_called(const struct odb_over_run *run)
 {
