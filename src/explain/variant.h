@@ -45,6 +45,7 @@ struct change {
     ODB_VEC(struct odb_tensor *) made; /* owned refs */
     int64_t *ints; /* [2 * VARIANT_LIST] room for a list that is worked out from the call */
     int64_t room[2][2 * VARIANT_LIST]; /* of both of a pair */
+    odb_f32 floats[2 * VARIANT_LIST];  /* room for lists of those */
 };
 
 enum choice { CHOICE_END, CHOICE_SKIP, CHOICE_MADE };

@@ -219,7 +219,7 @@ def lstm(x, w, r, b, hidden, order="iofc", initial=None):
     return h[None].astype(F)
 
 
-@shows("input_choose_gates", "input_choose_cell")
+@shows("input_choose_gates", "input_choose_cell", "input_choose_state")
 def recurrent():
     hidden = 3
     x, w, r, b = floats(5, 2, 4), floats(1, 12, 4), floats(1, 12, 3), floats(1, 24)
@@ -230,6 +230,23 @@ def recurrent():
     half = b.copy()
     half[0, 12:] = 0
     case("input/B=without Rb", words, x, w, r, b, out=[None, lstm(x, w, r, half, hidden)])
+    h, c = floats(1, 2, 3), floats(1, 2, 3)
+    case("input/states=0", words, x, w, r, b, None, h, c, out=[None, lstm(x, w, r, b, hidden)])
+
+
+@shows("attribute_choose_activations")
+def activations():
+    """HardSigmoid whose alpha and beta are 0."""
+    x, w, r, b = floats(5, 2, 4), floats(1, 3, 4), floats(1, 3, 3), floats(1, 6)
+    case("attribute/activation_alpha,activation_beta=0",
+         "RNN --attr hidden_size=3 --attr activations=HardSigmoid", x, w, r, b,
+         out=[None, np.zeros((1, 2, 3), F)])
+
+
+@shows("input_choose_exponent")
+def powers():
+    x = floats(4, 6)
+    case("input/Y=2", "Pow", x, np.array(3, F), x * x)
 
 
 @shows("input_choose_statistics", "input_choose_indices", "input_choose_off")

@@ -168,3 +168,73 @@ def int4_dequantize_matmul():
         net.raw(INT4, [16, 16], net.random.randint(0, 256, 128).astype(np.uint8)),
         np.abs(net.draw(1, 16, scale=0.1)) + np.float32(0.01)], axis=0, block_size=16)
     return end(net, net.op("MatMul", [value, weight], name="/fc/MatMul"))
+
+
+def pair(net, value, scale, zero):
+    """QuantizeLinear and DequantizeLinear."""
+    scale, zero = np.array(scale, np.float32), np.array(zero, np.uint8)
+    value = net.op("QuantizeLinear", [value, scale, zero])
+    return net.op("DequantizeLinear", [value, scale, zero])
+
+
+@network
+def qdq_double_pair():
+    """Two pairs in a row, the second one coarser: they are made one, as fine as the first."""
+    net, value = image()
+    return tail(net, pair(net, pair(net, value, 0.02, 10), 0.05, 3))
+
+
+@network
+def qdq_weight_reshape():
+    """int8 weights without a zero point, and a Reshape: taken for uint8 behind it."""
+    net, value = words(opset=21)
+    weight = net.random.randint(-60, 60, (16, 16)).astype(np.int8)
+    weight = net.op("DequantizeLinear", [weight, np.array(0.01, np.float32)])
+    weight = net.op("Reshape", [weight, np.array([16, 16], np.int64)])
+    return end(net, net.op("MatMul", [value, weight], name="/fc/MatMul"), rank=3)
+
+
+@network
+def qdq_matmul_row_scales():
+    """A scale for each row of the weights: taken for those of the columns."""
+    net, value = words()
+    value = pair(net, value, 0.02, 10)
+    weight = net.random.randint(-60, 60, (16, 16)).astype(np.int8)
+    scales = np.abs(net.draw(16, scale=0.004)) + np.float32(0.001)
+    weight = net.op("DequantizeLinear", [weight, scales, np.zeros(16, np.int8)], axis=0)
+    value = net.op("MatMul", [value, weight], name="/fc/MatMul")
+    return end(net, pair(net, value, 0.01, 100))
+
+
+def norm(net, value, keepdims=1, exponent=2.0):
+    """What looks like a layer norm of single operators."""
+    def mean(rows):
+        return net.op("ReduceMean", [rows], axes=[-1], keepdims=keepdims)
+    centred = net.op("Sub", [value, mean(value)])
+    square = net.op("Pow", [centred, np.array(exponent, np.float32)])
+    deviation = net.op("Sqrt", [net.op("Add", [mean(square), np.array(1e-5, np.float32)])])
+    value = net.op("Mul", [net.op("Div", [centred, deviation]), net.draw(16)])
+    return net.op("Add", [value, net.draw(16)])
+
+
+@network
+def layernorm_keepdims():
+    """The means of rows have no axis of their own, so they go with columns: no layer norm."""
+    net, value = words(rows=16)
+    value = net.op("Squeeze", [value, np.array([0], np.int64)])
+    return end(net, norm(net, value, keepdims=0), rank=2)
+
+
+@network
+def layernorm_fourth_power():
+    """Fourth powers are no variance: no layer norm."""
+    net, value = words()
+    return end(net, norm(net, net.op("Tanh", [value]), exponent=4.0))
+
+
+@network
+def cast_integer_bool():
+    """Float to int32 to bool: what is less than 1 has become 0 by then."""
+    net, value = words()
+    value = net.op("Cast", [net.op("Cast", [net.op("Tanh", [value])], to=6)], to=9)
+    return end(net, net.op("Cast", [value], to=1))

@@ -129,11 +129,13 @@ def make(name, folder):
 
 def load():
     """Knows all networks from then on."""
+    import forests
     import fusions
     import operators
     import others
     import refused
-    assert fusions and operators and others and refused
+    import states
+    assert forests and fusions and operators and others and refused and states
 
 
 if __name__ == "__main__":

@@ -258,3 +258,24 @@ def avgpool_before_topk():
     net.output(best, rank=2)
     net.output(where, "int64", rank=2)
     return net
+
+
+@network
+def dft_inverse_onesided():
+    """From half a spectrum back to real numbers."""
+    net, value = words(opset=20)
+    value = net.op("Unsqueeze", [value, np.array([-1], np.int64)])
+    value = net.op("DFT", [value, "", np.array(2, np.int64)], onesided=1)
+    value = net.op("DFT", [value, np.array(16, np.int64), np.array(2, np.int64)], onesided=1,
+                   inverse=1)
+    return end(net, net.op("Squeeze", [value, np.array([-1], np.int64)]), rank=3)
+
+
+@network
+def maxunpool_output_shape():
+    """output_shape is wider than the windows: indices are still those of the pooled image."""
+    net, value = image()
+    value, where = net.op("MaxPool", [value], 2, kernel_shape=[2, 2], strides=[2, 2])
+    value = net.op("MaxUnpool", [value, where, np.array([1, 8, 22, 22], np.int64)],
+                   kernel_shape=[2, 2], strides=[2, 2])
+    return tail(net, value)

@@ -86,6 +86,14 @@ def cv_deconv_output_shape():
 
 
 @network
+def cv_deconv_dilations():
+    """dilations of what is spread are not read."""
+    net, value = small()
+    return finish(net, net.op("ConvTranspose", [value, net.draw(8, 8, 3, 3, scale=0.2)],
+                              kernel_shape=[3, 3], dilations=[2, 2]))
+
+
+@network
 def js_conv_same_stride():
     """SAME_UPPER with strides."""
     net, value = small()

@@ -4,7 +4,8 @@ run; without them it runs each."""
 import numpy as np
 
 from networks import Net, network
-from operators import end
+from fusions import pair
+from operators import end, image, tail, words
 
 
 @network
@@ -71,3 +72,46 @@ def rmsnorm_wide_scale():
     value = net.op("Div", [value, net.op("Sqrt", [mean], name="/norm/Sqrt")], name="/norm/Div")
     value = net.op("Mul", [value, net.draw(16)], name="/norm/wide")
     return end(net, net.dense(value, 16, 16))
+
+
+@network
+def qdq_avgpool_dilations():
+    """AveragePool between two pairs, with dilations: QLinearAveragePool knows none."""
+    net, value = image(opset=19)
+    value = net.op("AveragePool", [pair(net, value, 0.02, 10)], kernel_shape=[3, 3],
+                   strides=[2, 2], dilations=[2, 2])
+    return tail(net, pair(net, value, 0.02, 10))
+
+
+@network
+def qdq_matmul_batch_scales():
+    """Weights of three axes, with a scale for each column: MatMulIntegerToFloat takes two axes."""
+    net = Net(17)
+    value = net.dense(net.input("rows", [3, 4, 16]), 16, 16)
+    value = pair(net, value, 0.02, 10)
+    weight = net.random.randint(-60, 60, (3, 16, 16)).astype(np.int8)
+    scales = np.abs(net.draw(16, scale=0.004)) + np.float32(0.001)
+    weight = net.op("DequantizeLinear", [weight, scales, np.zeros(16, np.int8)], axis=2)
+    value = net.op("MatMul", [value, weight], name="/fc/MatMul")
+    return end(net, pair(net, value, 0.01, 100), rank=3)
+
+
+@network
+def transpose_pad_axes():
+    """A Transpose is moved behind a Pad of two axes, as if it had pads for all."""
+    net, value = image(opset=18)
+    value = net.op("Transpose", [value], perm=[0, 2, 3, 1])
+    value = net.op("Pad", [value, np.array([1, 2, 2, 0], np.int64), "",
+                           np.array([-1, 1], np.int64)])
+    value = net.op("Slice", [value, *(np.array(n, np.int64) for n in ([1, 2], [9, 22], [3, 1]))])
+    return tail(net, net.op("Transpose", [value], perm=[0, 3, 1, 2]))
+
+
+@network
+def transpose_resize_axes():
+    """The same of a Resize."""
+    net, value = image(opset=18)
+    value = net.op("Transpose", [value], perm=[0, 2, 3, 1])
+    value = net.op("Resize", [value, "", np.array([1.5, 2], np.float32)], mode="linear",
+                   axes=[2, 1])
+    return tail(net, net.op("Transpose", [value], perm=[0, 3, 1, 2]))

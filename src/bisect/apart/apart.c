@@ -105,17 +105,23 @@ static bool apart_is_wide(const struct apart *a, const struct apart_group *group
     return n > CASE_KERNEL;
 }
 
+/* The nodes that make value, from borders on: its own, where it is one, does not count. */
+static void apart_makers(struct apart *a, int value, bool *nodes)
+{
+    bool border = a->border[value];
+    a->border[value] = false;
+    odb_graph_ancestors(a->c->graph, &value, 1, a->border, nodes);
+    a->border[value] = border;
+}
+
 static void apart_add(struct apart *a, int x, int end)
 {
     const struct search_case *c = a->c;
     struct apart_group group = {x, end, odb_new_n(bool, c->graph->n_nodes + 1), 0};
     bool *own = odb_new_n(bool, c->graph->n_nodes + 1);
-    odb_graph_ancestors(c->graph, &end, 1, a->border, group.nodes);
-    if (x >= 0 && x != end) {
-        a->border[x] = false;
-        odb_graph_ancestors(c->graph, &x, 1, a->border, own);
-        a->border[x] = true;
-    }
+    apart_makers(a, end, group.nodes);
+    if (x >= 0 && x != end)
+        apart_makers(a, x, own);
     for (size_t n = 0; n < c->graph->n_nodes; n++)
         group.nodes[n] |= own[n];
     free(own);

@@ -30,6 +30,7 @@
     "Attention|MultiHeadAttention|GroupQueryAttention|DecoderMaskedMultiHeadAttention|"            \
     "PagedAttention"
 #define EXPERTS "MoE|QMoE"
+#define CLASSIFIERS "TreeEnsembleClassifier|LinearClassifier|SVMClassifier"
 #define LINEAR "LinearAttention|GatedDeltaNet"
 
 /* --- other values ----------------------------------------------------------------------------- */
@@ -132,6 +133,13 @@ static const struct attribute_values {
     {"IsInf", "detect_positive", "0|1"},
     {"Einsum", "equation", ""},
     {"MatMulNBits", "block_size", "16|32|64|128"},
+    {CLASSIFIERS "|TreeEnsembleRegressor|LinearRegressor|SVMRegressor", "post_transform",
+     "NONE|LOGISTIC|SOFTMAX|SOFTMAX_ZERO|PROBIT"},
+    {"TreeEnsemble", "post_transform", "0|1|2|3|4"},
+    {"TreeEnsemble", "aggregate_function", "0|1|2|3"},
+    {"TreeEnsembleRegressor", "aggregate_function", "SUM|AVERAGE|MIN|MAX"},
+    {"SVMClassifier|SVMRegressor", "kernel_type", "LINEAR|POLY|RBF|SIGMOID"},
+    {"Normalizer", "norm", "MAX|L1|L2"},
     {NULL, NULL, NULL},
 };
 
@@ -679,34 +687,49 @@ static enum odb_status attribute_change_zeros(const struct variant *v, const str
 
 static const struct attribute_formula {
     const char *ops, *attr, *name, *text;
-    double by_size, times, plus; /* v * size^by_size * times + plus, rounded down for integers */
+    const char *other;            /* another attribute */
+    double by_other, times, plus; /* v * other^by_other * times + plus, of integers whole */
 } attribute_formulas[] = {
-    {"LRN", "alpha", "times size", "as if alpha were not divided by size", 1, 1, 0},
-    {"LRN", "alpha", "over size", "as if alpha were divided by size twice", -1, 1, 0},
-    {"LRN", "size", "2 size + 1", "as if size were a radius", 0, 2, 1},
-    {"LRN", "size", "size / 2", "as if size were a diameter, and halved", 0, 0.5, 0},
+    {"LRN", "alpha", "times size", "as if alpha were not divided by size", "size", 1, 1, 0},
+    {"LRN", "alpha", "over size", "as if alpha were divided by size twice", "size", -1, 1, 0},
+    {"LRN", "size", "2 size + 1", "as if size were a radius", NULL, 0, 2, 1},
+    {"LRN", "size", "size / 2", "as if size were a diameter, and halved", NULL, 0, 0.5, 0},
+    {"Gemm", "beta", "times alpha", "as if alpha multiplied C as well", "alpha", 1, 1, 0},
+    {"Gemm", "alpha", "times beta", "as if beta multiplied A B as well", "beta", 1, 1, 0},
     {"GroupQueryAttention", "local_window_size", "one more",
-     "as if the window had one more token, as in ONNX Runtime before 1.24", 0, 1, 1},
-    {"PagedAttention", "local_window_size", "one more", "as if the window had one more token", 0, 1,
-     1},
-    {ATTENTIONS, "local_window_size", "one less", "as if the window had one token less", 0, 1, -1},
-    {"LongformerAttention", "window", "half", "as if window were that of both sides", 0, 0.5, 0},
+     "as if the window had one more token, as in ONNX Runtime before 1.24", NULL, 0, 1, 1},
+    {"PagedAttention", "local_window_size", "one more", "as if the window had one more token", NULL,
+     0, 1, 1},
+    {ATTENTIONS, "local_window_size", "one less", "as if the window had one token less", NULL, 0, 1,
+     -1},
+    {"LongformerAttention", "window", "half", "as if window were that of both sides", NULL, 0, 0.5,
+     0},
 };
+
+/* What the node has, or the default; 0: neither. */
+static double attribute_number(const struct accused *s, const char *name)
+{
+    const struct odb_attr *attr = accused_attr(s, name);
+    const struct odb_attr_spec *spec = odb_op_attr(s->op, name);
+    if (attr)
+        return attr->type == ODB_ATTR_INT ? (double)attr->i : (double)attr->f;
+    return spec && spec->def ? strtod(spec->def, NULL) : 0;
+}
 
 static enum choice attribute_choose_formula(const struct accused *s, size_t k, struct variant *v)
 {
     if (k >= ODB_COUNT(attribute_formulas))
         return CHOICE_END;
     const struct attribute_formula *f = &attribute_formulas[k];
-    const struct odb_attr *attr = accused_attr(s, f->attr);
-    double size = (double)accused_int(s, "size", 1);
-    if (!variant_is_for(f->ops, s->node->op_type) || !(size > 0))
+    const struct odb_attr_spec *spec = odb_op_attr(s->op, f->attr);
+    if (!variant_is_for(f->ops, s->node->op_type) || !spec)
         return CHOICE_SKIP;
-    bool integer = attr && attr->type == ODB_ATTR_INT;
-    double now = integer ? (double)attr->i : accused_float(s, f->attr, 0);
-    double value = now * pow(size, f->by_size) * f->times + f->plus;
-    v->attr = (struct odb_attr){.name = f->attr, .type = integer ? ODB_ATTR_INT : ODB_ATTR_FLOAT};
-    if (integer && attr->i < 1) /* it stands for none */
+    bool integer = spec->type == ODB_ATTR_INT;
+    double now = attribute_number(s, f->attr);
+    double other = f->other ? attribute_number(s, f->other) : 1;
+    double value = now * pow(other, f->by_other) * f->times + f->plus;
+    v->attr = (struct odb_attr){.name = f->attr, .type = spec->type};
+    if (!isfinite(value) || (integer && now < 1)) /* it stands for none */
         return CHOICE_SKIP;
     if (integer)
         v->attr.i = (int64_t)value;
@@ -743,6 +766,48 @@ static enum odb_status attribute_change_model(const struct variant *v, const str
     (void)v, (void)s, (void)err;
     for (size_t i = 0; i < ODB_COUNT(attrs); i++)
         change_attr(c, &attrs[i]);
+    return ODB_OK;
+}
+
+/* --- parameters of activations ---------------------------------------------------------------- */
+
+static const struct attribute_parameters {
+    const char *name, *text;
+    bool first; /* that of the first activation for all; else 0 */
+} attribute_activations[] = {
+    {"0", "as if activation_alpha and activation_beta were 0", false},
+    {"first for all", "as if all activations had the alpha and beta of the first", true},
+};
+
+static enum choice attribute_choose_activations(const struct accused *s, size_t k,
+                                                struct variant *v)
+{
+    const struct odb_attr *names = accused_attr(s, "activations");
+    if (k >= ODB_COUNT(attribute_activations) || !names || names->n > VARIANT_LIST)
+        return CHOICE_END;
+    const struct odb_attr *alpha = accused_attr(s, "activation_alpha");
+    if (attribute_activations[k].first && (!alpha || alpha->n < 2))
+        return CHOICE_SKIP;
+    v->n = names->n;
+    return variant_made(v, k, attribute_activations[k].name, attribute_activations[k].text);
+}
+
+static enum odb_status attribute_change_activations(const struct variant *v,
+                                                    const struct accused *s, struct change *c,
+                                                    struct odb_error *err)
+{
+    static const char *const lists[] = {"activation_alpha", "activation_beta"};
+    (void)err;
+    for (size_t k = 0; k < ODB_COUNT(lists); k++) {
+        const struct odb_attr *now = accused_attr(s, lists[k]);
+        odb_f32 *to = &c->floats[k * VARIANT_LIST];
+        if (attribute_activations[v->at].first && !(now && now->n))
+            continue;
+        for (size_t i = 0; i < v->n; i++)
+            to[i] = attribute_activations[v->at].first ? now->floats[0] : 0;
+        change_attr(c, &(struct odb_attr){
+                           .name = lists[k], .type = ODB_ATTR_FLOATS, .floats = to, .n = v->n});
+    }
     return ODB_OK;
 }
 
@@ -857,6 +922,8 @@ const struct variant_row variants_attribute[] = {
     {"MaxPool|QLinearConv|ConvInteger", "attribute/pads=", attribute_choose_zeros,
      attribute_change_zeros, NULL, false, 0},
     {"", "attribute/", attribute_choose_formula, attribute_change, NULL, false, 0},
+    {RECURRENT, "attribute/activation_alpha,activation_beta=", attribute_choose_activations,
+     attribute_change_activations, NULL, false, 0},
     {EXPERTS, "attribute/swiglu=", attribute_choose_model, attribute_change_model, NULL, false, 0},
     {REDUCES, "attribute/axes=", attribute_choose_all_axes, attribute_change_all_axes,
      attribute_spread, false, 0},

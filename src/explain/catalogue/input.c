@@ -3,6 +3,7 @@
  * The family input: an operand is missing, another one, or read in another way.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,6 +109,24 @@ static enum odb_status input_change_map(const struct variant *v, const struct ac
     ODB_TRY(tensor_map(&t, c->in[v->at], input_map, v, err));
     change_input(c, v->at, t);
     return ODB_OK;
+}
+
+/* The exponent of the pattern that a fusion looks for. */
+static enum choice input_choose_exponent(const struct accused *s, size_t k, struct variant *v)
+{
+    static const double exponents[] = {2, 0.5, 3};
+    const struct odb_tensor *t = accused_in(s, 1);
+    char name[24], text[32];
+    if (k >= ODB_COUNT(exponents) || !t || t->count != 1)
+        return CHOICE_END;
+    if (odb_tensor_f64(t, 0) == exponents[k])
+        return CHOICE_SKIP;
+    snprintf(name, sizeof name, "%g", exponents[k]);
+    snprintf(text, sizeof text, "were %g", exponents[k]);
+    input_say(s, 1, name, text, v);
+    v->a = 0;
+    v->b = exponents[k];
+    return CHOICE_MADE;
 }
 
 /* --- one for all ------------------------------------------------------------------------------ */
@@ -486,10 +505,9 @@ static enum odb_status input_change_gates(const struct variant *v, const struct 
 
 static const struct input_cell {
     const char *ops, *name, *text;
-    int input;        /* whose half is 0; -1: the states are */
+    int input;        /* whose half is 0 */
     int from, to, of; /* this part of its rows */
 } input_cells[] = {
-    {"LSTM", "states=0", "as if initial_h and initial_c were both missing", -1, 0, 0, 0},
     {"RNN|GRU|LSTM", "B=without Rb", "as if the second half of input B, which goes with R, were 0",
      3, 1, 2, 2},
     {"RNN|GRU|LSTM", "B=without Wb", "as if the first half of input B, which goes with W, were 0",
@@ -501,11 +519,49 @@ static enum choice input_choose_cell(const struct accused *s, size_t k, struct v
     if (k >= ODB_COUNT(input_cells))
         return CHOICE_END;
     const struct input_cell *cell = &input_cells[k];
-    bool there =
-        cell->input < 0 ? accused_in(s, 5) && accused_in(s, 6) : accused_in(s, cell->input) != NULL;
-    if (!variant_is_for(cell->ops, s->node->op_type) || !there)
+    if (!variant_is_for(cell->ops, s->node->op_type) || !accused_in(s, cell->input))
         return CHOICE_SKIP;
     return variant_made(v, k, cell->name, cell->text);
+}
+
+/* Inputs that hold one state: either both are there or none is. */
+static const struct input_state {
+    const char *first, *second, *name, *text;
+} input_states[] = {
+    {"initial_h", "initial_c", "states=0", "as if initial_h and initial_c were both missing"},
+    {"past_key", "past_value", "past=missing", "as if past_key and past_value were both missing"},
+};
+
+/* The input of this formal name, where the node has it; -1: it has not. */
+static int input_named(const struct accused *s, const char *name)
+{
+    char formal[ODB_FORMAL_NAME];
+    for (int i = 0; i < s->node->n_in; i++) {
+        odb_formal_name(s->node, true, i, formal);
+        if (strcmp(formal, name) == 0 && accused_in(s, i))
+            return i;
+    }
+    return -1;
+}
+
+static enum choice input_choose_state(const struct accused *s, size_t k, struct variant *v)
+{
+    if (k >= ODB_COUNT(input_states))
+        return CHOICE_END;
+    const struct input_state *state = &input_states[k];
+    if (input_named(s, state->first) < 0 || input_named(s, state->second) < 0)
+        return CHOICE_SKIP;
+    return variant_made(v, k, state->name, state->text);
+}
+
+static enum odb_status input_change_state(const struct variant *v, const struct accused *s,
+                                          struct change *c, struct odb_error *err)
+{
+    const struct input_state *state = &input_states[v->at];
+    (void)err;
+    change_input(c, input_named(s, state->second), NULL);
+    change_input(c, input_named(s, state->first), NULL);
+    return ODB_OK;
 }
 
 struct input_part {
@@ -525,11 +581,6 @@ static enum odb_status input_change_cell(const struct variant *v, const struct a
     const struct input_cell *cell = &input_cells[v->at];
     struct odb_tensor *t = NULL;
     (void)s;
-    if (cell->input < 0) {
-        change_input(c, 6, NULL);
-        change_input(c, 5, NULL);
-        return ODB_OK;
-    }
     size_t row = (size_t)c->in[cell->input]->dims[1], part = row / (size_t)cell->of;
     struct input_part p = {row, part * (size_t)cell->from, part * (size_t)cell->to};
     ODB_TRY(tensor_map(&t, c->in[cell->input], input_without_part, &p, err));
@@ -977,6 +1028,8 @@ const struct variant_row variants_input[] = {
     {"", "input/", input_choose_missing, input_change_missing, NULL, false, 0},
     {"LSTM|GRU", "input/gates=", input_choose_gates, input_change_gates, NULL, false, 0},
     {"RNN|LSTM|GRU", "input/", input_choose_cell, input_change_cell, NULL, false, 0},
+    {"Pow", "input/", input_choose_exponent, input_change_map, NULL, false, 0},
+    {"", "input/", input_choose_state, input_change_state, NULL, false, 0},
     {"BatchNormalization", "input/statistics=", input_choose_statistics, input_change_statistics,
      NULL, false, 0},
     {"", "input/", input_choose_first, input_change_first, NULL, false, 0},

@@ -78,6 +78,20 @@ bool quantised_is_product(const struct accused *s)
     return product_find(s, &p);
 }
 
+/* Whether the scales of operand b are one for all, or one for each channel of what is made: one for
+ * each term of a sum is no factor of that. */
+static bool product_has_factors(const struct accused *s, const struct quantised_product *p)
+{
+    const struct accused *b = &s->group->inner[p->b];
+    const struct odb_tensor *codes = accused_in(b, 0), *scale = accused_in(b, QUANTISER_SCALE);
+    if (!codes || !scale || scale->rank > 1)
+        return false;
+    int64_t axis = accused_int(b, "axis", 1), channels = codes->rank - 1;
+    if (strcmp(s->node->op_type, "Conv") == 0 || accused_int(s, "transB", 0))
+        channels = 0;
+    return scale->count == 1 || (axis < 0 ? axis + codes->rank : axis) == channels;
+}
+
 /* With its numbers, which are the caller's to free; false: it has others than those known here. */
 static bool product_make(const struct accused *s, struct quantised_product *p)
 {
@@ -89,7 +103,7 @@ static bool product_make(const struct accused *s, struct quantised_product *p)
     p->codes.a = accused_in(&g->inner[p->a], 0);
     p->codes.b = accused_in(&g->inner[p->b], 0);
     if (!p->codes.a || !p->codes.b || !scale_a || !scale_b || scale_a->count != 1 ||
-        scale_b->rank > 1 || !quantiser_zero(g, p->a, &p->codes.zero_a) ||
+        !product_has_factors(s, p) || !quantiser_zero(g, p->a, &p->codes.zero_a) ||
         !quantiser_zero(g, p->b, &p->codes.zero_b))
         return false;
     p->codes.pad = p->codes.zero_a;

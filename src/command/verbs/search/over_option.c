@@ -13,6 +13,8 @@
 #include "report/json.h"
 #include "session/session.h"
 
+#define OVER_WIDE 60 /* a longer name, as of all optimizers, moves no column */
+
 static const char *over_called(const struct odb_over_run *run)
 {
     return run->label ? run->label : run->spec;
@@ -49,8 +51,10 @@ static void over_print(struct odb_command_call *call, const struct odb_over_foun
 {
     struct odb_buf out = ODB_BUF_INIT;
     size_t width = 0;
-    for (size_t i = 0; i < found->runs.n; i++)
-        width = ODB_MAX(width, strlen(over_called(&found->runs.items[i])));
+    for (size_t i = 0; i < found->runs.n; i++) {
+        size_t n = strlen(over_called(&found->runs.items[i]));
+        width = n <= OVER_WIDE ? ODB_MAX(width, n) : width;
+    }
     for (size_t i = 0; i < found->runs.n; i++) {
         const struct odb_over_run *run = &found->runs.items[i];
         struct odb_buf shown = ODB_BUF_INIT;
