@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "meaning/meaning.h"
 #include "model/formal.h"
 #include "model/text/model_text.h"
 #include "model/write/body_model.h"
@@ -17,8 +18,10 @@
  */
 enum picture_place { PICTURE_LINE = 44, PICTURE_TOOLTIP = 1000 };
 
-#define PICTURE_ATTRS 4   /* attributes in a box, and */
-#define PICTURE_WEIGHTS 3 /* weights */
+#define PICTURE_ATTRS 4    /* attributes in a box, and */
+#define PICTURE_WEIGHTS 3  /* weights; */
+#define PICTURE_MEANINGS 5 /* inputs in a tooltip; with more nodes than */
+#define PICTURE_MEANT 2000 /* it has none: to look up their words takes longest */
 /* Labels of lines make Graphviz ten times as slow: with so many nodes only tooltips name values, */
 #define PICTURE_NAMED 60
 #define PICTURE_TYPED 250 /* and with so many they alone have their types */
@@ -177,7 +180,16 @@ static char *picture_node_label(const struct odb_drawing *drawing, const struct 
     return odb_buf_take(&out);
 }
 
-static char *picture_node_tooltip(const struct odb_drawing *drawing, const struct odb_node *node)
+/* A line for each of its first inputs: what the operator makes of it. */
+static void picture_meanings(const struct odb_node *node, struct odb_buf *out)
+{
+    char name[ODB_FORMAL_NAME], words[ODB_MEANING];
+    for (int i = 0; i < ODB_MIN(node->n_in, PICTURE_MEANINGS); i++)
+        if (node->in[i] != ODB_NO_VALUE && *odb_meaning_of_port(node, true, i, words))
+            odb_buf_printf(out, "\n%s: %s", odb_formal_name(node, true, i, name), words);
+}
+
+static char *picture_node_tooltip(const struct picture_maker *m, const struct odb_node *node)
 {
     struct odb_buf out = ODB_BUF_INIT;
     odb_buf_printf(&out, "#%d%s", node->index, *node->name ? " " : "");
@@ -189,9 +201,11 @@ static char *picture_node_tooltip(const struct odb_drawing *drawing, const struc
         odb_buf_puts(&out, "; ");
         picture_attr(&out, &node->attrs.items[i], PICTURE_TOOLTIP);
     }
-    picture_verdict(drawing, node->index, "; ", &out);
+    picture_verdict(m->drawing, node->index, "; ", &out);
     if (odb_node_has_body(node))
         odb_buf_puts(&out, "; its body is a picture of its own: name a node in it by its path");
+    if (m->drawn <= PICTURE_MEANT)
+        picture_meanings(node, &out);
     return odb_buf_take(&out);
 }
 
@@ -227,7 +241,7 @@ static void picture_node(struct picture_maker *m, const struct odb_node *node)
         .accused = drawing->marks && drawing->marks[node->index].kind,
         .look = picture_looks[picture_look(drawing, node->index)].look,
         .label = picture_node_label(drawing, node),
-        .tooltip = picture_node_tooltip(drawing, node),
+        .tooltip = picture_node_tooltip(m, node),
     };
     snprintf(box.name, sizeof box.name, "n%d", node->index);
     snprintf(box.id, sizeof box.id, "node-%d", node->index);

@@ -31,7 +31,7 @@ struct odb_picture_box {
     const char *shape;           /* static, Graphviz's; NULL: a rectangle */
     struct odb_picture_look look;
     char *label;                   /* owned: its lines */
-    char *tooltip;                 /* owned */
+    char *tooltip;                 /* owned: its lines */
     struct odb_picture_point at;   /* its middle, and */
     struct odb_picture_point size; /* its width and height: of a picture that is placed */
 };
