@@ -259,9 +259,10 @@ const struct odb_op odb_ops_stateful[] = {
              linear_infer, linear_run, ODB_T_FLOAT, ODB_AS(0), ODB_AS(0),
              ODB_T_FLOAT & ~ODB_BIT(ODB_F64), ODB_AS(0),
              ODB_NAMES("query,key,value,past_state,decay,beta", "output,present_state"),
-             ODB_HALVES(27, 27)),
+             ODB_HALVES(27, 27), ODB_WORK(recurrence)),
     ODB_ONNX("CausalConvWithState", 27, ODB_ARITY(2, 4), ODB_ARITY(1, 2), ODB_OP_REAL, causal_attrs,
              causal_infer, causal_run, ODB_T_FLOAT,
-             ODB_NAMES("input,weight,bias,past_state", "output,present_state"), ODB_HALVES(27, 27)),
+             ODB_NAMES("input,weight,bias,past_state", "output,present_state"), ODB_HALVES(27, 27),
+             ODB_WORK(taps, 1, 0, 2)),
     {.name = NULL},
 };

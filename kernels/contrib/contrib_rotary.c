@@ -249,6 +249,6 @@ const struct odb_op odb_ops_contrib_rotary[] = {
                   ODB_WORK(rotary)),
     ODB_MICROSOFT("GemmaRotaryEmbedding", ODB_ARITY(5, 5), ODB_ARITY(1, 2), ODB_OP_REAL, NULL,
                   rotary_gemma_infer, rotary_gemma_run, ROTARY_FLOATS, ROTARY_FLOATS,
-                  ODB_NAMES("emb,q,q_rot,k,k_rot", "output1,output2")),
+                  ODB_NAMES("emb,q,q_rot,k,k_rot", "output1,output2"), ODB_WORK(gemma_rotary)),
     {.name = NULL},
 };

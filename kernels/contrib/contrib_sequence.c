@@ -333,9 +333,11 @@ SEQ_ATTRS(ngram, {"ngram_size", ODB_ATTR_INT, NULL, true})
 
 const struct odb_op odb_ops_contrib_sequence[] = {
     ODB_MICROSOFT("BiasAdd", ODB_ARITY(3, 3), ODB_ARITY(1, 1), ODB_OP_REAL, NULL, seq_bias_infer,
-                  seq_bias_add_run, ODB_T_FLOAT, ODB_NAMES("X,bias,skip", "Y")),
+                  seq_bias_add_run, ODB_T_FLOAT, ODB_NAMES("X,bias,skip", "Y"),
+                  ODB_WORK(per_output, 2)),
     ODB_MICROSOFT("BiasSplitGelu", ODB_ARITY(2, 2), ODB_ARITY(1, 1), ODB_OP_REAL, NULL,
-                  seq_bias_infer, seq_split_gelu_run, ODB_T_FLOAT, ODB_NAMES("X,bias", "Y")),
+                  seq_bias_infer, seq_split_gelu_run, ODB_T_FLOAT, ODB_NAMES("X,bias", "Y"),
+                  ODB_WORK(per_output, 4)),
     ODB_MICROSOFT("RelativePositionBias", ODB_ARITY(3, 3), ODB_ARITY(1, 1), ODB_OP_EXACT,
                   seq_relative_attrs, seq_relative_infer, seq_relative_run, SEQ_MOVED, ODB_T_INDEX,
                   ODB_NAMES("bias_table,query_length,key_length", "output")),

@@ -141,6 +141,6 @@ const struct odb_op odb_ops_longformer[] = {
                   ODB_BIT(ODB_F32) | ODB_BIT(ODB_F16), ODB_AS(0), ODB_AS(0), ODB_AS(0), ODB_AS(0),
                   ODB_AS(0), ODB_BIT(ODB_I32),
                   ODB_NAMES("input,weight,bias,mask,global_weight,global_bias,global", "output"),
-                  ODB_HALVES(1, 0)),
+                  ODB_HALVES(1, 0), ODB_WORK(depends)),
     {.name = NULL},
 };

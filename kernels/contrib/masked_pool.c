@@ -90,6 +90,6 @@ static const struct odb_attr_spec masked_attrs[] = {
 const struct odb_op odb_ops_masked_pool[] = {
     ODB_MICROSOFT("MaxpoolWithMask", ODB_ARITY(2, 2), ODB_ARITY(1, 1), ODB_OP_EXACT | ODB_OP_REAL,
                   masked_attrs, masked_infer, masked_run, ODB_BIT(ODB_F32), ODB_BIT(ODB_I32),
-                  ODB_NAMES("X,M", "Y")),
+                  ODB_NAMES("X,M", "Y"), ODB_WORK(pool)),
     {.name = NULL},
 };

@@ -422,7 +422,7 @@ const struct odb_op odb_ops_contrib_moe[] = {
                             "fc2_experts_weights,fc2_experts_bias,fc3_experts_weights,"
                             "fc3_experts_bias",
                             "output"),
-                  ODB_HALVES(1, 1), ODB_WORK(depends)),
+                  ODB_HALVES(1, 1), ODB_WORK(experts, 2, 4, 6)),
     ODB_MICROSOFT(
         "QMoE", ODB_ARITY(3, 21), ODB_ARITY(1, 1), MOE_FLAGS, moe_quantised_attrs, moe_infer,
         moe_run, MOE_FLOATS, ODB_AS(0), MOE_WEIGHTS, MOE_SCALES, ODB_AS(0), ODB_AS(2), ODB_AS(3),
@@ -434,6 +434,6 @@ const struct odb_op odb_ops_contrib_moe[] = {
                   "router_weights,fc1_global_scale,fc2_global_scale,fc1_act_scale,fc2_act_scale,"
                   "fc1_act_block_scale,fc2_act_block_scale",
                   "output"),
-        ODB_HALVES(1, 1), ODB_WORK(depends), ODB_TRAITS(ODB_IS_QUANTISED)),
+        ODB_HALVES(1, 1), ODB_WORK(experts, 2, 5, 8), ODB_TRAITS(ODB_IS_QUANTISED)),
     {.name = NULL},
 };

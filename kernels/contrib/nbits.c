@@ -384,10 +384,10 @@ const struct odb_op odb_ops_nbits[] = {
                   ODB_WORK(matmul_bits, 0, 1, 5), ODB_TRAITS(ODB_IS_QUANTISED)),
     ODB_MICROSOFT("MatMulBnb4", ODB_ARITY(3, 3), ODB_ARITY(1, 1), NBITS_FLAGS, nbits_bnb4_attrs,
                   nbits_bnb4_infer, nbits_bnb4_run, NBITS_HALF, NBITS_BYTES, ODB_AS(0),
-                  ODB_NAMES("A,B,absmax", "Y")),
+                  ODB_NAMES("A,B,absmax", "Y"), ODB_WORK(matmul, 0, 1)),
     ODB_MICROSOFT("MatMulFpQ4", ODB_ARITY(3, 3), ODB_ARITY(1, 1), NBITS_FLAGS, nbits_fpq4_attrs,
                   nbits_fpq4_infer, nbits_fpq4_run, ODB_BIT(ODB_F32), NBITS_BYTES, ODB_BIT(ODB_I64),
-                  ODB_NAMES("A,B,B_shape", "Y")),
+                  ODB_NAMES("A,B,B_shape", "Y"), ODB_WORK(matmul, 0, 1)),
     ODB_MICROSOFT(
         "GatherBlockQuantized", ODB_ARITY(3, 4), ODB_ARITY(1, 1), ODB_OP_REAL, nbits_gather_attrs,
         nbits_gather_infer, nbits_gather_run,

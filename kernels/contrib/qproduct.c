@@ -294,7 +294,8 @@ const struct odb_op odb_ops_qproduct[] = {
                   Q8, QH, ODB_AS(2), ODB_AS(2), ODB_BIT(ODB_I32), ODB_AS(0), ODB_AS(1), ODB_AS(2),
                   ODB_NAMES("input,weight,bias,input_scale,weight_scale,mask_index,"
                             "input_zero_point,weight_zero_point,past",
-                            "output,present")),
+                            "output,present"),
+                  ODB_WORK(attention_fused, 5, 8, 2)),
     ODB_MICROSOFT(
         "QEmbedLayerNormalization", ODB_ARITY(1, 18), ODB_ARITY(1, 2), ODB_OP_REAL,
         qproduct_embed_attrs, qproduct_embed_infer, qproduct_embed_run, ODB_BIT(ODB_I32),

@@ -601,6 +601,22 @@ static enum odb_status run_check_values(const struct odb_call *call, struct odb_
     return ODB_OK;
 }
 
+/* The call as its kernel sees it, without what only a run has. */
+static struct odb_kern run_kern(const struct odb_call *call, struct odb_tensor **out,
+                                struct odb_outline *lines, struct odb_error *err)
+{
+    return (struct odb_kern){.op = call->op,
+                             .opset = call->opset,
+                             .attrs = call->attrs,
+                             .n_in = call->n_in,
+                             .n_out = call->n_out,
+                             .in = (const struct odb_tensor **)call->in,
+                             .out = out,
+                             .outline = lines,
+                             .wanted = call->wanted,
+                             .err = err};
+}
+
 enum odb_status odb_op_run(const struct odb_call *call, struct odb_tensor **out,
                            struct odb_error *err)
 {
@@ -619,21 +635,12 @@ enum odb_status odb_op_run(const struct odb_call *call, struct odb_tensor **out,
         lines[i].alias = 0;
     }
     memset(out, 0, (size_t)call->n_out * sizeof *out);
-    struct odb_kern k = {.op = call->op,
-                         .opset = call->opset,
-                         .attrs = call->attrs,
-                         .n_in = call->n_in,
-                         .n_out = call->n_out,
-                         .in = (const struct odb_tensor **)call->in,
-                         .out = out,
-                         .outline = lines,
-                         .wanted = call->wanted,
-                         .sequential = call->precision == ODB_PREC_NOISY,
-                         .carry_f64 = call->precision == ODB_PREC_F64,
-                         .seed = call->seed,
-                         .memo = call->memo ? call->memo : &own_memo,
-                         .constant = call->precision == ODB_PREC_NATIVE ? call->constant : 0,
-                         .err = err};
+    struct odb_kern k = run_kern(call, out, lines, err);
+    k.sequential = call->precision == ODB_PREC_NOISY;
+    k.carry_f64 = call->precision == ODB_PREC_F64;
+    k.seed = call->seed;
+    k.memo = call->memo ? call->memo : &own_memo;
+    k.constant = call->precision == ODB_PREC_NATIVE ? call->constant : 0;
     ODB_TRY_OUT(run_declare(call, &k, declared));
     ODB_TRY_OUT(run_check_values(call, err));
     if (run_by_pieces(call, &k)) {
@@ -683,16 +690,7 @@ enum odb_status odb_op_infer(const struct odb_call *call, struct odb_tensor **ou
     if (!call->op->infer)
         return ODB_SKIPPED;
     struct odb_outline *lines = odb_work_n(struct odb_outline, call->n_out);
-    struct odb_kern k = {.op = call->op,
-                         .opset = call->opset,
-                         .attrs = call->attrs,
-                         .n_in = call->n_in,
-                         .n_out = call->n_out,
-                         .in = (const struct odb_tensor **)call->in,
-                         .out = out,
-                         .outline = lines,
-                         .wanted = call->wanted,
-                         .err = err};
+    struct odb_kern k = run_kern(call, out, lines, err);
     enum odb_status status = call->op->infer(&k);
     for (int i = 0; i < call->n_out && status == ODB_OK; i++) {
         const struct odb_outline *line = &lines[i];

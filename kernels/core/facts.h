@@ -40,15 +40,15 @@ struct odb_halves {
 /* Formulas of how much work a call is; analysis/cost.c has a function for each. The numbers behind
  * the name mean what the formula says. */
 #define ODB_WORKS(X)                                                                               \
-    X(per_output)       /* operations per element of the output */                                 \
-    X(per_input)        /* operations per element of the first input */                            \
-    X(per_input_biased) /* the same, and one more where the input of the third number is given */  \
-    X(per_operand)      /* an operation per element for each operand after the first */            \
-    X(conv)             /* inputs of data, of weights and of the bias (0: none takes one) */       \
-    X(conv_transpose)   /* the same */                                                             \
-    X(matmul)           /* the same */                                                             \
-    X(matmul_bits)      /* the same */                                                             \
-    X(recurrent)        /* the same */                                                             \
+    X(per_output)     /* operations per element of the output */                                   \
+    X(per_input)      /* operations per element of the first input */                              \
+    X(per_input_with) /* the same, and so many more where the input of the third number is */      \
+    X(per_operand)    /* an operation per element for each operand after the first */              \
+    X(conv)           /* inputs of data, of weights and of the bias (0: none takes one) */         \
+    X(conv_transpose) /* the same */                                                               \
+    X(matmul)         /* the same */                                                               \
+    X(matmul_bits)    /* the same */                                                               \
+    X(recurrent)      /* the same */                                                               \
     X(einsum)                                                                                      \
     X(pool)                                                                                        \
     X(lrn)                                                                                         \
@@ -59,6 +59,11 @@ struct odb_halves {
     X(attention_fused) /* inputs of the mask, of the past, and of the bias */                      \
     X(attention_multi_head)                                                                        \
     X(attention_grouped)                                                                           \
+    X(experts) /* inputs of the first, the second and the third matrices */                        \
+    X(recurrence)                                                                                  \
+    X(taps) /* input of the weights, nothing, input of the bias */                                 \
+    X(fused_bits)                                                                                  \
+    X(gemma_rotary)                                                                                \
     X(depends) /* on data: how much it is, is unknown */
 
 enum odb_work_kind {

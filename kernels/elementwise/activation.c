@@ -374,7 +374,7 @@ const struct odb_op odb_ops_activation[] = {
                   ODB_HALVES(1, 1), ODB_WORK(per_output, 2),
                   ODB_FUSES(" Mul Gelu ", ODB_WORDS_GELU)),
     ACT_MICROSOFT("FastGelu", 1, 2, odb_ew_infer, act_fast_gelu, ODB_NAMES("X,bias", "Y"),
-                  ODB_HALVES(1, 1), ODB_WORK(per_input_biased, 1, 0, 1),
+                  ODB_HALVES(1, 1), ODB_WORK(per_input_with, 1, 1, 1),
                   ODB_FUSES(" Mul Gelu ", ODB_WORDS_GELU)),
     {.name = NULL},
 };

@@ -8,9 +8,9 @@ domain ai.onnx.ml
   cats_strings  the categories, where they are strings
   post_transform  what scores go through, as SOFTMAX or LOGISTIC
 ArrayFeatureExtractor
-  X  (…, features)
-  Y  which features
-  Z  these features
+  X  (…, features): rows of features
+  Y  int64: which features, counted from 0
+  Z  (…, count of Y): these features of each row
 Binarizer
   threshold  numbers above it become 1, all others 0
 CastMap
@@ -138,5 +138,5 @@ TreeEnsemble
   post_transform  0 none, 1 softmax, 2 logistic, 3 softmax zero, 4 probit
   tree_roots  the first node of each tree
 ZipMap
-  X  (N, classes)
-  Z  a map of classes to numbers, per row
+  X  (N, classes): a number per class, as scores are
+  Z  N maps, each from a class's label to its number

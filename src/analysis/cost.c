@@ -42,6 +42,14 @@ int64_t cost_attr(const struct cost_call *c, const char *name, int64_t fallback)
     return attr ? attr->i : fallback;
 }
 
+bool cost_says(const struct cost_call *c, const char *name, const char *fallback, const char *word)
+{
+    const struct odb_attr *attr = odb_attrs_find(&c->node->attrs, name);
+    if (!attr)
+        return !strcmp(fallback, word);
+    return attr->s.len == strlen(word) && !memcmp(attr->s.data, word, attr->s.len);
+}
+
 static uint64_t cost_bias(const struct cost_call *c, uint64_t elements)
 {
     return c->bias && cost_has(c, c->bias) ? elements : 0;
@@ -199,26 +207,21 @@ static bool cost_lrn(struct cost_call *c)
     return c->a > 4 && cost_per_output(c);
 }
 
-static bool cost_says(const struct cost_call *c, const char *name, const char *word)
-{
-    const struct odb_attr *attr = odb_attrs_find(&c->node->attrs, name);
-    return attr && attr->s.len == strlen(word) && !memcmp(attr->s.data, word, attr->s.len);
-}
-
 /* nearest moves. Else every element is a sum of products over two (linear) or four (cubic)
  * neighbours along each axis that changes; their weights, the same for all rows, are not counted.
  * How many neighbours antialiasing takes depends on scales that shapes do not tell. */
 static bool cost_resize(struct cost_call *c)
 {
     const struct odb_shape *in = cost_in(c, 0), *out = cost_out(c, 0);
-    bool cubic = cost_says(c, "mode", "cubic");
+    bool cubic = cost_says(c, "mode", "nearest", "cubic");
     uint64_t n = 1;
     if (!in || !out || in->rank != out->rank)
         return false;
-    if (!cubic && !cost_says(c, "mode", "linear") && !cost_says(c, "mode", "bilinear"))
+    if (!cubic && !cost_says(c, "mode", "nearest", "linear") &&
+        !cost_says(c, "mode", "nearest", "bilinear"))
         return true;
     if (cost_attr(c, "antialias", 0) ||
-        cost_says(c, "coordinate_transformation_mode", "tf_crop_and_resize"))
+        cost_says(c, "coordinate_transformation_mode", "", "tf_crop_and_resize"))
         return false;
     for (int i = 0; i < in->rank; i++)
         n *= in->dims[i] == out->dims[i] ? 1 : cubic ? 4 : 2;
@@ -234,10 +237,10 @@ static bool cost_depends(struct cost_call *c)
     return false;
 }
 
-/* a, and one for a bias. */
-static bool cost_per_input_biased(struct cost_call *c)
+/* a, and b more where the third input is given. */
+static bool cost_per_input_with(struct cost_call *c)
 {
-    c->a += cost_has(c, c->bias);
+    c->a += cost_has(c, c->bias) ? c->b : 0;
     return cost_per_input(c);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What the formulas of cost.c and cost_attention.c have to look at, and where they put what they
- * found.
+ * What the formulas of cost.c, cost_attention.c and cost_decoder.c have to look at, and where they
+ * put what they found.
  */
 #ifndef ODB_ANALYSIS_COST_INT_H
 #define ODB_ANALYSIS_COST_INT_H
@@ -29,6 +29,8 @@ bool cost_has(const struct cost_call *c, int i); /* input i is not left out */
 /* Product of the dimensions from that one on. */
 uint64_t cost_dims(const struct odb_shape *shape, int from);
 int64_t cost_attr(const struct cost_call *c, const char *name, int64_t fallback);
+/* Whether a string attribute, which is `fallback` where it is left out, is that word. */
+bool cost_says(const struct cost_call *c, const char *name, const char *fallback, const char *word);
 
 /* Formulas. False where a shape that it needs is not known, or is none that the operator takes. */
 bool cost_attention(struct cost_call *c);
@@ -37,5 +39,10 @@ bool cost_attention_fused(struct cost_call *c);
 bool cost_attention_multi_head(struct cost_call *c);
 bool cost_attention_grouped(struct cost_call *c);
 bool cost_rotary(struct cost_call *c);
+bool cost_experts(struct cost_call *c);
+bool cost_recurrence(struct cost_call *c);
+bool cost_taps(struct cost_call *c);
+bool cost_fused_bits(struct cost_call *c);
+bool cost_gemma_rotary(struct cost_call *c);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A graph as a picture that Graphviz lays out. dot.c writes its language, DOT; svg.c has its
- * program `dot` make SVG of that; layers.c lays out what is too large for that; around.c says what
- * stands near a node.
+ * A graph as a picture that Graphviz lays out. picture.c makes boxes and lines of it; dot.c writes
+ * those in its language, DOT; svg.c has its program `dot` make SVG of that; layers.c lays out what
+ * is too large for that; around.c says what stands near a node.
  *
  * A node's colour is how far its worst output is off, and its outline and its last line say the
  * same: no eye has to tell two colours apart. Ids are those of the graph, node-12, so that
@@ -32,7 +32,7 @@ struct odb_drawing {
 
 /* Graphviz gets so long for its own layout, and no longer: 4,000 nodes may take it hours. */
 #define ODB_DRAWING_SVG_SECONDS 60
-/* Of more nodes it is not asked for one: boxes stand where odb_drawing_place() puts them. */
+/* Of more nodes it is not asked for one: boxes stand where layers.c puts them. */
 #define ODB_DRAWING_SVG_NODES 2000
 
 /* Marks the nodes within so many values of a node, itself included; weights lead nowhere. */
@@ -44,9 +44,6 @@ const char *odb_drawing_type(const struct odb_drawing *drawing, int value, char 
 
 /* Appends the picture as DOT, in UTF-8. */
 void odb_drawing_dot(const struct odb_drawing *drawing, struct odb_buf *out);
-/* Appends what odb_drawing_dot() has made with a place for every box and every line in it, which
- * neato -n2 keeps to. */
-void odb_drawing_place(const char *dot, struct odb_buf *out);
 /* Appends the same as SVG, for dark and light pages. ODB_E_IO: there is no Graphviz, it
  * failed, or it took too long. */
 enum odb_status odb_drawing_svg(const struct odb_drawing *drawing, struct odb_buf *out,

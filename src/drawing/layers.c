@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Where boxes and lines of a large graph stand. Graphviz's own layout takes minutes to hours there,
- * so it is told all places and only draws. What dot.c has written is read again, a statement a
- * line, and each gets a place: layers by the longest way from above, points where a line passes a
- * layer, the order of a layer by the mean of what is above it and below it in turns, and then
- * places as near to that as there is room.
+ * so it is told all places and only draws: layers by the longest way from above, points where a
+ * line passes a layer, the order of a layer by the mean of what is above it and below it in turns,
+ * and then places as near to that as there is room.
  */
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/map.h"
-#include "base/mem.h"
-#include "drawing/drawing.h"
+#include "drawing/picture.h"
 
 enum {
     LAYERS_ORDER = 8,       /* sweeps that order, */
@@ -24,80 +20,37 @@ enum {
 #define LAYERS_THIN 12.0  /* what a line takes that passes a layer */
 #define LAYERS_CHAR 6.9   /* width of a letter, and */
 #define LAYERS_LINE 14.4  /* height of a line of text */
-#define LAYERS_INCH 72.0  /* Graphviz has sizes in inches */
+#define LAYERS_ARROW 8.0  /* and the length of an arrow */
 
+/* A box of the picture, of the same index, or behind those a point where a line passes. */
 struct layers_item {
-    const char *line; /* borrowed: its statement; NULL: a line passes */
     double width, height, x, y, place, wish;
     int layer;
     ODB_VEC(int) up, down; /* items in the next layers */
     ODB_VEC(int) chain;    /* points of the lines that begin here, one per layer */
 };
 
-struct layers_edge {
-    const char *line; /* borrowed */
-    int from, to;
-};
-
 struct layers {
+    const struct odb_picture *picture; /* borrowed */
     ODB_VEC(struct layers_item) items;
-    ODB_VEC(struct layers_edge) edges;
     ODB_VEC(int) * rows; /* owned; [n_rows] items from left to right */
     int n_rows;
-    int longest;    /* layers that a line may have points in */
-    size_t n_boxes; /* the first of the items; the others are points */
+    int longest; /* layers that a line may have points in */
     double bottom;
 };
 
-/* --- what is drawn ---------------------------------------------------------------------------- */
-
-/* Of the text behind label=": its longest line, and how many lines it has. */
-static void layers_measure(struct layers_item *item, const char *line)
+/* As large as its longest line and their number ask for. */
+static void layers_measure(struct layers_item *item, const char *label)
 {
-    const char *p = strstr(line, "label=\"");
     size_t columns = 0, most = 0, lines = 1;
-    for (p = p ? p + strlen("label=\"") : ""; *p && *p != '"' && *p != '\n'; p++) {
-        bool ends = p[0] == '\\' && p[1] == 'n';
-        p += *p == '\\';
+    for (const char *p = label; *p; p++) {
+        bool ends = *p == '\n';
         lines += ends;
         columns = ends ? 0 : columns + ((*p & 0xc0) != 0x80); /* bytes that begin a letter */
         most = ODB_MAX(most, columns);
     }
     item->width = LAYERS_CHAR * (double)most + 22;
     item->height = LAYERS_LINE * (double)lines + 12;
-}
-
-/* "  NAME [" or "  NAME -> NAME [": the words before the bracket; a word NULL: there is none. */
-static bool layers_words(const char *line, char words[2][40])
-{
-    int n = strncmp(line, "  ", 2) ? 0 : sscanf(line, " %39s -> %39s [", words[0], words[1]);
-    if (n == 1)
-        *words[1] = '\0';
-    return n >= 1 && strcmp(words[0], "graph") != 0 && strcmp(words[0], "node") != 0 &&
-           strcmp(words[0], "edge") != 0 && strncmp(words[0], "label=", 6) != 0;
-}
-
-static void layers_read(struct layers *l, const char *dot)
-{
-    struct odb_map *names = odb_map_new();
-    char words[2][40];
-    for (const char *line = dot; *line; line += strcspn(line, "\n") + 1) {
-        if (!layers_words(line, words) || *words[1])
-            continue;
-        struct layers_item item = {.line = line};
-        layers_measure(&item, line);
-        odb_map_set(names, words[0], l->items.n);
-        odb_push(&l->items, item);
-    }
-    for (const char *line = dot; *line; line += strcspn(line, "\n") + 1) {
-        size_t from, to;
-        if (layers_words(line, words) && *words[1] && odb_map_get(names, words[0], &from) &&
-            odb_map_get(names, words[1], &to))
-            odb_push(&l->edges, (struct layers_edge){line, (int)from, (int)to});
-    }
-    l->n_boxes = l->items.n;
-    l->longest = LAYERS_POINTS / (int)(l->items.n + 1);
-    odb_map_free(names);
 }
 
 /* --- layers ----------------------------------------------------------------------------------- */
@@ -107,9 +60,10 @@ static void layers_assign(struct layers *l)
 {
     int *waits = odb_new_n(int, l->items.n + 1), *ready = odb_new_n(int, l->items.n + 1);
     size_t n_ready = 0;
-    for (size_t e = 0; e < l->edges.n; e++) {
-        odb_push(&l->items.items[l->edges.items[e].from].down, l->edges.items[e].to);
-        waits[l->edges.items[e].to]++;
+    for (size_t i = 0; i < l->picture->lines.n; i++) {
+        const struct odb_picture_line *line = &l->picture->lines.items[i];
+        odb_push(&l->items.items[line->from].down, line->to);
+        waits[line->to]++;
     }
     for (size_t i = 0; i < l->items.n; i++)
         if (!waits[i])
@@ -150,8 +104,8 @@ static void layers_join(struct layers *l, int above, int below)
 /* A line over several layers goes by points, which all lines that begin at the same box share. */
 static void layers_points(struct layers *l)
 {
-    for (size_t e = 0; e < l->edges.n; e++) {
-        int from = l->edges.items[e].from, to = l->edges.items[e].to, last = from;
+    for (size_t e = 0; e < l->picture->lines.n; e++) {
+        int from = l->picture->lines.items[e].from, to = l->picture->lines.items[e].to, last = from;
         int layer = l->items.items[from].layer, over = l->items.items[to].layer - layer;
         for (int i = 1; i < over && over <= l->longest; i++) {
             if (l->items.items[from].chain.n < (size_t)i) {
@@ -285,58 +239,53 @@ static void layers_place(struct layers *l)
 
 /* --- out -------------------------------------------------------------------------------------- */
 
-/* A bow from one place to the next, upright at both. */
-static void layers_bow(double x, double y, double to_x, double to_y, struct odb_buf *out)
+/* A bow to the next place, upright at both ends. */
+static void layers_bow(struct odb_picture_line *line, double x, double y)
 {
-    odb_buf_printf(out, " %.1f,%.1f %.1f,%.1f %.1f,%.1f", x, (y + to_y) / 2, to_x, (y + to_y) / 2,
-                   to_x, to_y);
+    struct odb_picture_point from = line->curve.items[line->curve.n - 1];
+    double middle = (from.y + y) / 2;
+    odb_push(&line->curve, (struct odb_picture_point){from.x, middle});
+    odb_push(&line->curve, (struct odb_picture_point){x, middle});
+    odb_push(&line->curve, (struct odb_picture_point){x, y});
 }
 
-static void layers_put_edge(const struct layers *l, const struct layers_edge *edge,
-                            struct odb_buf *out)
+static void layers_put_line(const struct layers *l, struct odb_picture_line *line)
 {
-    const struct layers_item *from = &l->items.items[edge->from], *to = &l->items.items[edge->to];
-    double x = from->x, y = from->y - from->height / 2, end = to->y + to->height / 2;
+    const struct layers_item *from = &l->items.items[line->from], *to = &l->items.items[line->to];
     int over = to->layer - from->layer;
-    odb_buf_printf(out, " pos=\"e,%.1f,%.1f %.1f,%.1f", to->x, end, x, y);
+    line->tip = (struct odb_picture_point){to->x, to->y + to->height / 2};
+    odb_push(&line->curve, (struct odb_picture_point){from->x, from->y - from->height / 2});
     for (int i = 1; i < over && over <= l->longest; i++) {
         const struct layers_item *point = &l->items.items[from->chain.items[i - 1]];
-        layers_bow(x, y, point->x, point->y, out);
-        x = point->x;
-        y = point->y;
+        layers_bow(line, point->x, point->y);
     }
-    layers_bow(x, y, to->x, end + 8, out);
-    odb_buf_putc(out, '"');
+    layers_bow(line, line->tip.x, line->tip.y + LAYERS_ARROW);
 }
 
-static void layers_put(const struct layers *l, const char *dot, struct odb_buf *out)
+static void layers_put(const struct layers *l, struct odb_picture *picture)
 {
-    size_t item = 0, edge = 0, n;
-    for (const char *line = dot; *line; line += n + 1) {
-        n = strcspn(line, "\n");
-        bool box = item < l->n_boxes && l->items.items[item].line == line;
-        bool arrow = edge < l->edges.n && l->edges.items[edge].line == line;
-        odb_buf_add(out, line, box || arrow ? n - 1 : n); /* without its bracket */
-        if (box) {
-            const struct layers_item *b = &l->items.items[item++];
-            odb_buf_printf(out, " pos=\"%.1f,%.1f\" width=%.3f height=%.3f]", b->x, b->y,
-                           b->width / LAYERS_INCH, b->height / LAYERS_INCH);
-        } else if (arrow) {
-            layers_put_edge(l, &l->edges.items[edge++], out);
-            odb_buf_putc(out, ']');
-        }
-        odb_buf_putc(out, '\n');
+    for (size_t i = 0; i < picture->boxes.n; i++) {
+        const struct layers_item *item = &l->items.items[i];
+        picture->boxes.items[i].at = (struct odb_picture_point){item->x, item->y};
+        picture->boxes.items[i].size = (struct odb_picture_point){item->width, item->height};
     }
+    for (size_t i = 0; i < picture->lines.n; i++)
+        layers_put_line(l, &picture->lines.items[i]);
+    picture->placed = true;
 }
 
-void odb_drawing_place(const char *dot, struct odb_buf *out)
+void odb_picture__place(struct odb_picture *picture)
 {
-    struct layers l = {.n_rows = 0};
-    layers_read(&l, dot);
+    struct layers l = {.picture = picture, .longest = LAYERS_POINTS / (int)(picture->boxes.n + 1)};
+    for (size_t i = 0; i < picture->boxes.n; i++) {
+        struct layers_item item = {.layer = 0};
+        layers_measure(&item, picture->boxes.items[i].label);
+        odb_push(&l.items, item);
+    }
     layers_assign(&l);
     layers_points(&l);
     layers_place(&l);
-    layers_put(&l, dot, out);
+    layers_put(&l, picture);
     for (size_t i = 0; i < l.items.n; i++) {
         free(l.items.items[i].up.items);
         free(l.items.items[i].down.items);
@@ -346,5 +295,4 @@ void odb_drawing_place(const char *dot, struct odb_buf *out)
         free(l.rows[r].items);
     free(l.rows);
     free(l.items.items);
-    free(l.edges.items);
 }

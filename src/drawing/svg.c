@@ -9,8 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "base/mem.h"
-#include "drawing/drawing.h"
+#include "drawing/picture.h"
 #include "executor/transport/program.h"
 #include "system/file.h"
 #include "system/scratch.h"
@@ -90,34 +89,39 @@ static enum odb_status svg_run(const char *dot, const char *folder, bool placed,
     return status;
 }
 
-/* Laid out by Graphviz; where that is too much for it, by layers. */
-static enum odb_status svg_make(const char *dot, const char *folder, const char *text, bool large,
-                                struct odb_buf *out, struct odb_error *err)
+static enum odb_status svg_draw(const char *dot, const char *folder,
+                                const struct odb_picture *picture, bool *late, struct odb_buf *out,
+                                struct odb_error *err)
 {
     char *path = odb_xasprintf("%s/graph.dot", folder);
-    struct odb_buf placed = ODB_BUF_INIT;
-    bool late = large;
-    enum odb_status status = ODB_OK;
-    if (!large)
-        status = odb_file_write(path, text, strlen(text), err);
-    if (!large && status == ODB_OK)
-        status = svg_run(dot, folder, false, &late, out, err);
-    if (late && status == ODB_OK) {
-        odb_drawing_place(text, &placed);
-        status = odb_file_write(path, odb_buf_text(&placed), placed.len, err);
-    }
-    if (late && status == ODB_OK)
-        status = svg_run(dot, folder, true, &late, out, err);
-    odb_buf_dispose(&placed);
+    struct odb_buf text = ODB_BUF_INIT;
+    odb_picture__dot(picture, &text);
+    enum odb_status status = odb_file_write(path, odb_buf_text(&text), text.len, err);
+    if (status == ODB_OK)
+        status = svg_run(dot, folder, picture->placed, late, out, err);
+    odb_buf_dispose(&text);
     free(path);
     return status;
+}
+
+/* Laid out by Graphviz; where that is too much for it, by layers. */
+static enum odb_status svg_make(const char *dot, const char *folder, struct odb_picture *picture,
+                                bool large, struct odb_buf *out, struct odb_error *err)
+{
+    bool late = large;
+    if (!large)
+        ODB_TRY(svg_draw(dot, folder, picture, &late, out, err));
+    if (!late)
+        return ODB_OK;
+    odb_picture__place(picture);
+    return svg_draw(dot, folder, picture, &late, out, err);
 }
 
 enum odb_status odb_drawing_svg(const struct odb_drawing *drawing, struct odb_buf *out,
                                 struct odb_error *err)
 {
     char *dot = odb_file_in_path("dot"), *folder = NULL;
-    struct odb_buf text = ODB_BUF_INIT;
+    struct odb_picture picture;
     enum odb_status status = ODB_OK;
     if (!dot) {
         status =
@@ -129,12 +133,12 @@ enum odb_status odb_drawing_svg(const struct odb_drawing *drawing, struct odb_bu
         status = odb_scratch_new(&folder, err);
     if (status == ODB_OK) {
         bool large = odb_drawing_count(drawing) > ODB_DRAWING_SVG_NODES;
-        odb_drawing_dot(drawing, &text);
-        status = svg_make(dot, folder, odb_buf_text(&text), large, out, err);
+        odb_picture__make(&picture, drawing);
+        status = svg_make(dot, folder, &picture, large, out, err);
+        odb_picture__dispose(&picture);
     }
     if (folder)
         odb_scratch_remove(folder);
-    odb_buf_dispose(&text);
     free(folder);
     free(dot);
     return status;

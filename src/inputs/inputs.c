@@ -89,9 +89,17 @@ static enum odb_status inputs_unknown(const struct inputs_work *work, const char
     if (value && value->is_input)
         odb_fail(err, ODB_E_USAGE, "'%s' has a weight as its value and is not fed",
                  odb_buf_text(&shown));
+    else if (value && value->producer != ODB_NO_NODE)
+        odb_fail(err, ODB_E_USAGE, "'%s' is no input: node #%d computes it", odb_buf_text(&shown),
+                 value->producer);
     else
         odb_fail(err, ODB_E_USAGE, "the model has no input '%s'", odb_buf_text(&shown));
-    if (work->n)
+    if (value && value->producer != ODB_NO_NODE)
+        odb_error_remedy(err,
+                         "feed it to what lies behind it: onnxdbg extract MODEL --inputs %s "
+                         "--input %s=FILE -o BEHIND.onnx makes that a model",
+                         odb_buf_text(&shown), odb_buf_text(&shown));
+    else if (work->n)
         odb_error_remedy(err, "its inputs are %s", odb_buf_text(&list));
     else
         odb_error_remedy(err, "it has no inputs");

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "probe/reference_from.h"
-#include "reference/trace.h"
+#include "score/score_int.h"
 
 struct odb_allowed {
     const struct odb_graph *graph; /* borrowed */
@@ -26,15 +25,12 @@ static enum odb_status allowed_reference(struct odb_allowed *a, const struct odb
                                          const struct odb_bisect_options *search, size_t sample,
                                          struct odb_error *err)
 {
-    struct odb_trace_options how;
     struct odb_trace *trace = NULL;
     struct odb_feeds *feeds;
     ODB_TRY(odb_hooks_cancelled(&search->hooks, err));
-    ODB_TRY(odb_bisect_trace_options(search, &how, err));
-    how.no_golden = true;
     ODB_TRY(odb_allowed_feeds(a, sample, &feeds, err));
-    enum odb_status status = odb_reference_up_to(&trace, model, feeds, a->graph->outputs,
-                                                 a->graph->n_outputs, &how, err);
+    enum odb_status status =
+        score_reference(&trace, model, search, feeds, a->graph->outputs, a->graph->n_outputs, err);
     for (size_t o = 0; o < a->graph->n_outputs && status == ODB_OK; o++) {
         const struct odb_tensor *t = odb_trace_value(trace, a->graph->outputs[o]);
         allowed_right(a, sample)[o] = t ? odb_tensor_ref(t) : NULL;

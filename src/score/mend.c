@@ -23,6 +23,17 @@ enum odb_status score_enter(struct scorer *s, const char *phase, size_t i, struc
     return s->options->feeds(s->options->payload, i, feeds, err);
 }
 
+enum odb_status score_reference(struct odb_trace **out, const struct odb_model *model,
+                                const struct odb_bisect_options *search,
+                                const struct odb_feeds *feeds, const int *values, size_t n,
+                                struct odb_error *err)
+{
+    struct odb_trace_options how;
+    ODB_TRY(odb_bisect_trace_options(search, &how, err));
+    how.no_golden = true;
+    return odb_reference_up_to(out, model, feeds, values, n, &how, err);
+}
+
 /* --- one run of the target -------------------------------------------------------------------- */
 
 /* The values of a sample that are not the target's own. */
@@ -125,11 +136,8 @@ static enum odb_status mend_keep(struct scorer *s, struct odb_tensor **t, struct
 static enum odb_status mend_reference(struct scorer *s, size_t i, const struct odb_feeds *feeds,
                                       struct odb_error *err)
 {
-    struct odb_trace_options how;
-    struct odb_trace *trace = NULL;
-    ODB_TRY(odb_bisect_trace_options(s->search, &how, err));
-    how.no_golden = true;
-    ODB_TRY(odb_reference_up_to(&trace, s->model, feeds, s->outputs, s->n_outputs, &how, err));
+    struct odb_trace *trace;
+    ODB_TRY(score_reference(&trace, s->model, s->search, feeds, s->outputs, s->n_outputs, err));
     enum odb_status status = ODB_OK;
     s->samples[i].right = odb_new_n(struct odb_tensor *, s->n_outputs + 1);
     for (size_t o = 0; o < s->n_outputs && status == ODB_OK; o++) {

@@ -67,6 +67,11 @@ bool score_fatal(enum odb_status status);
 /* Tells which sample it is at, asks whether to go on, and makes its inputs: the caller's. */
 enum odb_status score_enter(struct scorer *s, const char *phase, size_t i, struct odb_feeds **feeds,
                             struct odb_error *err) ODB_MUST_USE;
+/* What the reference makes of these values, which is the caller's to free. */
+enum odb_status score_reference(struct odb_trace **out, const struct odb_model *model,
+                                const struct odb_bisect_options *search,
+                                const struct odb_feeds *feeds, const int *values, size_t n,
+                                struct odb_error *err) ODB_MUST_USE;
 /* The reference and the target on every sample: what both make of the outputs, and their shares. A
  * sample that one of them does not run has no share. */
 enum odb_status score_run(struct scorer *s, struct odb_error *err);

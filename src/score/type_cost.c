@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "probe/reference_from.h"
 #include "report/json.h"
 #include "score/score_int.h"
 
@@ -52,12 +51,9 @@ static enum odb_status type_sample(struct type_run *t, const struct odb_feeds *f
     const struct scorer *s = &t->scorer;
     const struct odb_graph *graph = s->model->graph;
     const struct odb_sensitivity_options how = {.to = to, .hooks = s->search->hooks};
-    struct odb_trace_options options;
-    struct odb_trace *trace = NULL;
-    ODB_TRY(odb_bisect_trace_options(s->search, &options, err));
-    options.no_golden = true;
-    ODB_TRY(odb_reference_up_to(&trace, s->model, feeds, graph->outputs, graph->n_outputs, &options,
-                                err));
+    struct odb_trace *trace;
+    ODB_TRY(
+        score_reference(&trace, s->model, s->search, feeds, graph->outputs, graph->n_outputs, err));
     struct odb_tensor **right = odb_new_n(struct odb_tensor *, graph->n_outputs + 1);
     for (size_t o = 0; o < graph->n_outputs; o++)
         right[o] = trace->ref[graph->outputs[o]];
@@ -82,10 +78,7 @@ static enum odb_status type_run(struct type_run *t, enum odb_dtype to, const int
     odb_hooks_phase(&s->search->hooks, "samples in the type", s->options->n);
     for (; t->at < s->options->n; t->at++) {
         struct odb_feeds *feeds;
-        odb_hooks_progress(&s->search->hooks, "samples in the type", ODB_NO_NODE, t->at,
-                           s->options->n);
-        ODB_TRY(odb_hooks_cancelled(&s->search->hooks, err));
-        ODB_TRY(s->options->feeds(s->options->payload, t->at, &feeds, err));
+        ODB_TRY(score_enter(&t->scorer, "samples in the type", t->at, &feeds, err));
         enum odb_status status = type_sample(t, feeds, to, nodes, err);
         odb_feeds_free(feeds);
         ODB_TRY(status);

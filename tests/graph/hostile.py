@@ -108,8 +108,9 @@ def svg(file, nodes):
         op, label = head(node)
         same(f"link of #{node['index']}", f"#node-{node['index']}", a.get(link + "href"))
         same(f"text of #{node['index']}", cut(shown(label)), texts[1].replace("\u00a0", " "))
-        same(f"tooltip of #{node['index']}", f"{shown(label)} ({shown(op)})",
-             a.get(link + "title").replace("\u00a0", " ").split("; words")[0])
+        first, *meanings = a.get(link + "title").replace("\u00a0", " ").split("\n")
+        same(f"tooltip of #{node['index']}", f"{shown(label)} ({shown(op)})", first.split("; words")[0])
+        same(f"words of #{node['index']}", node["op_type"] == "Relu", any(m.startswith("X: ") for m in meanings))
 
 
 if __name__ == "__main__":

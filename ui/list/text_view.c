@@ -219,10 +219,6 @@ const struct ui_view_ops ui_output_view = {
     .prepare = output_prepare,
     .close = output_close,
     .title = output_title,
-    .rows = ui_text_rows,
-    .draw_row = ui_text_draw_row,
-    .matches = ui_text_row_matches,
-    .subject = ui_text_subject,
-    .filter = ui_text_filter,
-    .filtered = ui_text_filtered,
+    UI_TEXT_LINES,
+    UI_TEXT_FILTERED,
 };

@@ -51,6 +51,11 @@ void ui_text_subject(const struct ui_view *view, struct ui_subject *out);
 void ui_text_close(struct ui_view *view);
 void ui_text_filter(struct ui_view *view, const char *text);
 const char *ui_text_filtered(const struct ui_view *view);
+/* What a view of lines has in its row, and one whose lines may be filtered beside that. */
+#define UI_TEXT_LINES                                                                              \
+    .rows = ui_text_rows, .draw_row = ui_text_draw_row, .matches = ui_text_row_matches
+#define UI_TEXT_FILTERED                                                                           \
+    .subject = ui_text_subject, .filter = ui_text_filter, .filtered = ui_text_filtered
 /* Other text is shown from now on; label is its title. */
 void ui_output_show(struct ui_view *view, const char *label, const char *text);
 

@@ -69,6 +69,12 @@ int ui_draw_words(const struct ui_area *area, int row, enum ui_style style, cons
     return drawn;
 }
 
+const struct ui_outcome_mark ui_outcomes[] = {
+    [ODB_OUTCOME_NONE] = {UI_GLYPH_UNTESTED, UI_STYLE_DIM},
+    [ODB_OUTCOME_PASS] = {UI_GLYPH_PASS, UI_STYLE_GOOD},
+    [ODB_OUTCOME_DIVERGES] = {UI_GLYPH_FAIL, UI_STYLE_BAD},
+};
+
 enum ui_glyph ui_mark_glyph(const struct odb_value_report *report, bool culprit, bool unsupported)
 {
     static const enum ui_glyph glyphs[] = {

@@ -24,6 +24,11 @@ int ui_draw_words(const struct ui_area *area, int row, enum ui_style style, cons
 /* How a node or value is marked. unsupported: the reference cannot run it. */
 enum ui_glyph ui_mark_glyph(const struct odb_value_report *report, bool culprit, bool unsupported);
 enum ui_style ui_mark_style(const struct odb_value_report *report, bool culprit);
+/* How an outcome is marked; by enum odb_outcome. */
+extern const struct ui_outcome_mark {
+    enum ui_glyph mark;
+    enum ui_style style;
+} ui_outcomes[];
 /* The share (0 … 1) of an error on the scale that all bars have: 1e-8 to 1. */
 double ui_error_share(double error);
 /* "3.2e-05", 7 columns; "" when it is not known. Returns buf. */

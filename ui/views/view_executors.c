@@ -20,6 +20,7 @@
 #include "ui/list/table_view.h"
 #include "ui/terminal/draw.h"
 #include "ui/view/app.h"
+#include "ui/view/mark.h"
 #include "ui/view/view.h"
 
 /* Belongs to the view and to the thread; the last of them frees it. */
@@ -118,12 +119,6 @@ static void executors_add(struct executors_view *v, const struct odb_executor_op
 /* What was found of a target: Enter goes back to it. */
 static void executors_add_known(struct executors_view *v, size_t i)
 {
-    static const enum ui_glyph marks[] = {[ODB_OUTCOME_NONE] = UI_GLYPH_UNTESTED,
-                                          [ODB_OUTCOME_PASS] = UI_GLYPH_PASS,
-                                          [ODB_OUTCOME_DIVERGES] = UI_GLYPH_FAIL};
-    static const enum ui_style styles[] = {[ODB_OUTCOME_NONE] = UI_STYLE_DIM,
-                                           [ODB_OUTCOME_PASS] = UI_STYLE_GOOD,
-                                           [ODB_OUTCOME_DIVERGES] = UI_STYLE_BAD};
     const struct odb_session *session = v->cells.view.app->session;
     const struct odb_store_search *known = odb_session_known(session, i);
     bool shown = !i && odb_session_report(session);
@@ -135,8 +130,8 @@ static void executors_add_known(struct executors_view *v, size_t i)
                       (struct ui_cells_row){.cells = {odb_xstrdup(known->target),
                                                       odb_xstrdup(shown ? "shown" : "searched"),
                                                       odb_buf_take(&text), odb_buf_take(&of)},
-                                            .mark = marks[known->outcome],
-                                            .style = styles[known->outcome],
+                                            .mark = ui_outcomes[known->outcome].mark,
+                                            .style = ui_outcomes[known->outcome].style,
                                             .enter = odb_xasprintf("findings %zu", i + 1),
                                             .value = ODB_NO_VALUE});
 }

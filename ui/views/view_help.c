@@ -366,11 +366,7 @@ const struct ui_view_ops ui_help_view = {
     .close = help_close,
     .title = help_title,
     .prepare = help_prepare,
-    .rows = ui_text_rows,
-    .draw_row = ui_text_draw_row,
-    .matches = ui_text_row_matches,
-    .subject = ui_text_subject,
-    .filter = ui_text_filter,
-    .filtered = ui_text_filtered,
+    UI_TEXT_LINES,
+    UI_TEXT_FILTERED,
     .act = help_act,
 };

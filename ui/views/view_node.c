@@ -680,9 +680,7 @@ const struct ui_view_ops ui_node_view = {
     .close = node_close,
     .title = node_title,
     .prepare = node_prepare,
-    .rows = ui_text_rows,
-    .draw_row = ui_text_draw_row,
-    .matches = ui_text_row_matches,
+    UI_TEXT_LINES,
     .subject = node_subject,
     .act = node_act,
 };

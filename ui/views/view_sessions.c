@@ -27,6 +27,7 @@
 #include "ui/terminal/draw.h"
 #include "ui/terminal/terminal.h"
 #include "ui/view/app.h"
+#include "ui/view/mark.h"
 #include "ui/view/prompt.h"
 #include "ui/view/view.h"
 
@@ -48,12 +49,6 @@ static void sessions_add(struct sessions_view *v, const struct odb_stored *s)
 {
     struct odb_buf result = ODB_BUF_INIT, enter = ODB_BUF_INIT;
     const char *model = s->model ? s->model : "?", *base = strrchr(model, '/');
-    static const enum ui_glyph marks[] = {[ODB_OUTCOME_NONE] = UI_GLYPH_UNTESTED,
-                                          [ODB_OUTCOME_PASS] = UI_GLYPH_PASS,
-                                          [ODB_OUTCOME_DIVERGES] = UI_GLYPH_FAIL};
-    static const enum ui_style styles[] = {[ODB_OUTCOME_NONE] = UI_STYLE_DIM,
-                                           [ODB_OUTCOME_PASS] = UI_STYLE_GOOD,
-                                           [ODB_OUTCOME_DIVERGES] = UI_STYLE_BAD};
     odb_sessions_put_result(s, &result);
     odb_buf_puts(&enter, "session ");
     odb_words_quote(&enter, s->path);
@@ -67,8 +62,8 @@ static void sessions_add(struct sessions_view *v, const struct odb_stored *s)
                                           v->cells.view.app->frozen ? "2000-01-01 00:00" : s->began)
                           : NULL,
                       odb_buf_take(&result), s->target ? odb_xstrdup(s->target) : NULL},
-            .mark = marks[s->outcome],
-            .style = styles[s->outcome],
+            .mark = ui_outcomes[s->outcome].mark,
+            .style = ui_outcomes[s->outcome].style,
             .enter = odb_buf_take(&enter),
             .what = odb_xstrdup(s->path),
             .value = ODB_NO_VALUE});

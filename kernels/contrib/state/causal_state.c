@@ -222,13 +222,13 @@ const struct odb_op odb_ops_contrib_causal[] = {
     ODB_MICROSOFT("CausalConvWithState", ODB_ARITY(2, 4), ODB_ARITY(1, 2), ODB_OP_REAL,
                   causal_attrs, causal_chain_infer, causal_chain_run, ODB_STATEFUL_FLOATS,
                   ODB_NAMES("input,weight,bias,past_state", "output,present_state"),
-                  ODB_HALVES(1, 1)),
+                  ODB_HALVES(1, 1), ODB_WORK(taps, 1, 0, 2)),
     ODB_MICROSOFT("VarlenCausalConvWithState", ODB_ARITY(3, 6), ODB_ARITY(1, 3), ODB_OP_REAL,
                   varlen_attrs, varlen_infer, varlen_run, ODB_STATEFUL_FLOATS, ODB_AS(0),
                   ODB_STATEFUL_I32, ODB_AS(0), ODB_AS(0), ODB_AS(2),
                   ODB_NAMES("input,weight,cumulative_sequence_length,bias,initial_state,"
                             "capture_count",
                             "output,final_state,state_update"),
-                  ODB_HALVES(1, 1)),
+                  ODB_HALVES(1, 1), ODB_WORK(taps, 1, 0, 3)),
     {.name = NULL},
 };

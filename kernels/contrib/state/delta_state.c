@@ -239,6 +239,6 @@ const struct odb_op odb_ops_contrib_delta[] = {
                   ODB_NAMES("query,key,value,cu_seqlens,decay,beta,initial_state,a_log,dt_bias,"
                             "capture_count,state_update_active",
                             "output,final_state,state_update"),
-                  ODB_HALVES(1, 1, 0x1f0, 6)),
+                  ODB_HALVES(1, 1, 0x1f0, 6), ODB_WORK(recurrence)),
     {.name = NULL},
 };

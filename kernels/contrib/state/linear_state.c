@@ -129,6 +129,6 @@ const struct odb_op odb_ops_contrib_linear[] = {
                   linear_chain_infer, linear_chain_run, ODB_STATEFUL_FLOATS, ODB_AS(0), ODB_AS(0),
                   ODB_STATEFUL_FLOATS, ODB_AS(0), ODB_AS(0),
                   ODB_NAMES("query,key,value,past_state,decay,beta", "output,present_state"),
-                  ODB_HALVES(1, 1)),
+                  ODB_HALVES(1, 1), ODB_WORK(recurrence)),
     {.name = NULL},
 };

@@ -405,6 +405,7 @@ const struct odb_op odb_ops_contrib_paged[] = {
                   ODB_NAMES("query,key,value,key_cache,value_cache,cumulative_sequence_length,"
                             "past_seqlens,block_table,cos_cache,sin_cache,slot_mapping,head_sink,"
                             "q_norm_weight,k_norm_weight,k_scale,v_scale,attention_metadata",
-                            "output,key_cache_out,value_cache_out")),
+                            "output,key_cache_out,value_cache_out"),
+                  ODB_WORK(depends)),
     {.name = NULL},
 };

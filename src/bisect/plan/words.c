@@ -52,6 +52,19 @@ static void words_against(struct odb_number error, struct odb_number noise, stru
         odb_buf_printf(out, " (%.3g times as much)", error.v / noise.v);
 }
 
+/* By how much; where no number says it, why. */
+static void words_how(const struct odb_value_report *v, struct odb_number error,
+                      struct odb_number noise, struct odb_buf *out)
+{
+    if (error.known) {
+        odb_buf_puts(out, ", by ");
+        words_against(error, noise, out);
+    } else if (v->reason[0]) {
+        odb_buf_puts(out, ": ");
+        odb_buf_put_shown(out, v->reason);
+    }
+}
+
 /* Infinitely far off are strings, and numbers where there should be nothing but zeros. */
 static void words_off(const struct odb_value_report *v, struct odb_buf *out)
 {
@@ -102,13 +115,7 @@ static void words_introduced(const struct search_case *c, const struct odb_culpr
         words_off(v, out);
     } else {
         odb_buf_puts(out, " is the first that is wrong");
-        if (v->error.known) {
-            odb_buf_puts(out, ", by ");
-            words_against(v->error, v->noise, out);
-        } else if (v->reason[0]) {
-            odb_buf_puts(out, ": ");
-            odb_buf_put_shown(out, v->reason);
-        }
+        words_how(v, v->error, v->noise, out);
     }
     odb_buf_puts(out, ". ");
     if (who->verified)
@@ -169,13 +176,7 @@ static void words_not_recorded(const struct search_case *c, const struct finding
     words_value(c, who->value, out);
     odb_buf_puts(out, " its operators make something else of what was recorded before than was "
                       "recorded there");
-    if (told->local_error.known) {
-        odb_buf_puts(out, ", by ");
-        words_against(told->local_error, told->local_noise, out);
-    } else if (told->reason[0]) {
-        odb_buf_puts(out, ": ");
-        odb_buf_put_shown(out, told->reason);
-    }
+    words_how(told, told->local_error, told->local_noise, out);
     odb_buf_puts(out, ". ");
     if (who->recorded_weight) {
         words_node(c, who->node, out);
@@ -211,13 +212,7 @@ static void words_parted(const struct search_case *c, const struct findings *f,
     words_value(c, who->value, out);
     odb_buf_puts(out, region ? " is not what the CPU makes of its values before the region"
                              : " is not what the CPU's operator makes of its own inputs");
-    if (told->local_error.known) {
-        odb_buf_puts(out, ", by ");
-        words_against(told->local_error, told->local_noise, out);
-    } else if (told->reason[0]) {
-        odb_buf_puts(out, ": ");
-        odb_buf_put_shown(out, told->reason);
-    }
+    words_how(told, told->local_error, told->local_noise, out);
     if (who->third_opinion == ODB_OPINION_NEITHER) {
         odb_buf_puts(out, "; but ");
         odb_buf_put_shown(out, who->third_by);

@@ -95,7 +95,7 @@ char *odb_link_spec(const struct odb_spec *spec, size_t i)
     return text;
 }
 
-enum odb_status odb_link_not_here(const struct odb_spec *spec, struct odb_error *err)
+enum odb_status odb_link_not_here(void **self, const struct odb_spec *spec, struct odb_error *err)
 {
     const char *kind = spec->kind, *place = spec->row->transport->place;
     odb_fail(err, ODB_E_USAGE, "%s: stands at the very beginning of a spec", kind);

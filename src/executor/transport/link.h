@@ -61,7 +61,7 @@ size_t odb_link_count(const struct odb_spec *spec);
  * the caller. */
 char *odb_link_spec(const struct odb_spec *spec, size_t i);
 
-/* What both rows' init is: a transport in the middle of a spec is refused. */
-enum odb_status odb_link_not_here(const struct odb_spec *spec, struct odb_error *err);
+/* The init of both rows: a transport in the middle of a spec is refused. */
+enum odb_status odb_link_not_here(void **self, const struct odb_spec *spec, struct odb_error *err);
 
 #endif

@@ -148,11 +148,6 @@ static const struct odb_transport ssh_transport = {
     .noisy = ssh_noisy,
 };
 
-static enum odb_status ssh_init(void **self, const struct odb_spec *spec, struct odb_error *err)
-{
-    return odb_link_not_here(spec, err);
-}
-
 static const struct odb_executor_option ssh_options[] = {
     {":", "HOST[:PORT],SPEC", NULL, "where, as ssh takes it, and what is to run there", true},
     {NULL, NULL, NULL, NULL, false},
@@ -179,5 +174,5 @@ const struct odb_executor_ops odb_executor_ssh = {
     .get = "apt install openssh-client",
     .transport = &ssh_transport,
     .available = ssh_available,
-    .init = ssh_init,
+    .init = odb_link_not_here,
 };

@@ -120,11 +120,6 @@ static const struct odb_transport via_transport = {
     .noisy = via_noisy,
 };
 
-static enum odb_status via_init(void **self, const struct odb_spec *spec, struct odb_error *err)
-{
-    return odb_link_not_here(spec, err);
-}
-
 static const struct odb_executor_option via_options[] = {
     {":", "COMMAND,SPEC", NULL, "what passes the child's input and output on, and what is to run",
      true},
@@ -140,5 +135,5 @@ const struct odb_executor_ops odb_executor_via = {
     .page = "onnxdbg-via(7)",
     .transport = &via_transport,
     .argument = ODB_ARGUMENT_COMMAND,
-    .init = via_init,
+    .init = odb_link_not_here,
 };

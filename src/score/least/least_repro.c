@@ -138,15 +138,12 @@ static enum odb_status repro_sample(struct least_repro *r, size_t k, struct odb_
 {
     const struct leasting *l = r->l;
     const struct odb_score_options *options = l->scorer.options;
-    struct odb_trace_options how;
     struct odb_trace *trace = NULL;
     char *folder = odb_xasprintf("%s/test_data_set_%zu", r->dir, k);
     enum odb_status status = odb_file_mkdir(folder, err);
     free(folder);
     ODB_TRY(status);
     ODB_TRY(options->feeds(options->payload, l->out->samples.items[k], feeds, err));
-    ODB_TRY(odb_bisect_trace_options(&r->search, &how, err));
-    how.no_golden = true;
     if (!k) {
         int *list = odb_new_n(int, l->scorer.model->graph->n_values + 1);
         r->n_outputs = repro_outputs(l, list);
@@ -161,8 +158,8 @@ static enum odb_status repro_sample(struct least_repro *r, size_t k, struct odb_
     int *values = odb_new_n(int, r->n_inputs + r->n_outputs + 1);
     for (size_t i = 0; i < r->n_inputs + r->n_outputs; i++)
         values[i] = i < r->n_inputs ? r->inputs[i].value : r->outputs[i - r->n_inputs].value;
-    status = odb_reference_up_to(&trace, l->scorer.model, *feeds, values,
-                                 r->n_inputs + r->n_outputs, &how, err);
+    status = score_reference(&trace, l->scorer.model, &r->search, *feeds, values,
+                             r->n_inputs + r->n_outputs, err);
     if (status == ODB_OK)
         status = repro_tensors(r, k, "input", r->inputs, r->n_inputs, trace, *feeds, err);
     if (status == ODB_OK)

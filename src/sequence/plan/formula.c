@@ -130,6 +130,25 @@ static double formula_floor_real(double a, double b)
     return floor(q) + (q - floor(q) > 0.5);
 }
 
+/* Neither of the three where one is NaN. */
+static bool formula_compare(enum formula_operator op, bool less, bool equal, bool greater)
+{
+    switch (op) {
+    case FORMULA_LESS:
+        return less;
+    case FORMULA_LESS_EQUAL:
+        return less || equal;
+    case FORMULA_GREATER:
+        return greater;
+    case FORMULA_GREATER_EQUAL:
+        return greater || equal;
+    case FORMULA_EQUAL:
+        return equal;
+    default:
+        return !equal;
+    }
+}
+
 static int64_t formula_integer(enum formula_operator op, int64_t a, int64_t b)
 {
     uint64_t x = (uint64_t)a, y = (uint64_t)b;
@@ -144,20 +163,9 @@ static int64_t formula_integer(enum formula_operator op, int64_t a, int64_t b)
         return formula_floor(a, b);
     case FORMULA_MODULO:
         return b ? (int64_t)(x - (uint64_t)formula_floor(a, b) * y) : 0;
-    case FORMULA_LESS:
-        return a < b;
-    case FORMULA_LESS_EQUAL:
-        return a <= b;
-    case FORMULA_GREATER:
-        return a > b;
-    case FORMULA_GREATER_EQUAL:
-        return a >= b;
-    case FORMULA_EQUAL:
-        return a == b;
-    case FORMULA_UNEQUAL:
-        break;
+    default:
+        return formula_compare(op, a < b, a == b, b < a);
     }
-    return a != b;
 }
 
 static double formula_real(enum formula_operator op, double a, double b)
@@ -173,20 +181,9 @@ static double formula_real(enum formula_operator op, double a, double b)
         return formula_floor_real(a, b);
     case FORMULA_MODULO:
         return formula_rest(a, b);
-    case FORMULA_LESS:
-        return a < b;
-    case FORMULA_LESS_EQUAL:
-        return a <= b;
-    case FORMULA_GREATER:
-        return a > b;
-    case FORMULA_GREATER_EQUAL:
-        return a >= b;
-    case FORMULA_EQUAL:
-        return a == b;
-    case FORMULA_UNEQUAL:
-        break;
+    default:
+        return formula_compare(op, a < b, a == b, b < a);
     }
-    return a != b;
 }
 
 static enum odb_status formula_operate(struct odb_tensor **out, struct formula_run *run,

@@ -280,6 +280,236 @@ static void test_cost__fused_attention(void **state)
                5, b, 288, 576 + 36 * 6 + 216);
 }
 
+/* Work of com.microsoft's newer operators, counted by hand from their definitions. */
+static const struct {
+    const char *op, *inputs;
+    uint64_t macs, flops;
+    struct {
+        const char *name, *word;
+        int64_t number;
+    } attrs[5];
+    size_t n;
+    struct cost_values values[9];
+} cost_decoders[] = {
+    /* 6 tokens through 2 experts each: 8 x 5 and 5 x 4; 4 times Swish, a sum and a product; 5
+     * times a share, added up; a softmax of 6 x 3 scores */
+    {"MoE",
+     "x r w1 - w2",
+     12 * (40 + 20),
+     2 * 12 * 60 + 12 * (4 * 3 + 5 * 2) + 18 * 5,
+     {{"k", NULL, 2}, {"activation_type", "swiglu", 0}},
+     4,
+     {{"x", F(6, 5)}, {"r", F(6, 3)}, {"w1", F(3, 8, 5)}, {"w2", F(3, 5, 4)}, {"y", F(6, 5)}}},
+    /* three matrices of 4 x 5, two biases of 4: each Relu with a product */
+    {"MoE",
+     "x r w1 b w2 - w3 b",
+     6 * 60,
+     2 * 6 * 60 + 6 * (4 + 4 + 4 * 2 + 5 * 2) + 18 * 5,
+     {{NULL}},
+     6,
+     {{"x", F(2, 3, 5)},
+      {"r", F(6, 3)},
+      {"w1", F(3, 4, 5)},
+      {"b", F(3, 4)},
+      {"w2", F(3, 5, 4)},
+      {"w3", F(3, 4, 5)},
+      {"y", F(2, 3, 5)}}},
+    /* two codes in a byte: 16 x 8 and 8 x 16, and a bias of 8; shares that are given */
+    {"QMoE",
+     "x r w1 s - w2 s b - - - - - - r",
+     6 * 256,
+     2 * 6 * 256 + 6 * (8 + 16 + 8 * 2),
+     {{"activation_type", "silu", 0}},
+     6,
+     {{"x", F(6, 8)},
+      {"r", F(6, 3)},
+      {"w1", ODB_U8, 3, {3, 16, 4}},
+      {"s", F(3, 16)},
+      {"w2", ODB_U8, 3, {3, 8, 8}},
+      {"b", F(3, 8)},
+      {"y", F(6, 8)}}},
+    /* 6 steps of 2 states of 5 x 7, which are added to and read by 4 queries */
+    {"LinearAttention",
+     "q k v",
+     6 * 35 * (2 + 4),
+     2 * 6 * 35 * 6 + 6 * 4 * 7,
+     {{"q_num_heads", NULL, 4}, {"kv_num_heads", NULL, 2}, {"update_rule", "linear", 0}},
+     3,
+     {{"q", F(2, 3, 20)}, {"k", F(2, 3, 10)}, {"v", F(2, 3, 14)}, {"y", F(2, 3, 28)}}},
+    /* one query reads both states, each of which shrinks by a factor of its own */
+    {"LinearAttention",
+     "q k v - d",
+     6 * 35 * (2 + 2),
+     2 * 6 * 35 * 4 + 6 * 2 * (35 + 1) + 6 * 2 * 7,
+     {{"q_num_heads", NULL, 1}, {"kv_num_heads", NULL, 2}, {"update_rule", "gated", 0}},
+     4,
+     {{"q", F(2, 3, 5)},
+      {"k", F(2, 3, 10)},
+      {"v", F(2, 3, 14)},
+      {"d", F(2, 3, 2)},
+      {"y", F(2, 3, 14)}}},
+    /* 18 steps of one state of 4 x 5: read with the key, added to, read with the query; it
+     * shrinks, by a number of its own for each row; 5 differences, products with beta and with
+     * the scale */
+    {"GatedDeltaNet",
+     "q k v - d b",
+     18 * 20 * 3,
+     2 * 18 * 60 + 18 * (20 + 4) + 18 * 5 * 3,
+     {{NULL}},
+     5,
+     {{"q", F(6, 3, 4)},
+      {"k", F(6, 3, 4)},
+      {"v", F(6, 3, 5)},
+      {"d", F(6, 3, 4)},
+      {"b", F(6, 3)},
+      {"y", F(6, 3, 5)}}},
+    /* the same, one factor for all rows: queries and keys over their lengths, Softplus and a
+     * sigmoid come first */
+    {"GatedDeltaNet",
+     "q k v - d b",
+     18 * 20 * 3,
+     2 * 18 * 60 + 18 * (20 + 1) + 18 * 5 * 3 + 36 * (4 * 3 + 2) + 18 * 3 + 18,
+     {{"qk_l2_norm", NULL, 1}, {"gate_activation", "qwen", 0}, {"beta_activation", "sigmoid", 0}},
+     5,
+     {{"q", F(6, 3, 4)},
+      {"k", F(6, 3, 4)},
+      {"v", F(6, 3, 5)},
+      {"d", F(6, 3)},
+      {"b", F(6, 3)},
+      {"y", F(6, 3, 5)}}},
+    /* 54 outputs of 4 taps, with a bias; with Swish in the second */
+    {"CausalConvWithState",
+     "x w b",
+     54 * 4,
+     2 * 54 * 4 + 54,
+     {{NULL}},
+     3,
+     {{"x", F(2, 3, 9)}, {"w", F(3, 1, 4)}, {"b", F(3)}, {"y", F(2, 3, 9)}}},
+    {"CausalConvWithState",
+     "x w",
+     54 * 4,
+     2 * 54 * 4 + 54,
+     {{"activation", "silu", 0}},
+     2,
+     {{"x", F(2, 3, 9)}, {"w", F(3, 1, 4)}, {"y", F(2, 3, 9)}}},
+    /* 32 elements, added to and normalised, into 2 x 6 twice; one bias, Swish and a product */
+    {"MatMulNBitsMlp",
+     "x x n w s - w s b",
+     2 * 32 * 6,
+     2 * 2 * 32 * 6 + 32 + 32 * 4 + 12 + 12 * 2,
+     {{"K", NULL, 16}, {"N", NULL, 6}},
+     5,
+     {{"x", F(2, 16)},
+      {"n", F(16)},
+      {"w", ODB_U8, 3, {6, 1, 8}},
+      {"s", F(6, 1)},
+      {"b", F(6)},
+      {"y", F(2, 6)}}},
+    /* 32 elements, normalised, into 6, 2 and 2 columns; two rows with a bias of 2 */
+    {"MatMulNBitsQkv",
+     "x - n w s - w s b w s",
+     32 * 10,
+     2 * 32 * 10 + 32 * 4 + 2 * 2,
+     {{"K", NULL, 16}, {"Nq", NULL, 6}, {"Nkv", NULL, 2}},
+     5,
+     {{"x", F(2, 16)},
+      {"n", F(16)},
+      {"w", ODB_U8, 3, {6, 1, 8}},
+      {"s", F(6, 1)},
+      {"b", F(2)},
+      {"y", F(2, 6)}}},
+    {"MatMulBlockQuantizedFp4Weight",
+     "x w s t - b",
+     12 * 16,
+     2 * 12 * 16 + 12,
+     {{NULL}},
+     5,
+     {{"x", F(2, 16)},
+      {"w", ODB_U8, 2, {6, 8}},
+      {"s", ODB_U8, 2, {6, 1}},
+      {"t", F(1)},
+      {"b", F(6)},
+      {"y", F(2, 6)}}},
+    {"MatMulBnb4",
+     "x w s",
+     12 * 16,
+     2 * 12 * 16,
+     {{NULL}},
+     3,
+     {{"x", F(2, 16)}, {"w", ODB_U8, 1, {48}}, {"s", F(6)}, {"y", F(2, 6)}}},
+    /* 3 rows of 8 x 24 with a bias, and 2 x 3 x 7 scores, 4 of them of the past */
+    {"QAttention",
+     "x w b s s - - - p",
+     576 + 42 * 8,
+     2 * 576 + 72 + 42 * (16 + 6),
+     {{"num_heads", NULL, 2}},
+     5,
+     {{"x", ODB_I8, 3, {1, 3, 8}},
+      {"w", ODB_I8, 2, {8, 24}},
+      {"b", F(24)},
+      {"s", F(1)},
+      {"p", F(2, 1, 2, 4, 4)},
+      {"y", F(1, 3, 8)}}},
+    /* square, sum, quotient, factor; Swish of the gate, and a product */
+    {"GatedRMSNorm",
+     "x s x",
+     0,
+     24 * 6,
+     {{NULL}},
+     2,
+     {{"x", F(2, 3, 4)}, {"s", F(4)}, {"y", F(2, 3, 4)}}},
+    /* sum, Softplus, product; a sigmoid of each beta */
+    {"LinearAttentionGate",
+     "x s s",
+     0,
+     24 * 3,
+     {{NULL}},
+     2,
+     {{"x", F(2, 3, 4)}, {"s", F(4)}, {"y", F(2, 3, 4)}}},
+    {"LinearAttentionGate",
+     "x s s x",
+     0,
+     24 * 4,
+     {{NULL}},
+     2,
+     {{"x", F(2, 3, 4)}, {"s", F(4)}, {"y", F(2, 3, 4)}}},
+    /* keys and queries normalised, multiplied and added up; times the value */
+    {"EngramGate",
+     "k k v s s",
+     0,
+     24 * (4 + 4 + 2 + 1),
+     {{NULL}},
+     3,
+     {{"k", F(1, 2, 3, 4)}, {"v", F(1, 2, 4)}, {"s", F(3, 4)}, {"y", F(1, 2, 3, 4)}}},
+    /* both halves with a bias, Gelu of one times the other: for each of 6 */
+    {"BiasSplitGelu", "x b", 0, 6 * 4, {{NULL}}, 2, {{"x", F(3, 4)}, {"b", F(4)}, {"y", F(3, 2)}}},
+    /* sine and cosine of 12 angles, 24 elements of q and 12 of k */
+    {"GemmaRotaryEmbedding",
+     "a q q k k",
+     0,
+     12 * 2 + 36 * 3,
+     {{NULL}},
+     3,
+     {{"a", F(1, 3, 4)}, {"q", F(1, 2, 3, 4)}, {"k", F(1, 1, 3, 4)}, {"y", F(1, 2, 3, 4)}}},
+};
+
+static void test_cost__decoders(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ODB_COUNT(cost_decoders); i++) {
+        struct odb_builder *b = cost_fused(cost_decoders[i].op, cost_decoders[i].inputs, "y");
+        for (size_t a = 0; cost_decoders[i].attrs[a].name; a++)
+            if (cost_decoders[i].attrs[a].word)
+                odb_build_attr_string(b, cost_decoders[i].attrs[a].name,
+                                      cost_decoders[i].attrs[a].word);
+            else
+                odb_build_attr_int(b, cost_decoders[i].attrs[a].name,
+                                   cost_decoders[i].attrs[a].number);
+        cost_check(cost_decoders[i].op, cost_decoders[i].values, cost_decoders[i].n, b,
+                   cost_decoders[i].macs, cost_decoders[i].flops);
+    }
+}
+
 static void test_cost__resize(void **state)
 {
     static const struct {
@@ -351,6 +581,14 @@ static void test_cost__unknown(void **state)
     odb_build_attr_int(b, "antialias", 1);
     cost = cost_of(b, (struct cost_values[]){{"x", F(1, 1, 8, 8)}, {"y", F(1, 1, 4, 4)}}, 1, &sum);
     assert_false(cost.known);
+    /* a decay that is left out; how much of a cache is in use, data tell */
+    b = cost_fused("GatedDeltaNet", "q q q", "y");
+    cost = cost_of(b, (struct cost_values[]){{"q", F(6, 3, 4)}, {"y", F(6, 3, 4)}}, 1, &sum);
+    assert_false(cost.known);
+    b = cost_fused("PagedAttention", "q q q c c", "y");
+    cost = cost_of(b, (struct cost_values[]){{"q", F(6, 8)}, {"c", F(2, 4, 2, 4)}, {"y", F(6, 8)}},
+                   2, &sum);
+    assert_false(cost.known);
     b = cost_node("NobodyKnows", "x");
     cost = cost_of(b, (struct cost_values[]){{"x", F(2, 3)}, {"y", F(2)}}, 1, &sum);
     assert_false(cost.known);
@@ -400,6 +638,7 @@ int main(void)
         cmocka_unit_test(test_cost__fused_attention),
         cmocka_unit_test(test_cost__resize),
         cmocka_unit_test(test_cost__elements_of_transformers),
+        cmocka_unit_test(test_cost__decoders),
         cmocka_unit_test(test_cost__unknown),
         cmocka_unit_test(test_cost__memory),
     };

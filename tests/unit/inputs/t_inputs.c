@@ -178,7 +178,7 @@ static void test_inputs__wrong_inputs(void **state)
         enum odb_status status;
     } cases[] = {{"x", "NAME=FILE", ODB_E_USAGE},
                  {"q=a.npy", "no input 'q'; its inputs are x, n, z", ODB_E_USAGE},
-                 {"y=a.npy", "no input 'y'", ODB_E_USAGE},
+                 {"y=a.npy", "'y' is no input: node #0 computes it", ODB_E_USAGE},
                  {"x=a.txt", "neither a .npy nor a .pb", ODB_E_USAGE},
                  {"x=range(1)", "range(LOW,HIGH)", ODB_E_USAGE},
                  {"x=range(1,0)", "empty", ODB_E_USAGE},

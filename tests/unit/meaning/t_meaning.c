@@ -200,7 +200,8 @@ static void meaning_is(const char *domain, const char *op, int version, const ch
 
 static void test_meaning__the_closest_line_is_taken(void **state)
 {
-    meaning_is("", "Relu", 14, "X", "the tensor that it works on");
+    meaning_is("", "Selu", 6, "X", "the tensor that it works on");
+    meaning_is("", "Relu", 14, "X", "the numbers");
     meaning_is("", "Conv", 11, "X", "images or signals: (N, C");
     meaning_is("", "Conv", 11, "auto_pad", "NOTSET");
     meaning_is("com.microsoft", "NhwcConv", 1, "X", "images or signals: (N, spatial…, C)");

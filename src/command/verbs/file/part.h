@@ -24,6 +24,7 @@ struct odb_part {
     const struct odb_graph *graph; /* borrowed: the call's model */
     bool alone; /* set it after odb_part_init() where inputs that the call gives are the part's, and
                    not the model's: what goes into the part then has the fixed shape of a run */
+    bool given; /* --input names files for inputs of the part that are none of the model */
     struct odb_part_ports inputs, outputs;
     bool *nodes;              /* owned; [n_nodes] */
     size_t weight_bytes;      /* that the nodes read */
@@ -39,8 +40,9 @@ enum odb_status odb_part_ports(struct odb_part *part, struct odb_error *err) ODB
 /* Marks the nodes between inputs and outputs, and adds what is fed, where --inputs says nothing.
  * Inputs that the nodes need beside --inputs are an error. */
 enum odb_status odb_part_cut(struct odb_part *part, struct odb_error *err) ODB_MUST_USE;
-/* Values at the border that the model declares no type or no shape for get the one that the
- * reference gives them; their dimensions only where those of the model's inputs are all fixed, or
+/* Values at the border that the model declares no type or no shape for get the one of the file that
+ * --input names for them, else the one that the reference gives them, where it does: an output may
+ * be without; their dimensions only where those of the model's inputs are all fixed, or
  * the part is alone. */
 enum odb_status odb_part_types(struct odb_part *part, struct odb_error *err) ODB_MUST_USE;
 
