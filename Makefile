@@ -101,8 +101,7 @@ ifneq ($(filter-out setup demo realbugs check check-quick check-all clean help,$
 MISSING := $(shell for p in $(if $(CROSS),,$(PKGS_MIT) $(if $(filter serve,$(MAKECMDGOALS)),,$(PKGS_GPL))) \
                     $(if $(filter unit check-built check-unit,$(MAKECMDGOALS)),$(PKGS_TESTS)); do \
                 pkg-config --exists $$p 2>/dev/null || printf '%s ' $$p; done; \
-            for p in $(or $(CROSS:%-=%-gcc),$(CC)) protoc-c; do command -v $$p >/dev/null || printf '%s ' $$p; done; \
-            [ -n '$(CROSS)' ] || [ -e /usr/include/uthash.h ] || printf '%s ' uthash.h)
+            for p in $(or $(CROSS:%-=%-gcc),$(CC)) protoc-c; do command -v $$p >/dev/null || printf '%s ' $$p; done)
 ifneq ($(strip $(MISSING)),)
 $(error not installed: $(strip $(MISSING)); run `make setup`)
 endif

@@ -43,6 +43,5 @@ int main(int argc, char **argv)
     odb_ending_catch();
     odb_ending_with_parent();
     odb_mapping_watch();
-    odb_mem_keep_pages();
     return odb_command_main(argc, argv, stdout, stderr, ui_main);
 }

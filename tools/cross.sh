@@ -26,7 +26,7 @@ arm-linux-gnueabihf)
     ;;
 esac
 packages="libc6 libc6-dev linux-libc-dev libprotobuf-c-dev libmd-dev libjansson-dev libpcre2-dev
-zlib1g-dev uthash-dev"
+zlib1g-dev"
 sources=libzip
 security="" native=""
 if [ "$triplet" = "$(uname -m)-linux-gnu" ]; then # the debugger as well, and the licences of what it links
@@ -73,7 +73,7 @@ for deb in "$work"/debs/*.deb; do
     dpkg-deb -x "$deb" "$work/root"
     name=$(dpkg-deb -f "$deb" Package) version=$(dpkg-deb -f "$deb" Version)
     source=$(dpkg-deb -f "$deb" Source | sed 's/ .*//')
-    for file in $(dpkg-deb --fsys-tarfile "$deb" | tar -t | grep -E '/(lib[^/]*\.a|[^/]*crt[1in]\.o|uthash\.h)$'); do
+    for file in $(dpkg-deb --fsys-tarfile "$deb" | tar -t | grep -E '/(lib[^/]*\.a|[^/]*crt[1in]\.o)$'); do
         origin "${file##*/}" "$name" "$version" "${source:-$name}" "$deb"
     done
 done

@@ -33,7 +33,6 @@ LICENCES = {
     "protobuf-c": "BSD-2-Clause",
     "readline": "GPL-3.0-or-later",
     "sqlite3": "blessing",
-    "uthash": "BSD-1-Clause",
     "zlib": "Zlib",
 }
 
@@ -44,12 +43,6 @@ def linked(path):
         text = file.read()
     taken = re.findall(r"^(/\S+\.a)\(", text.split("\n\n\n")[0].split("Discarded")[0], re.M)
     return sorted(set(taken) | set(re.findall(r"^LOAD (/\S+\.o)$", text, re.M)))
-
-
-def compiled(path):
-    """The headers of others that hold code, of which the lines of a program say that they are in it."""
-    with open(path, "rb") as file:
-        return ["uthash.h"] if b"uthash.h\0" in file.read() else []
 
 
 def origins(root):
@@ -135,7 +128,7 @@ def main():
             "licenseConcluded": "NOASSERTION", "copyrightText": "NOASSERTION"})
         relate("SPDXRef-onnxdbg", "CONTAINS", own)
         names = {}
-        for file in linked(f"{build}/{program}.map") + compiled(f"{build}/{program}"):
+        for file in linked(f"{build}/{program}.map"):
             part = known.get(os.path.basename(file)) or dpkg(os.path.realpath(file))
             if part["source"] not in LICENCES:
                 sys.exit(f"sbom: {file} is linked in, of {part['source']}, whose licence tools/sbom.py "

@@ -10,7 +10,7 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 ort_version=1.22.0
 ort_sha256=8007ce525b5b185b77d2b4103d3ec147ecef6d861eb14726d0bdda5e2947dbd7
 packages="gcc g++ libc6-dev pkg-config protobuf-c-compiler libprotobuf-c-dev libopenblas-dev libmd-dev
-libzip-dev libncurses-dev libreadline-dev uthash-dev libsqlite3-dev libjansson-dev
+libzip-dev libncurses-dev libreadline-dev libsqlite3-dev libjansson-dev
 libxlsxwriter-dev libcmocka-dev
 libvterm-dev libpcre2-dev libonnx-testdata python3-numpy python3-onnx python3-opencv python3-pil
 python3-build python3-setuptools python3-wheel python3-venv python3-pytest python3-jsonschema cmake

@@ -2,7 +2,12 @@
  *
  * Most keys are names in untrusted files, where they could be chosen so that all fall into one
  * bucket of any hash that is known beforehand. So it is SipHash-1-3 with a key of this process's
- * own; nothing depends on the order that gives, for uthash keeps the order of adding.
+ * own; nothing depends on the order that gives.
+ *
+ * Entries stand one behind the other in the order of adding, and so do their keys: a graph of
+ * 50,000 nodes has two maps, and pieces of memory of their own would cost more than what is in
+ * them. A table of places leads to them, at most half full; what is taken in it goes into the next
+ * that is free.
  */
 #include "base/map.h"
 
@@ -52,7 +57,7 @@ static void map_mix(uint64_t v[4], uint64_t word)
     v[0] ^= word;
 }
 
-static unsigned map_hash(const char *key, size_t len)
+static uint64_t map_hash(const char *key, size_t len)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, map_make_seed);
@@ -69,73 +74,113 @@ static unsigned map_hash(const char *key, size_t len)
     v[2] ^= 0xff;
     for (int i = 0; i < 3; i++)
         map_round(v);
-    return (unsigned)(v[0] ^ v[1] ^ v[2] ^ v[3]);
+    return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-#define HASH_FUNCTION(key, len, hash) ((hash) = map_hash(key, len))
-/* Memory as everywhere else: it does not run out before the program ends. */
-#define uthash_malloc(size) odb_xcalloc(1, size)
-#define uthash_fatal(msg) ODB_ASSERT(!msg)
-#include <uthash.h>
+enum { MAP_LEAST = 8 }; /* entries that there is room for; a power of two */
 
 struct map_entry {
+    uint64_t hash;
+    size_t key; /* where it begins */
     size_t value;
-    UT_hash_handle hh;
-    char key[];
 };
 
 struct odb_map {
-    struct map_entry *head; /* owned */
+    struct map_entry *entries; /* owned */
+    size_t n, room;            /* room: a power of two, or 0 */
+    uint32_t *places;          /* owned; [2 * room] 1 + an entry's index; 0: free */
+    char *keys;                /* owned; each ends in a zero */
+    size_t keys_len, keys_room;
 };
+
+/* room: a power of two, more than there is. */
+static void map_grow(struct odb_map *map, size_t room)
+{
+    ODB_ASSERT(room < UINT32_MAX);
+    map->room = room;
+    map->entries = odb_xrealloc(map->entries, map->room, sizeof *map->entries);
+    free(map->places);
+    map->places = odb_new_n(uint32_t, 2 * map->room);
+    size_t mask = 2 * map->room - 1;
+    for (size_t n = 0; n < map->n; n++) {
+        size_t i = map->entries[n].hash & mask;
+        while (map->places[i])
+            i = (i + 1) & mask;
+        map->places[i] = (uint32_t)n + 1;
+    }
+}
 
 struct odb_map *odb_map_new(void)
 {
     return odb_new(struct odb_map);
 }
 
+struct odb_map *odb_map_new_for(size_t n)
+{
+    struct odb_map *map = odb_map_new();
+    size_t room = MAP_LEAST;
+    while (room < n)
+        room *= 2;
+    map_grow(map, room);
+    return map;
+}
+
 void odb_map_free(struct odb_map *map)
 {
-    struct map_entry *entry, *next;
     if (!map)
         return;
-    entry = map->head;
-    HASH_CLEAR(hh, map->head); /* the table; the list of entries stays */
-    for (; entry; entry = next) {
-        next = entry->hh.next;
-        free(entry);
-    }
+    free(map->entries);
+    free(map->places);
+    free(map->keys);
     free(map);
 }
 
-/* hash: of the key, which is of so many bytes. */
-static struct map_entry *map_find_hashed(const struct odb_map *map, const char *key, size_t len,
-                                         unsigned hash)
+/* Where the entry of the key is, or would be put: of a map with room. */
+static uint32_t *map_place(const struct odb_map *map, const char *key, uint64_t hash)
 {
-    struct map_entry *entry = NULL;
-    HASH_FIND_BYHASHVALUE(hh, map->head, key, (unsigned)len, hash, entry);
-    return entry;
+    size_t mask = 2 * map->room - 1;
+    size_t i = hash & mask;
+    for (; map->places[i]; i = (i + 1) & mask) {
+        const struct map_entry *entry = &map->entries[map->places[i] - 1];
+        if (entry->hash == hash && !strcmp(map->keys + entry->key, key))
+            break;
+    }
+    return &map->places[i];
 }
 
 static struct map_entry *map_find(const struct odb_map *map, const char *key)
 {
-    size_t len = strlen(key);
-    return map && map->head ? map_find_hashed(map, key, len, map_hash(key, len)) : NULL;
+    size_t at = map && map->n ? *map_place(map, key, map_hash(key, strlen(key))) : 0;
+    return at ? &map->entries[at - 1] : NULL;
+}
+
+/* size: with the zero. */
+static size_t map_keep_key(struct odb_map *map, const char *key, size_t size)
+{
+    size_t at = map->keys_len;
+    if (size > map->keys_room - at) {
+        map->keys_room = 2 * map->keys_room + size;
+        map->keys = odb_xrealloc(map->keys, map->keys_room, 1);
+    }
+    memcpy(map->keys + at, key, size);
+    map->keys_len += size;
+    return at;
 }
 
 /* The entry of the key, which is made with this value where there is none. */
 static struct map_entry *map_entry(struct odb_map *map, const char *key, size_t value, bool *added)
 {
     size_t len = strlen(key);
-    unsigned hash = map_hash(key, len);
-    struct map_entry *entry = map_find_hashed(map, key, len, hash);
-    *added = !entry;
-    if (entry)
-        return entry;
-    entry = odb_xcalloc(1, sizeof *entry + len + 1);
-    memcpy(entry->key, key, len + 1);
-    entry->value = value;
-    HASH_ADD_KEYPTR_BYHASHVALUE(hh, map->head, entry->key, (unsigned)len, hash, entry);
-    return entry;
+    uint64_t hash = map_hash(key, len);
+    if (map->n == map->room)
+        map_grow(map, ODB_MAX(2 * map->room, (size_t)MAP_LEAST));
+    uint32_t *place = map_place(map, key, hash);
+    *added = !*place;
+    if (*added) {
+        map->entries[map->n] = (struct map_entry){hash, map_keep_key(map, key, len + 1), value};
+        *place = (uint32_t)++map->n;
+    }
+    return &map->entries[*place - 1];
 }
 
 size_t odb_map_enter(struct odb_map *map, const char *key, size_t value, bool *added)

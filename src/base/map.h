@@ -11,6 +11,8 @@
 struct odb_map; /* opaque; NULL is the empty map to every reader */
 
 struct odb_map *odb_map_new(void);
+/* With room for n keys, which are added without making it longer. */
+struct odb_map *odb_map_new_for(size_t n);
 void odb_map_free(struct odb_map *map);
 /* Adds key, or changes nothing and returns false where it stands already. */
 bool odb_map_add(struct odb_map *map, const char *key, size_t value);

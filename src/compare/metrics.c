@@ -194,8 +194,29 @@ METRICS_BODY metrics_counts_body(const struct odb_chunk *c, size_t n, struct met
     p->whole = metrics_counted(whole);
 }
 
+#if defined(__x86_64__)
+/* The same with an instruction that takes the integer part, towards 0: -0 is 0. */
+__attribute__((target("avx2"))) METRICS_BODY
+metrics_counts_rounding(const struct odb_chunk *c, size_t n, struct metrics_part *p)
+{
+    enum { TOWARDS_0 = 3 };
+    odb_vec_mask more[2] = {0}, less[2] = {0}, whole[2] = {0};
+    VEC_STEPS(n)
+    {
+        odb_vec e = VEC_AT(c->v[0], i + 4 * v), b = VEC_AT(c->v[1], i + 4 * v);
+        more[v] -= e > b;
+        less[v] -= e < b;
+        whole[v] -=
+            __builtin_ia32_roundpd256(e, TOWARDS_0) != __builtin_ia32_roundpd256(b, TOWARDS_0);
+    }
+    p->more = metrics_counted(more);
+    p->less = metrics_counted(less);
+    p->whole = metrics_counted(whole);
+}
+#endif
+
 /* The bodies once more for machines with wider registers: same lanes, same results. */
-#define METRICS_VARIANT(suffix, attributes)                                                        \
+#define METRICS_VARIANT(suffix, counts, attributes)                                                \
     attributes static void metrics_light##suffix(const struct odb_chunk *c, size_t n,              \
                                                  struct metrics_part *p)                           \
     {                                                                                              \
@@ -207,12 +228,12 @@ METRICS_BODY metrics_counts_body(const struct odb_chunk *c, size_t n, struct met
         metrics_moments_body(c, n, p);                                                             \
         if (metrics_relative_body(c, n, th, known, p))                                             \
             metrics_quotients_body(c, n, p);                                                       \
-        metrics_counts_body(c, n, p);                                                              \
+        counts(c, n, p);                                                                           \
     }
 
-METRICS_VARIANT(, METRICS_HOT)
+METRICS_VARIANT(, metrics_counts_body, METRICS_HOT)
 #if defined(__x86_64__)
-METRICS_VARIANT(_avx2, METRICS_HOT __attribute__((target("avx2"))))
+METRICS_VARIANT(_avx2, metrics_counts_rounding, METRICS_HOT __attribute__((target("avx2"))))
 #define METRICS_CALL(name, ...)                                                                    \
     (__builtin_cpu_supports("avx2") ? name##_avx2(__VA_ARGS__) : name(__VA_ARGS__))
 #else

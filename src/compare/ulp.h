@@ -38,6 +38,10 @@ static inline const void *odb_ulp_stored(enum odb_dtype ulp_type, const struct o
     return t->type == ulp_type ? (const char *)t->data + first * bytes : NULL;
 }
 
+/* How far pairs as they lie in tensors are apart: float64, float, float16 or bfloat16. False: some
+ * is not finite, and what is said of such means nothing. */
+bool odb_ulp_stored_distances(enum odb_dtype type, const void *a, const void *b, size_t n,
+                              uint64_t *apart);
 /* How far the pairs are apart, of float64 or of types that odb_ulp_has_places(). */
 void odb_ulp_distances(enum odb_dtype ulp_type, const struct odb_ulp_pairs *pairs, uint64_t *apart);
 /* The most that any of them is. */
@@ -49,6 +53,15 @@ static inline int64_t odb_ulp_place(double v)
     int64_t bits;
     memcpy(&bits, &v, sizeof bits);
     return bits < 0 ? INT64_MIN - bits : bits;
+}
+
+/* The double at a place; NaN at the largest integer. */
+static inline double odb_ulp_at_place(int64_t place)
+{
+    int64_t bits = place < 0 ? INT64_MIN - place : place;
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
 }
 
 /* How many doubles it is from one to the other, neither being NaN: more than a double can count. */

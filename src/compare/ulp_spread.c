@@ -22,10 +22,14 @@ enum {
     SPREAD_BITS = 12,    /* of SPREAD_SMALL */
     SPREAD_STEPS = 128,  /* per power of two above */
     SPREAD_STEP_BITS = 7,
-    SPREAD_TINY = 256, /* distances that a chunk counts for itself, if it has no others */
-    SPREAD_TABLES = 4, /* in so many tables: one after the other is often the same */
-    SPREAD_BINS = SPREAD_SMALL + (64 - SPREAD_BITS) * SPREAD_STEPS
+    SPREAD_TINY = 256,     /* distances that a chunk counts for itself, if it has no others */
+    SPREAD_TABLES = 4,     /* in so many tables: one after the other is often the same */
+    SPREAD_FINE_BITS = 14, /* of the steps that a further pass counts */
+    SPREAD_BINS = 1 << SPREAD_FINE_BITS
 };
+
+_Static_assert(SPREAD_SMALL + (64 - SPREAD_BITS) * SPREAD_STEPS <= SPREAD_BINS,
+               "the bins of all distances have room where the fine ones have");
 
 #define SPREAD_LEAST (64 * ODB_PASS_CHUNK)
 
@@ -73,7 +77,7 @@ static void spread_count_fine(const struct spread_job *job, struct spread_part *
                               const uint64_t *apart, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (apart[i] >= job->low && (apart[i] - job->low) >> job->shift < SPREAD_SMALL)
+        if (apart[i] >= job->low && (apart[i] - job->low) >> job->shift < SPREAD_BINS)
             p->bins[(apart[i] - job->low) >> job->shift]++;
 }
 
@@ -87,16 +91,17 @@ static void spread_count_tiny(struct spread_part *p, const uint64_t *apart, size
             p->bins[d] += tables[k][d];
 }
 
-/* The largest, and sums of the halves, which 64 bits hold for a chunk. */
+/* Sums of the halves, which 64 bits hold for a chunk. Returns the largest. */
 static ODB_SIMD uint64_t spread_sums(const uint64_t *apart, size_t n, uint64_t *low, uint64_t *high)
 {
-    uint64_t most = 0;
-    *low = *high = 0;
+    uint64_t most = 0, lower = 0, upper = 0; /* in registers */
     for (size_t i = 0; i < n; i++) {
-        *low += apart[i] & UINT32_MAX;
-        *high += apart[i] >> 32;
+        lower += apart[i] & UINT32_MAX;
+        upper += apart[i] >> 32;
         most = apart[i] > most ? apart[i] : most;
     }
+    *low = lower;
+    *high = upper;
     return most;
 }
 
@@ -153,6 +158,33 @@ static void spread_chunk(const void *arg, void *share, struct odb_chunk *c)
     spread_count(job, share, apart, n);
 }
 
+static void spread_load(const struct odb_numbers *side, struct odb_chunk *c, int k)
+{
+    odb_numbers_load(side, c->first, c->n, c->v[k]);
+}
+
+/* Mostly both sides are of one type and finite: then their bits are enough. */
+static void spread_block(const void *arg, void *share, size_t begin, size_t end)
+{
+    const struct spread_job *job = arg;
+    uint64_t apart[ODB_PASS_CHUNK];
+    struct odb_chunk c;
+    bool stored = job->e.type == job->b.type &&
+                  (job->type == ODB_F64 || odb_ulp_has_places(job->type, job->e.type, job->b.type));
+    for (c.first = begin; c.first < end; c.first += c.n) {
+        c.n = ODB_MIN(end - c.first, ODB_PASS_CHUNK);
+        if (stored &&
+            odb_ulp_stored_distances(job->type, odb_ulp_stored(job->type, &job->e, c.first),
+                                     odb_ulp_stored(job->type, &job->b, c.first), c.n, apart)) {
+            spread_count(job, share, apart, c.n);
+            continue;
+        }
+        spread_load(&job->e, &c, 0);
+        spread_load(&job->b, &c, 1);
+        spread_chunk(job, share, &c);
+    }
+}
+
 /* --- passes ----------------------------------------------------------------------------------- */
 
 static void spread_join(void *total, const void *share)
@@ -173,8 +205,7 @@ static void spread_pass(const struct spread_job *job, struct spread_part *all)
                             .block = ODB_MAX(grain, SPREAD_LEAST),
                             .item = sizeof *all,
                             .job = job,
-                            .sides = {&job->e, &job->b},
-                            .chunk = spread_chunk,
+                            .whole = spread_block,
                             .join = spread_join};
     memset(all, 0, sizeof *all);
     odb_pass_all(&pass, all);
@@ -195,7 +226,7 @@ static uint64_t spread_percentile(struct spread_job *job, struct spread_part *al
     unsigned shift;
     uint64_t low = spread_bin_low(spread_find(all, &rank), &shift);
     while (shift) {
-        unsigned finer = shift > SPREAD_BITS ? shift - SPREAD_BITS : 0;
+        unsigned finer = shift > SPREAD_FINE_BITS ? shift - SPREAD_FINE_BITS : 0;
         job->fine = true;
         job->low = low;
         job->shift = finer;

@@ -33,20 +33,20 @@ static bool cpu_is(const struct odb_node *node, const char *op_type)
 }
 
 /* True where float values at this input only steer: they become shapes, indices or integers. */
-static bool cpu_steers(const struct odb_node *node, int input)
+static bool cpu_steers(const struct cpu_node *slot, const struct odb_node *node, int input)
 {
     if (cpu_is(node, "Cast") || cpu_is(node, "CastLike")) {
         const struct odb_attr *to = odb_attrs_find(&node->attrs, "to");
         return to && odb_dtype_is_integer((enum odb_dtype)to->i);
     }
-    return input < 32 && odb_facts_of(node->domain, node->op_type)->steering >> input & 1;
+    return input < 32 && slot->facts->steering >> input & 1;
 }
 
 /* True for operands that are parameters rather than data: an exponent one ulp from 2 makes NaN of
  * every negative base, which no honest implementation does. */
-static bool cpu_is_parameter(const struct odb_node *node, int input)
+static bool cpu_is_parameter(const struct cpu_node *slot, int input)
 {
-    return input < 32 && odb_facts_of(node->domain, node->op_type)->parameters >> input & 1;
+    return input < 32 && slot->facts->parameters >> input & 1;
 }
 
 /* Marks values that feed only shapes, indices or integer casts, walking back from their readers.
@@ -66,7 +66,7 @@ static void cpu_mark_kept(struct cpu_plan *plan)
             if (node->out[o] >= 0)
                 steers_on = steers_on && plan->kept[node->out[o]];
         for (int i = 0; i < node->n_in; i++)
-            if (node->in[i] >= 0 && !steers_on && !cpu_steers(node, i))
+            if (node->in[i] >= 0 && !steers_on && !cpu_steers(&plan->nodes[n], node, i))
                 free_use[node->in[i]] = true;
         for (size_t c = 0; c < node->n_captured; c++)
             free_use[node->captured[c]] = true;
@@ -214,6 +214,7 @@ static void cpu_plan_node(struct cpu_plan *plan, const struct odb_node *node,
 {
     struct cpu_node *slot = &plan->nodes[node->index];
     slot->attrs = cpu_resolve_attrs(slot, node, actual, defaults);
+    slot->facts = odb_facts_of(node->domain, node->op_type);
     slot->op = odb_node_is_debug(node) ? odb_op_find("", "Identity", 1)
                                        : odb_op_find(node->domain, node->op_type, node->opset);
     if (!slot->op || !slot->op->run)
@@ -234,7 +235,6 @@ static void cpu_plan_node(struct cpu_plan *plan, const struct odb_node *node,
         if (odb_node_is_debug(node))
             slot->attrs.n = 0;
         cpu_plan_attrs(slot, slot->op, node);
-        slot->memo = odb_new(struct odb_memo);
         slot->constant = cpu_constant_of(slot);
         slot->folds = cpu_folds(plan, slot, node);
         return;
@@ -263,7 +263,7 @@ static void cpu_mark_operands(struct cpu_plan *plan)
         const struct odb_node *node = &plan->graph->nodes[n];
         struct cpu_node *slot = &plan->nodes[n];
         for (int i = 0; i < node->n_in && i < 32; i++)
-            if (node->in[i] >= 0 && (plan->kept[node->in[i]] || cpu_is_parameter(node, i)))
+            if (node->in[i] >= 0 && (plan->kept[node->in[i]] || cpu_is_parameter(slot, i)))
                 slot->keep_in |= 1u << i;
         for (int o = 0; o < node->n_out && o < 32; o++)
             if (node->out[o] >= 0 && plan->kept[node->out[o]])
@@ -313,9 +313,7 @@ static void cpu_plan_free(struct cpu_plan *plan)
         free(slot->own_attrs);
         free(slot->why);
         odb_tensor_unref(slot->folded);
-        if (slot->memo)
-            odb_memo_dispose(slot->memo);
-        free(slot->memo);
+        odb_memo_dispose(&slot->memo);
     }
     free(plan->nodes);
     free(plan->kept);
@@ -730,7 +728,7 @@ enum odb_status cpu_node_compute(const struct cpu_scope *scope, int index,
 {
     const struct cpu_plan *plan = scope->plan;
     const struct odb_node *node = &plan->graph->nodes[index];
-    const struct cpu_node *slot = &plan->nodes[index];
+    struct cpu_node *slot = &plan->nodes[index];
     if (slot->why)
         return odb_fail(err, slot->status, "%s", slot->why);
     if (slot->control)
@@ -757,7 +755,7 @@ enum odb_status cpu_node_compute(const struct cpu_scope *scope, int index,
                             .wanted = wanted,
                             .precision = scope->precision,
                             .dying = dying,
-                            .memo = slot->memo,
+                            .memo = &slot->memo,
                             .keep_in = slot->keep_in,
                             .keep_out = slot->keep_out,
                             .seed = scope->seed ^ (uint64_t)(index + 1) << 20};

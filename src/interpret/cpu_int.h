@@ -25,18 +25,19 @@ typedef enum odb_status (*cpu_control_fn)(const struct cpu_scope *scope, int nod
 struct cpu_node {
     const struct odb_op *op;               /* NULL: control flow, function, or no kernel */
     const struct cpu_control_row *control; /* NULL: none of those */
+    const struct odb_facts *facts;         /* of the operator's name; empty: it is not known */
+    char *why;                             /* owned: it cannot be run; NULL: it can */
     struct cpu_plan *body;                 /* owned; of a local function */
     struct cpu_plan **bodies; /* owned; of control flow, in the order of the attributes */
     size_t n_bodies;
     struct odb_attrs attrs;              /* with references resolved */
     struct odb_attr *own_attrs;          /* owned; NULL where nothing had to be resolved */
-    struct odb_memo *memo;               /* owned; what op keeps between its runs; NULL: no op */
+    struct odb_memo memo;                /* owned: what op keeps between its runs */
     const struct odb_tensor *constant;   /* borrowed: attrs; what a Constant gives; else NULL */
     bool folds;                          /* all inputs are constants of the model, or fold */
     _Atomic(struct odb_tensor *) folded; /* owned; its output then, once it was made */
     uint32_t keep_in, keep_out;          /* bit i: input (output) i is never rounded */
-    char *why;                           /* owned: it cannot be run; NULL: it can */
-    enum odb_status status;              /* what a run of it ends with then */
+    enum odb_status status;              /* what a run of it ends with where there is a why */
 };
 
 struct cpu_plan {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * Blocks double from small to large, so that a TensorProto of one number costs a page and a graph
- * of a hundred thousand nodes a few dozen calls of malloc.
+ * of a hundred thousand nodes a few dozen calls. The large ones are mapped with all their pages at
+ * once: they are going to be filled, and one page at a time costs more than what is put there.
  */
 #include "model/arena.h"
 
 #include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/mem.h"
 
@@ -15,6 +17,7 @@ enum { BLOCK_MIN = 4096, BLOCK_MAX = 1 << 20, ALIGN = alignof(max_align_t) };
 
 struct arena_block {
     struct arena_block *next; /* owned */
+    size_t mapped;            /* bytes; 0: it is of the heap */
     max_align_t data[];
 };
 
@@ -25,7 +28,28 @@ struct model_arena {
     size_t block_size;          /* of the next block */
 };
 
-/* NULL when there is no memory. Not zeroed. */
+/* Zeroed. NULL when there is no memory. */
+static struct arena_block *arena_block_new(size_t size)
+{
+    if (size < BLOCK_MAX)
+        return calloc(1, size);
+    struct arena_block *block =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (block == MAP_FAILED)
+        return NULL;
+    block->mapped = size;
+    return block;
+}
+
+static void arena_block_free(struct arena_block *block)
+{
+    if (block->mapped)
+        munmap(block, block->mapped);
+    else
+        free(block);
+}
+
+/* Zeroed. NULL when there is no memory. */
 static void *arena_take(struct model_arena *arena, size_t size)
 {
     size_t rounded;
@@ -42,7 +66,7 @@ static void *arena_take(struct model_arena *arena, size_t size)
     size_t size_wanted;
     if (!odb_size_add(own ? rounded : arena->block_size, sizeof(struct arena_block), &size_wanted))
         return NULL;
-    struct arena_block *block = malloc(size_wanted);
+    struct arena_block *block = arena_block_new(size_wanted);
     if (!block)
         return NULL;
     block->next = arena->blocks;
@@ -80,7 +104,7 @@ void odb_model__arena_free(struct model_arena *arena)
         return;
     while (arena->blocks) {
         struct arena_block *next = arena->blocks->next;
-        free(arena->blocks);
+        arena_block_free(arena->blocks);
         arena->blocks = next;
     }
     free(arena);
@@ -92,7 +116,7 @@ void *odb_model__arena_alloc(struct model_arena *arena, size_t n, size_t size)
     void *p = odb_size_mul(n, size, &bytes) ? arena_take(arena, bytes) : NULL;
     if (!p)
         return odb_xcalloc(SIZE_MAX, 1); /* does not return */
-    return memset(p, 0, bytes);
+    return p;
 }
 
 void *odb_model__arena_dup(struct model_arena *arena, const void *p, size_t n, size_t size)

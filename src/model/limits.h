@@ -20,7 +20,6 @@ enum {
     ODB_LIMIT_PARTS = 10,  /* singular messages in one message: merging copies what there is */
     ODB_LIMIT_MESSAGES = 10000000, /* nodes, attributes, tensors, types and all, in one file */
     ODB_LIMIT_TEXT = 64 << 20,     /* bytes of a name, a description, an entry of the metadata */
-    ODB_LIMIT_FIELD = INT32_MAX,   /* bytes of anything but raw_data, as protobuf has it */
 #ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     ODB_LIMIT_EXPANDED = 1000000, /* nodes beside the graph's own: each function's for each call */
 #else                             /* instrumented, and a thousand files a second */

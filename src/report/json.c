@@ -224,6 +224,44 @@ void odb_json_put(json_t *json, struct odb_buf *out)
     json_put(json, JSON_REAL_PRECISION(9), out);
 }
 
+/* As if it stood in a list of an object: each line but the first is two blanks further in. No line
+ * ends within a text. */
+static void json_put_member(const json_t *member, size_t flags, struct odb_buf *text,
+                            struct odb_buf *out)
+{
+    text->len = 0;
+    odb_json_put_dumped(member, flags, text);
+    for (const char *at = odb_buf_text(text), *end; *at; at = end) {
+        end = at + strcspn(at, "\n");
+        end += *end == '\n';
+        odb_buf_add(out, at, (size_t)(end - at));
+        if (*end)
+            odb_buf_puts(out, "  ");
+    }
+}
+
+void odb_json_put_list(json_t *json, const char *name, json_t *(*next)(void *payload),
+                       void *payload, struct odb_buf *out)
+{
+    const size_t flags = JSON_INDENT(1) | JSON_REAL_PRECISION(9);
+    struct odb_buf text = ODB_BUF_INIT;
+    size_t n = 0, begin = out->len;
+    char *place = odb_xasprintf("\n \"%s\": null", name); /* one blank in: of the object itself */
+    json_put(json, JSON_REAL_PRECISION(9), out);
+    char *rest = odb_xstrdup(strstr(out->data + begin, place) + strlen(place));
+    out->len -= strlen(rest) + strlen("null");
+    for (json_t *member; (member = next(payload)); n++) {
+        odb_buf_puts(out, n ? ",\n  " : "[\n  ");
+        json_put_member(member, flags, &text, out);
+        json_decref(member);
+    }
+    odb_buf_puts(out, n ? "\n ]" : "[]");
+    odb_buf_puts(out, rest);
+    odb_buf_dispose(&text);
+    free(place);
+    free(rest);
+}
+
 void odb_json_put_exact(json_t *json, struct odb_buf *out)
 {
     json_put(json, JSON_REAL_PRECISION(17), out);

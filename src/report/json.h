@@ -43,6 +43,11 @@ void odb_json_put(json_t *json, struct odb_buf *out);
 /* Appends what json_dumps() gives with these flags, with characters that act on a terminal
  * (odb_utf8_acts()) as \uNNNN: they can only stand in texts, which stay the same. */
 void odb_json_put_dumped(const json_t *json, size_t flags, struct odb_buf *out);
+/* As odb_json_put() with one more list, for which the object has null under that name. Its members
+ * are made one by one, as all of them together take ten times what is written: next() gives the
+ * caller a new reference, NULL behind the last. */
+void odb_json_put_list(json_t *json, const char *name, json_t *(*next)(void *payload),
+                       void *payload, struct odb_buf *out);
 /* As odb_json_put() with as many digits as give a double again; else there are nine. */
 void odb_json_put_exact(json_t *json, struct odb_buf *out);
 

@@ -318,21 +318,29 @@ json_t *odb_report_value_json(const struct odb_graph *graph, int index,
     return object;
 }
 
+struct report_values {
+    const struct odb_report *report;
+    size_t next;
+};
+
 /* What can be wrong: what is fed and what nodes make. */
-static json_t *report_values(const struct odb_report *report)
+static json_t *report_next_value(void *payload)
 {
+    struct report_values *at = payload;
+    const struct odb_report *report = at->report;
     const struct odb_graph *graph = report->model->graph;
-    json_t *values = json_array();
-    for (size_t i = 0; i < graph->n_values; i++) {
-        const struct odb_value *value = &graph->values[i];
-        if (value->producer == ODB_NO_NODE && (!value->is_input || value->init))
-            continue;
-        json_t *object = odb_report_value_json(graph, (int)i, &report->values[i]);
-        report_set(object, "read_as",
-                   odb_json_text(report->given[i] ? report->given[i]->read_as : NULL));
-        json_array_append_new(values, object);
+    for (; at->next < graph->n_values; at->next++) {
+        const struct odb_value *value = &graph->values[at->next];
+        if (value->producer != ODB_NO_NODE || (value->is_input && !value->init))
+            break;
     }
-    return values;
+    if (at->next == graph->n_values)
+        return NULL;
+    size_t i = at->next++;
+    json_t *object = odb_report_value_json(graph, (int)i, &report->values[i]);
+    report_set(object, "read_as",
+               odb_json_text(report->given[i] ? report->given[i]->read_as : NULL));
+    return object;
 }
 
 static json_t *report_firsts(const struct odb_report *report, const struct odb_firsts *firsts)
@@ -543,8 +551,8 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
                json_pack("{soso}", "reference", report_firsts(report, &report->reference_firsts),
                          "target", report_firsts(report, &report->target_firsts)));
     report_set(root, "culprits", culprits);
-    report_set(root, "values", report_values(report));
+    report_set(root, "values", json_null());
     if (report->more)
         json_object_update(root, report->more);
-    odb_json_put(root, out);
+    odb_json_put_list(root, "values", report_next_value, &(struct report_values){report, 0}, out);
 }

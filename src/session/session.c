@@ -46,6 +46,7 @@ static enum odb_status session_restore(struct odb_session *session, const char *
     if (session->report && n)
         memcpy(session->values, session->report->values, n * sizeof *session->values);
     session->stored = session->report != NULL;
+    session->generation += session->stored;
     session_read_steps(session);
     odb_session__index_culprits(session);
     ODB_TRY(odb_session__read_shelf(session, err));
@@ -97,12 +98,14 @@ static void session_drop_values(struct odb_session *session)
     for (size_t v = 0; v < n; v++)
         odb_tensor_unref(session->given[v]);
     memset(session->given, 0, n * sizeof *session->given);
-    free(session->values); /* fresh memory is zero without being written to */
-    session->values = odb_new_n(struct odb_value_report, n + 1);
+    if (session->generation > 1) {
+        free(session->values); /* fresh memory is zero without being written to */
+        session->values = odb_new_n(struct odb_value_report, n + 1);
+        session->generation++;
+    }
     memset(session->took, 0, session->model->graph->n_nodes * sizeof *session->took);
     session_drop_log(session);
     session->at = ODB_NO_NODE;
-    session->generation++;
 }
 
 /* And what was made of it. */
@@ -763,11 +766,12 @@ const struct odb_value_report *odb_session_node(const struct odb_session *sessio
     static const struct odb_value_report nothing;
     const struct odb_node *n = &session->model->graph->nodes[node];
     const struct odb_value_report *worst = &nothing;
+    bool blank = session->generation == 1; /* memory that was never written to is not looked at */
     int found = ODB_NO_VALUE;
     for (int o = 0; o < n->n_out; o++) {
         if (n->out[o] == ODB_NO_VALUE)
             continue;
-        const struct odb_value_report *report = &session->values[n->out[o]];
+        const struct odb_value_report *report = blank ? &nothing : &session->values[n->out[o]];
         if (found == ODB_NO_VALUE || session_weight(report) > session_weight(worst)) {
             worst = report;
             found = n->out[o];

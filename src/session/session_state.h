@@ -88,7 +88,8 @@ struct odb_session {
                                  what follows; ODB_NO_NODE: there is no other */
     char *walk_target;        /* owned: the spec that the walk was opened with */
     int at;                   /* [lock] nodes before it have run; ODB_NO_NODE: no walk */
-    unsigned long generation; /* [lock] grows with every change of values or report */
+    unsigned long generation; /* [lock] grows with every change of values or report; 1: no value
+                                 has a verdict yet */
 
     void (*wake)(void *payload); /* called after a change, without the lock, from any thread */
     void *wake_payload;

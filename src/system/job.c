@@ -4,9 +4,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "base/mem.h"
 #include "system/thread.h"
+
+enum { JOB_NICE = 5 }; /* by how much */
 
 struct odb_job {
     void (*done)(void *payload);
@@ -18,9 +21,17 @@ struct odb_job {
     atomic_bool ended; /* the work is over */
 };
 
+/* Of the thread alone, and of what it starts: what a key shows comes first where there are not
+ * processors enough. */
+static void job_stand_back(void)
+{
+    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + JOB_NICE);
+}
+
 static void *job_run(void *arg)
 {
     struct odb_job *job = arg;
+    job_stand_back();
     job->work(job->arg);
     atomic_store(&job->ended, true);
     job->done(job->payload);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Work in a thread of its own, one thing at a time. Signals are left to the other threads.
+ * Work in a thread of its own, one thing at a time. Signals are left to the other threads, and so
+ * are the processors where these want them: the thread, with what it starts, is nicer by five.
  */
 #ifndef ODB_SYSTEM_JOB_H
 #define ODB_SYSTEM_JOB_H

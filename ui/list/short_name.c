@@ -71,13 +71,13 @@ static char *names_prefix(const struct odb_graph *graph, char separator)
     }
 }
 
-/* Columns that the name needs: a last part that is the operator's name may go. */
-static int name_needs(const struct odb_node *node, const char *name, char separator,
-                      const struct ui_terminal *terminal)
+/* Columns that the name may go without: a last part that is the operator's name. */
+static int name_spares(const struct odb_node *node, const char *name, char separator,
+                       const struct ui_terminal *terminal)
 {
     const char *last = strrchr(name, separator);
     bool is_op = last && last > name && !strcmp(last + 1, node->op_type);
-    return ui_text_width(terminal, name) - (is_op ? ui_text_width(terminal, last + 1) - 1 : 0);
+    return is_op ? ui_text_width(terminal, last + 1) - 1 : 0;
 }
 
 /* The width in which nearly all of n names have room. */
@@ -100,9 +100,11 @@ void ui_names_make(struct ui_names *names, const struct odb_graph *graph, char s
         const char *label = ui_names_rest(names, ui_outline_label(graph, (int)i));
         int op = ui_text_width(terminal, node->op_type) +
                  (*node->domain ? ui_text_width(terminal, node->domain) + 2 : 0);
+        int width = ui_text_width(terminal, label);
+        int need = width - name_spares(node, label, separator, terminal);
         names->op = ODB_MAX(names->op, op);
-        needs[ODB_MIN(name_needs(node, label, separator, terminal), NAME_WIDEST)]++;
-        whole[ODB_MIN(ui_text_width(terminal, label), NAME_WIDEST)]++;
+        needs[ODB_MIN(need, NAME_WIDEST)]++;
+        whole[ODB_MIN(width, NAME_WIDEST)]++;
     }
     names->width = names_nearly(needs, graph->n_nodes);
     names->whole = names_nearly(whole, graph->n_nodes);

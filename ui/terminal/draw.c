@@ -126,13 +126,15 @@ int ui_text_width(const struct ui_terminal *terminal, const char *text)
 {
     int cols = 0;
     struct draw_piece piece;
-    do {
+    for (;;) {
         size_t n = draw_plain(text, SIZE_MAX);
         text += n;
         cols += (int)n;
         piece.cols = 0;
-    } while (draw_next(terminal, &text, &piece) && ((cols += piece.cols), true));
-    return cols;
+        if (!*text || !draw_next(terminal, &text, &piece))
+            return cols;
+        cols += piece.cols;
+    }
 }
 
 size_t ui_text_fit(const struct ui_terminal *terminal, const char *text, int cols)

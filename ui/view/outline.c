@@ -401,22 +401,43 @@ static int outline_compare(const void *a, const void *b)
     return order ? order : x->row.node - y->row.node;
 }
 
+/* Whether rows stand in the model's order. */
+static bool outline_in_order(const struct outline_key *keys, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (keys[i].row.node < keys[i - 1].row.node)
+            return false;
+    return true;
+}
+
+/* Rows of which nothing is known come last, and stand as they should mostly: while a search goes
+ * on, these are nearly all. */
 static void outline_sort(struct ui_outline *outline, const struct odb_session *session)
 {
     if (outline->how.sort == UI_SORT_INDEX && !outline->how.descending)
         return;
+    size_t n = 0, known = 0;
     struct outline_key *keys = odb_new_n(struct outline_key, outline->n + 1);
+    struct outline_key *rest = odb_new_n(struct outline_key, outline->n + 1);
     for (size_t i = 0; i < outline->n; i++) {
-        keys[i].row = outline->rows[i];
-        keys[i].descending = outline->how.descending;
-        outline_key(session, outline->how.sort, &keys[i]);
+        struct outline_key key = {.row = outline->rows[i], .descending = outline->how.descending};
+        outline_key(session, outline->how.sort, &key);
+        if (key.text || !isnan(key.number))
+            keys[known++] = key;
+        else
+            rest[n++] = key;
     }
-    qsort(keys, outline->n, sizeof *keys, outline_compare);
-    for (size_t i = 0; i < outline->n; i++) {
+    qsort(keys, known, sizeof *keys, outline_compare);
+    if (!outline_in_order(rest, n))
+        qsort(rest, n, sizeof *rest, outline_compare);
+    for (size_t i = 0; i < known; i++) {
         outline->rows[i] = keys[i].row;
         free(keys[i].owned);
     }
+    for (size_t i = 0; i < n; i++)
+        outline->rows[known + i] = rest[i].row;
     free(keys);
+    free(rest);
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */

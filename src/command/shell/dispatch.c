@@ -91,6 +91,7 @@ static enum odb_status main_call(const struct odb_command *command, int argc, ch
     } else if (status == ODB_OK) {
         if (call.session)
             odb_trust_drop_pins(&call, call.session);
+        odb_mem_keep_pages(); /* not before: a session is mostly room that is not touched yet */
         status = odb_call_run(&call, err);
     }
     if (status == ODB_OK && call.write_error && call.write_error != EPIPE)

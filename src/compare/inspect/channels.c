@@ -17,7 +17,8 @@
 enum {
     CHANNELS_SHARES = 8,
     CHANNELS_FEW = 4096, /* channels of which every share has sums */
-    CHANNELS_VEC = 4
+    CHANNELS_VEC = 4,
+    CHANNELS_TILE = 64 /* channels side by side that are summed over several rows */
 };
 
 #define CHANNELS_BLOCK (128 * ODB_PASS_CHUNK)
@@ -118,14 +119,16 @@ static void channels_add(struct channels_four *s, size_t lane, const struct chan
         channels_add_pair(s, lane, run, i);
 }
 
-/* Elements that are finite, as are their distances: rows of four, stride elements apart. */
+/* Elements that are finite, as are their distances: rows of four, stride elements apart, and apart
+ * elements in the tensor. */
 static inline __attribute__((always_inline)) void channels_rows_body(struct channels_sums *to,
                                                                      const struct channels_run *run,
-                                                                     size_t rows, size_t stride)
+                                                                     size_t rows, size_t stride,
+                                                                     size_t apart)
 {
     struct channels_sums s = *to;
     channels_vec at = (channels_vec){0, 1, 2, 3} + (double)run->first;
-    for (size_t i = 0; rows--; i += stride, at += (double)stride) {
+    for (size_t i = 0; rows--; i += stride, at += (double)apart) {
         channels_vec v[2] = {CHANNELS_AT(run->side[0] + i), CHANNELS_AT(run->side[1] + i)};
         channels_vec error = CHANNELS_AT(run->error + i);
         for (int side = 0; side < 2; side++) {
@@ -146,16 +149,17 @@ static inline __attribute__((always_inline)) void channels_rows_body(struct chan
 
 /* Once more for machines with wider registers: same lanes, same results. */
 static void channels_rows_any(struct channels_sums *to, const struct channels_run *run, size_t rows,
-                              size_t stride)
+                              size_t stride, size_t apart)
 {
-    channels_rows_body(to, run, rows, stride);
+    channels_rows_body(to, run, rows, stride, apart);
 }
 #if defined(__x86_64__)
 __attribute__((target("avx2"))) static void channels_rows_avx2(struct channels_sums *to,
                                                                const struct channels_run *run,
-                                                               size_t rows, size_t stride)
+                                                               size_t rows, size_t stride,
+                                                               size_t apart)
 {
-    channels_rows_body(to, run, rows, stride);
+    channels_rows_body(to, run, rows, stride, apart);
 }
 #define CHANNELS_ROWS(...)                                                                         \
     (__builtin_cpu_supports("avx2") ? channels_rows_avx2(__VA_ARGS__)                              \
@@ -205,7 +209,7 @@ static void channels_add_run(struct channels_four *all, size_t channel,
     struct channels_four *s = &all[channel / CHANNELS_VEC], part = channels_none;
     size_t lane = channel % CHANNELS_VEC, rows = plain ? n / CHANNELS_VEC : 0;
     if (rows) {
-        CHANNELS_ROWS(&part.s, run, rows, CHANNELS_VEC);
+        CHANNELS_ROWS(&part.s, run, rows, CHANNELS_VEC, CHANNELS_VEC);
         for (size_t from = 0; from < CHANNELS_VEC; from++)
             channels_join_lane(s, lane, &part, from);
     }
@@ -213,55 +217,87 @@ static void channels_add_run(struct channels_four *all, size_t channel,
         channels_add(s, lane, run, i);
 }
 
-/* Rows of n elements, each in the next channel, from the channel on that begins a vector. */
-static void channels_add_rows(const struct channels_job *job, struct channels_four *all,
-                              size_t channel, const struct channels_run *run, size_t rows, size_t n)
+static bool channels_are_plain(const struct channels_run *run, size_t n)
 {
-    size_t i = 0;
-    for (; i + CHANNELS_VEC <= n; i += CHANNELS_VEC) {
-        struct channels_run part = channels_from(run, i);
-        CHANNELS_ROWS(&all[(channel + i) / CHANNELS_VEC].s, &part, rows, job->n);
-    }
-    for (; i < n; i++)
-        for (size_t row = 0; row < rows; row++)
-            channels_add(&all[(channel + i) / CHANNELS_VEC], (channel + i) % CHANNELS_VEC, run,
-                         row * job->n + i);
+    return run->side[0] && run->side[1] && run->error && odb_all_finite(run->side[0], n) &&
+           odb_all_finite(run->side[1], n) && odb_all_finite(run->error, n);
 }
 
-/* How many elements from a channel on are taken at once where each is in the next one: up to one
- * that begins a vector, whole rows, or the part of a row that is left. */
-static size_t channels_step(const struct channels_job *job, size_t channel, size_t left)
-{
-    if (channel % CHANNELS_VEC)
-        return ODB_MIN(ODB_MIN(CHANNELS_VEC - channel % CHANNELS_VEC, job->n - channel), left);
-    if (channel == 0 && left >= job->n)
-        return left / job->n * job->n;
-    return ODB_MIN(job->n - channel, left);
-}
+/* Elements, from a place of the arrays on. */
+struct channels_data {
+    double v[2][ODB_PASS_CHUNK], error[ODB_PASS_CHUNK];
+};
 
-static void channels_chunk(const void *arg, void *share, struct odb_chunk *c)
+static struct channels_run channels_load(const struct channels_job *job, struct channels_data *data,
+                                         size_t at, size_t first, size_t n)
 {
-    const struct channels_job *job = arg;
-    double error[ODB_PASS_CHUNK];
-    struct channels_run all = {.error = job->pairs.both ? error : NULL, .first = c->first};
+    double *const v[2] = {data->v[0] + at, data->v[1] + at}, *error = data->error + at;
+    struct channels_run run = {.error = job->pairs.both ? error : NULL, .first = first};
+    odb_pairs_load(&job->pairs, first, n, v, error);
     for (int side = 0; side < 2; side++)
         if (job->pairs.t[side] && job->pairs.t[side]->dtype != ODB_STRING)
-            all.side[side] = c->v[side];
-    if (job->pairs.both)
-        odb_pairs_apart(&job->pairs, c->first, c->n, c->v[0], c->v[1], error);
-    bool plain = all.side[0] && all.side[1] && all.error && odb_all_finite(c->v[0], c->n) &&
-                 odb_all_finite(c->v[1], c->n) && odb_all_finite(error, c->n);
-    for (size_t i = 0, step; i < c->n; i += step) {
-        struct channels_run run = channels_from(&all, i);
-        size_t channel = run.first / job->inner % job->n;
-        step = ODB_MIN(job->inner - run.first % job->inner, c->n - i);
-        if (plain && job->inner == 1) {
-            step = channels_step(job, channel, c->n - i);
-            size_t rows = ODB_MAX(step / job->n, (size_t)1);
-            channels_add_rows(job, share, channel, &run, rows, step / rows);
-        } else {
-            channels_add_run(share, channel, &run, step, plain);
+            run.side[side] = v[side];
+    return run;
+}
+
+/* Elements of which many lie together in a channel. */
+static void channels_add_together(const struct channels_job *job, struct channels_four *all,
+                                  size_t begin, size_t end)
+{
+    struct channels_data data;
+    for (size_t n; begin < end; begin += n) {
+        n = ODB_MIN(end - begin, ODB_PASS_CHUNK);
+        struct channels_run chunk = channels_load(job, &data, 0, begin, n);
+        bool plain = channels_are_plain(&chunk, n);
+        for (size_t i = 0, step; i < n; i += step) {
+            struct channels_run run = channels_from(&chunk, i);
+            step = ODB_MIN(job->inner - run.first % job->inner, n - i);
+            channels_add_run(all, run.first / job->inner % job->n, &run, step, plain);
         }
+    }
+}
+
+/* Elements each of which is in the next channel: of rows one under the other the same channels, so
+ * that their sums are taken up once. */
+static void channels_add_tile(const struct channels_job *job, struct channels_four *all,
+                              size_t first, size_t rows, size_t cols)
+{
+    struct channels_data data;
+    struct channels_run tile = channels_load(job, &data, 0, first, cols);
+    size_t channel = first % job->n, i = 0;
+    for (size_t row = 1; row < rows; row++)
+        (void)channels_load(job, &data, row * cols, first + row * job->n, cols);
+    bool plain = channel % CHANNELS_VEC == 0 && channels_are_plain(&tile, rows * cols);
+    for (; plain && i + CHANNELS_VEC <= cols; i += CHANNELS_VEC) {
+        struct channels_run four = channels_from(&tile, i);
+        CHANNELS_ROWS(&all[(channel + i) / CHANNELS_VEC].s, &four, rows, cols, job->n);
+    }
+    for (; i < cols; i++)
+        for (size_t row = 0; row < rows; row++) {
+            struct channels_run run = channels_from(&tile, row * cols);
+            run.first = first + row * job->n;
+            channels_add(&all[(channel + i) / CHANNELS_VEC], (channel + i) % CHANNELS_VEC, &run, i);
+        }
+}
+
+static void channels_block(const void *arg, void *share, size_t begin, size_t end)
+{
+    const struct channels_job *job = arg;
+    if (job->inner > 1)
+        channels_add_together(job, share, begin, end);
+    while (job->inner == 1 && begin < end) {
+        size_t channel = begin % job->n, odd = channel % CHANNELS_VEC;
+        size_t rows = (end - begin) / job->n, left = ODB_MIN(job->n - channel, end - begin);
+        size_t cols = ODB_MIN(odd ? CHANNELS_VEC - odd : CHANNELS_TILE, left);
+        if (channel || !rows) { /* a part of a row */
+            channels_add_tile(job, share, begin, 1, cols);
+            begin += cols;
+            continue;
+        }
+        rows = ODB_MIN(rows, ODB_PASS_CHUNK / cols);
+        for (size_t at = 0; at < job->n; at += cols)
+            channels_add_tile(job, share, begin + at, rows, ODB_MIN(job->n - at, cols));
+        begin += rows * job->n;
     }
 }
 
@@ -350,8 +386,7 @@ enum odb_status odb_channels_make(struct odb_channels **out, const struct odb_te
                             .items = fours,
                             .none = &channels_none,
                             .job = &job,
-                            .sides = {&job.pairs.side[0], &job.pairs.side[1]},
-                            .chunk = channels_chunk,
+                            .whole = channels_block,
                             .join = channels_merge,
                             .progress = progress};
     for (size_t i = 0; i < fours; i++)

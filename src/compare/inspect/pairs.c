@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/mem.h"
+#include "base/simd.h"
 #include "compare/exact.h"
 
 static bool pairs_is_complex(const struct odb_tensor *t)
@@ -51,6 +52,13 @@ static double pairs_complex_apart(const struct odb_pairs *pairs, size_t i)
     return hypot(d[0], d[1]);
 }
 
+static ODB_SIMD void pairs_distances(const double *ref, const double *target, size_t n,
+                                     double *error)
+{
+    for (size_t i = 0; i < n; i++)
+        error[i] = fabs(target[i] - ref[i]);
+}
+
 /* Integers of 64 bits are subtracted before they are rounded. */
 void odb_pairs_apart(const struct odb_pairs *pairs, size_t first, size_t n, const double *ref,
                      const double *target, double *error)
@@ -66,8 +74,7 @@ void odb_pairs_apart(const struct odb_pairs *pairs, size_t first, size_t n, cons
         for (size_t i = 0; i < n; i++)
             error[i] = fabs(odb_exact_minus(t->dtype, t->data, r->dtype, r->data, first + i));
     } else {
-        for (size_t i = 0; i < n; i++)
-            error[i] = fabs(target[i] - ref[i]);
+        pairs_distances(ref, target, n, error);
         bool finite = odb_all_finite(error, n);
         for (size_t i = 0; i < n && !finite; i++)
             error[i] = pairs_apart(ref[i], target[i]);

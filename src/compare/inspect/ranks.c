@@ -5,10 +5,14 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "compare/exact.h"
+#include "base/simd.h"
+#include "compare/ulp.h"
 #include "tensor/pass.h"
 
-enum { RANKS_GRAIN = 1 << 16 }; /* elements that are looked at in one go */
+enum {
+    RANKS_GRAIN = 1 << 16, /* elements that are looked at in one go */
+    RANKS_STEP = 16        /* of which most have none that is among the largest */
+};
 
 struct ranks_job {
     struct odb_numbers side[2];
@@ -19,53 +23,72 @@ struct ranks_part {
     size_t same, shared;
 };
 
-/* The k largest elements of a row so far, the largest first. */
+/* The k largest elements of a row so far, the largest first: integers in the order of the values,
+ * NaN above all. */
 struct ranks_top {
     size_t n, k;
-    long double v[ODB_RANKS_MOST];
+    int64_t key[ODB_RANKS_MOST];
     size_t at[ODB_RANKS_MOST];
 };
 
-static bool ranks_larger(long double a, long double b)
+static void ranks_put(struct ranks_top *top, int64_t key, size_t at)
 {
-    return a > b || (a != a && b == b);
-}
-
-static void ranks_put(struct ranks_top *top, long double v, size_t at)
-{
-    if (top->n == top->k && !ranks_larger(v, top->v[top->n - 1]))
+    if (top->n == top->k && key <= top->key[top->n - 1])
         return;
     size_t i = top->n < top->k ? top->n++ : top->n - 1;
-    for (; i && ranks_larger(v, top->v[i - 1]); i--) {
-        top->v[i] = top->v[i - 1];
+    for (; i && key > top->key[i - 1]; i--) {
+        top->key[i] = top->key[i - 1];
         top->at[i] = top->at[i - 1];
     }
-    top->v[i] = v;
+    top->key[i] = key;
     top->at[i] = at;
 }
 
-/* What no element up to is among the largest; NaN: they are fewer yet. */
+static int64_t ranks_key(double v)
+{
+    return v != v ? INT64_MAX : odb_ulp_place(v);
+}
+
+/* What no element up to is among the largest; NaN: they are fewer yet, or all NaN. */
 static double ranks_least(const struct ranks_top *top)
 {
-    return top->n == top->k ? (double)top->v[top->n - 1] : (double)NAN;
+    return top->n < top->k ? (double)NAN : odb_ulp_at_place(top->key[top->n - 1]);
+}
+
+static ODB_SIMD bool ranks_any_above(const double *v, size_t n, double least)
+{
+    int64_t above = 0;
+    for (size_t i = 0; i < n; i++)
+        above |= !(v[i] <= least);
+    return above;
+}
+
+/* Integers of 64 bits, which are more than a double can tell apart. */
+static void ranks_wide_row(struct ranks_top *top, const struct odb_numbers *t, size_t first,
+                           size_t len)
+{
+    const odb_u64 *v = t->data;
+    uint64_t flip = t->type == ODB_U64 ? (uint64_t)1 << 63 : 0;
+    for (size_t i = 0; i < len; i++)
+        ranks_put(top, (int64_t)(v[first + i] ^ flip), i);
 }
 
 static void ranks_row(struct ranks_top *top, const struct odb_numbers *t, size_t first, size_t len)
 {
     double v[ODB_PASS_CHUNK];
-    /* Integers of 64 bits are more than a double can tell apart. */
-    bool wide = t->type == ODB_I64 || t->type == ODB_U64;
     for (size_t done = 0, n; done < len; done += n) {
         n = ODB_MIN(len - done, ODB_PASS_CHUNK);
-        if (!wide)
-            odb_numbers_load(t, first + done, n, v);
+        odb_numbers_load(t, first + done, n, v);
         double least = ranks_least(top);
-        for (size_t i = 0; i < n; i++) {
-            if (!wide && v[i] <= least)
+        for (size_t i = 0, step; i < n; i += step) {
+            step = ODB_MIN(n - i, (size_t)RANKS_STEP);
+            if (!ranks_any_above(v + i, step, least))
                 continue;
-            ranks_put(top, wide ? odb_exact_value(t->type, t->data, first + done + i) : v[i],
-                      done + i);
-            least = ranks_least(top);
+            for (size_t k = i; k < i + step; k++)
+                if (!(v[k] <= least)) {
+                    ranks_put(top, ranks_key(v[k]), done + k);
+                    least = ranks_least(top);
+                }
         }
     }
 }
@@ -88,7 +111,9 @@ static void ranks_rows(const void *arg, void *share, size_t begin, size_t end)
         for (int side = 0; side < 2; side++) {
             top[side].n = 0;
             top[side].k = job->k;
-            ranks_row(&top[side], &job->side[side], row * job->len, job->len);
+            bool wide = job->side[side].type == ODB_I64 || job->side[side].type == ODB_U64;
+            (wide ? ranks_wide_row : ranks_row)(&top[side], &job->side[side], row * job->len,
+                                                job->len);
         }
         part->same += top[0].at[0] == top[1].at[0];
         part->shared += ranks_shared(&top[0], &top[1]);

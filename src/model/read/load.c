@@ -2,7 +2,7 @@
  *
  * From a file to a model:
  *
- *     map the file -> skeleton (wire.c) -> protobuf-c -> values and nodes (values.c, attrs.c)
+ *     map the file -> messages (wire.c) -> values and nodes (values.c, attrs.c)
  *                                                     -> topological order (order.c)
  *
  * Everything but tensors lives in one arena and dies with the model. Tensors view the map, which
@@ -468,6 +468,7 @@ void odb_model_free(struct odb_model *model)
         odb_tensor_unref(priv->tensors.items[i]);
     free(priv->tensors.items);
     for (size_t i = 0; i < priv->graphs.n; i++) {
+        free(priv->graphs.items[i]->values);
         odb_map_free(priv->graphs.items[i]->by_name);
         odb_map_free(priv->graphs.items[i]->nodes_by_name);
     }

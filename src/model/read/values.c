@@ -224,7 +224,7 @@ static const struct odb_function *load_function(const struct odb_model *model,
  * needs what it uses. */
 static void load_named(struct graph_load *load, const struct odb_node *node)
 {
-    const char *name = odb_facts_of(node->domain, node->op_type)->reads;
+    const char *name = node->attrs.n ? odb_facts_of(node->domain, node->op_type)->reads : NULL;
     const struct odb_attr *attr = name ? odb_attrs_find(&node->attrs, name) : NULL;
     int value =
         attr && attr->type == ODB_ATTR_STRING ? load_find(load, attr->s.data) : ODB_NO_VALUE;
@@ -362,8 +362,8 @@ static enum odb_status load_all(struct graph_load *load, struct odb_error *err)
     ODB_TRY(load_nodes(load, err));
     ODB_TRY(load_outputs(load, err));
     graph->n_values = load->values.n;
-    graph->values =
-        odb_model__arena_dup(arena, load->values.items, load->values.n, sizeof *graph->values);
+    graph->values = load->values.items;
+    load->values.items = NULL;
     ODB_TRY(odb_model__order(graph, arena, err));
     load_names(graph);
     if (load->proto == load->model->priv->proto->graph)
@@ -383,8 +383,8 @@ enum odb_status odb_model__graph(struct odb_graph **out, struct odb_model *model
     graph->doc = text_of(proto->doc_string);
     graph->metadata =
         odb_model__metadata(model->priv->arena, proto->metadata_props, proto->n_metadata_props);
-    graph->by_name = odb_map_new();
-    graph->nodes_by_name = odb_map_new();
+    graph->by_name = odb_map_new_for(proto->n_input + proto->n_initializer + proto->n_node);
+    graph->nodes_by_name = odb_map_new_for(proto->n_node);
     struct graph_load load = {
         .model = model, .outer = outer, .opsets = opsets, .proto = proto, .graph = graph};
     enum odb_status status = load_all(&load, err);

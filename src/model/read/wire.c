@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * A model file is a few hundred kilobytes of structure around gigabytes of weights, and protobuf-c
- * would copy them all: it has no lazy bytes. So the structure is copied first, here: one pass over
- * the file writes the same message with each byte field shrunk to a locator, (offset, length) in
- * the file. protobuf-c unpacks this skeleton; then a walk over the unpacked messages turns the
- * locators into pointers into the file.
+ * would copy them all: it has no lazy bytes. So the messages that protoc-c declares are filled
+ * here: structure is copied, and byte fields point into the file.
  *
- * Which field holds which message, and which holds bytes, both passes read from the descriptors
- * that protoc-c makes of the .proto file: they are the table, and there is no second one to keep.
+ * Which field holds which message, and which holds bytes, is read from the descriptors that
+ * protoc-c makes of the .proto file: they are the table, and there is no second one to keep.
  *
- * The first pass is also the gatekeeper: it checks everything that could make protobuf-c fail, for
- * it can say where, and protobuf-c only that. Repeated occurrences of a singular message stand in
- * the skeleton as they stood in the file; protobuf-c merges them.
+ * A message is gone through twice: first its fields are checked and counted, so that it can be said
+ * where a file is damaged and lists are made in one piece; then they are stored. A message that
+ * comes up again is filled further, which is what merging means: numbers are replaced, lists grow.
  */
 #include "model/read/wire.h"
 
@@ -32,17 +30,14 @@ enum {
     WIRE_32 = 5
 };
 
-enum { LENGTH_BYTES = 5 }; /* of a length that is known only after what it counts is written */
+enum { WIRE_FIELDS = 32 }; /* of one type of message, at most */
 
-/* What stands in a skeleton for bytes. */
-struct wire_locator {
-    uint64_t offset, length;
-};
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fixed numbers are little-endian");
 
 struct wire_scan {
-    const unsigned char *base; /* of the file, for byte numbers */
-    struct odb_buf *out;
-    size_t *messages; /* so far */
+    const unsigned char *base;  /* of the file, for byte numbers */
+    ProtobufCAllocator *memory; /* borrowed: the arena's */
+    size_t *messages;           /* so far */
     struct odb_error *err;
 };
 
@@ -51,7 +46,9 @@ struct wire_field {
     const ProtobufCMessageDescriptor *type;
     const ProtobufCFieldDescriptor *desc; /* NULL: a field that we do not know */
     const unsigned char *start;           /* its tag */
+    const unsigned char *body;            /* what stands behind that: a length, if it has one */
     const unsigned char *data, *end;      /* its payload, without the length */
+    uint64_t number;                      /* of a varint */
     uint32_t tag;
 };
 
@@ -67,7 +64,27 @@ static const unsigned char wire_of_type[] = {
     [PROTOBUF_C_TYPE_MESSAGE] = WIRE_BYTES,
 };
 
-/* --- from the file to the skeleton ------------------------------------------------------------ */
+static const unsigned char wire_size_of_type[] = {
+    [PROTOBUF_C_TYPE_INT32] = sizeof(int32_t),
+    [PROTOBUF_C_TYPE_SINT32] = sizeof(int32_t),
+    [PROTOBUF_C_TYPE_SFIXED32] = sizeof(int32_t),
+    [PROTOBUF_C_TYPE_INT64] = sizeof(int64_t),
+    [PROTOBUF_C_TYPE_SINT64] = sizeof(int64_t),
+    [PROTOBUF_C_TYPE_SFIXED64] = sizeof(int64_t),
+    [PROTOBUF_C_TYPE_UINT32] = sizeof(uint32_t),
+    [PROTOBUF_C_TYPE_FIXED32] = sizeof(uint32_t),
+    [PROTOBUF_C_TYPE_UINT64] = sizeof(uint64_t),
+    [PROTOBUF_C_TYPE_FIXED64] = sizeof(uint64_t),
+    [PROTOBUF_C_TYPE_FLOAT] = sizeof(float),
+    [PROTOBUF_C_TYPE_DOUBLE] = sizeof(double),
+    [PROTOBUF_C_TYPE_BOOL] = sizeof(protobuf_c_boolean),
+    [PROTOBUF_C_TYPE_ENUM] = sizeof(int32_t),
+    [PROTOBUF_C_TYPE_STRING] = sizeof(char *),
+    [PROTOBUF_C_TYPE_BYTES] = sizeof(ProtobufCBinaryData),
+    [PROTOBUF_C_TYPE_MESSAGE] = sizeof(ProtobufCMessage *),
+};
+
+/* --- what is wrong ---------------------------------------------------------------------------- */
 
 /* "field 9 (raw_data) of TensorProto" */
 static const char *wire_field_name(const struct wire_field *f, char *buf, size_t size)
@@ -83,8 +100,32 @@ static enum odb_status wire_fail(const struct wire_scan *s, const unsigned char 
     return ODB_E_MODEL;
 }
 
-/* False: it ends too early or is longer than any number is. */
-static bool wire_varint(const unsigned char **p, const unsigned char *end, uint64_t *value)
+static enum odb_status wire_too_short(const struct wire_scan *s, const struct wire_field *f,
+                                      uint64_t need, size_t left)
+{
+    char name[160];
+    odb_fail(s->err, ODB_E_MODEL, "%s needs %" PRIu64 " bytes, and %zu are left",
+             wire_field_name(f, name, sizeof name), need, left);
+    odb_error_remedy(s->err, "the file is cut short or damaged");
+    return wire_fail(s, f->start);
+}
+
+static enum odb_status wire_too_many(const struct wire_scan *s, const struct wire_field *f)
+{
+    char name[160];
+    odb_fail(s->err, ODB_E_MODEL, "%s comes up again more than %d times",
+             wire_field_name(f, name, sizeof name), (int)ODB_LIMIT_PARTS);
+    return wire_fail(s, f->start);
+}
+
+static enum odb_status wire_no_memory(const struct wire_scan *s, const char *what)
+{
+    return odb_fail(s->err, ODB_E_NOMEM, "out of memory while reading %s", what);
+}
+
+/* --- one field -------------------------------------------------------------------------------- */
+
+static bool wire_long_varint(const unsigned char **p, const unsigned char *end, uint64_t *value)
 {
     *value = 0;
     for (int shift = 0; shift < 70 && *p < end; shift += 7) {
@@ -96,25 +137,13 @@ static bool wire_varint(const unsigned char **p, const unsigned char *end, uint6
     return false;
 }
 
-static void wire_put_varint(struct odb_buf *out, uint64_t value)
+/* False: it ends too early or is longer than any number is. Most are of one byte. */
+static inline bool wire_varint(const unsigned char **p, const unsigned char *end, uint64_t *value)
 {
-    char bytes[10];
-    size_t n = 0;
-    do {
-        bytes[n++] = (char)((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
-        value >>= 7;
-    } while (value);
-    odb_buf_add(out, bytes, n);
-}
-
-static enum odb_status wire_too_short(const struct wire_scan *s, const struct wire_field *f,
-                                      uint64_t need, size_t left)
-{
-    char name[160];
-    odb_fail(s->err, ODB_E_MODEL, "%s needs %" PRIu64 " bytes, and %zu are left",
-             wire_field_name(f, name, sizeof name), need, left);
-    odb_error_remedy(s->err, "the file is cut short or damaged");
-    return wire_fail(s, f->start);
+    if (*p == end || **p & 0x80)
+        return wire_long_varint(p, end, value);
+    *value = *(*p)++;
+    return true;
 }
 
 /* Finds where the field's payload lies. */
@@ -126,7 +155,7 @@ static enum odb_status wire_payload(const struct wire_scan *s, struct wire_field
     switch (f->tag & 7) {
     case WIRE_VARINT:
         f->data = p;
-        if (!wire_varint(&p, end, &need)) {
+        if (!wire_varint(&p, end, &f->number)) {
             odb_fail(s->err, ODB_E_MODEL, "%s holds no valid number",
                      wire_field_name(f, name, sizeof name));
             return wire_fail(s, f->start);
@@ -159,50 +188,154 @@ static enum odb_status wire_payload(const struct wire_scan *s, struct wire_field
     return ODB_OK;
 }
 
-/* Numbers of a repeated field in one run of bytes. */
-static bool wire_packed_ok(const struct wire_field *f)
+static bool wire_is_packed(const struct wire_field *f)
 {
-    size_t size = (size_t)(f->end - f->data);
-    switch (wire_of_type[f->desc->type]) {
-    case WIRE_32:
-        return size % 4 == 0;
-    case WIRE_64:
-        return size % 8 == 0;
-    default:
-        for (const unsigned char *p = f->data; p < f->end;) {
-            uint64_t value;
-            if (!wire_varint(&p, f->end, &value))
-                return false;
-        }
-        return true;
-    }
+    return (f->tag & 7) == WIRE_BYTES && f->desc->label == PROTOBUF_C_LABEL_REPEATED &&
+           wire_of_type[f->desc->type] != WIRE_BYTES;
 }
 
-/* A known field must have the wire type that its type asks for. */
-static enum odb_status wire_check(const struct wire_scan *s, const struct wire_field *f)
+/* How many numbers of a repeated field are in one run of bytes; false: it is damaged. */
+static bool wire_packed(const struct wire_field *f, size_t *n)
+{
+    size_t size = (size_t)(f->end - f->data), each = wire_size_of_type[f->desc->type];
+    uint64_t value;
+    *n = 0;
+    if (wire_of_type[f->desc->type] != WIRE_VARINT) {
+        *n = size / each;
+        return size % each == 0;
+    }
+    for (const unsigned char *p = f->data; p < f->end; ++*n)
+        if (!wire_varint(&p, f->end, &value))
+            return false;
+    return true;
+}
+
+/* A known field must have the wire type that its type asks for, and not be too large. *n: how many
+ * elements of a list it holds. */
+static enum odb_status wire_check(const struct wire_scan *s, const struct wire_field *f, size_t *n)
 {
     unsigned want = wire_of_type[f->desc->type], got = f->tag & 7;
-    bool packed =
-        got == WIRE_BYTES && want != WIRE_BYTES && f->desc->label == PROTOBUF_C_LABEL_REPEATED;
+    bool packed = wire_is_packed(f);
+    size_t size = (size_t)(f->end - f->data);
     char name[160];
-    if (packed ? !wire_packed_ok(f) : got != want) {
+    *n = 1;
+    if (packed ? !wire_packed(f, n) : got != want) {
         odb_fail(s->err, ODB_E_MODEL,
                  packed ? "%s holds a damaged list of numbers"
                         : "%s has wire type %u, and must have %u",
                  wire_field_name(f, name, sizeof name), got, want);
         return wire_fail(s, f->start);
     }
+    if (f->desc->type == PROTOBUF_C_TYPE_STRING && size > ODB_LIMIT_TEXT) {
+        odb_fail(s->err, ODB_E_MODEL, "%s is a text of %zu bytes, and at most %d are read",
+                 wire_field_name(f, name, sizeof name), size, (int)ODB_LIMIT_TEXT);
+        return wire_fail(s, f->start);
+    }
     return ODB_OK;
 }
 
-static enum odb_status wire_message(const struct wire_scan *s,
-                                    const ProtobufCMessageDescriptor *type, const unsigned char *p,
-                                    const unsigned char *end, int depth);
-
-/* Its length is written last, in a fixed number of bytes: longer than need be, but valid. */
-static enum odb_status wire_submessage(const struct wire_scan *s, const struct wire_field *f,
-                                       int depth)
+/* NULL: the number is of no field that we know. Mostly they are numbered from 1 on. */
+static inline const ProtobufCFieldDescriptor *wire_find(const ProtobufCMessageDescriptor *type,
+                                                        uint32_t number)
 {
+    if (number <= type->n_fields && type->fields[number - 1].id == number)
+        return &type->fields[number - 1];
+    return protobuf_c_message_descriptor_get_field(type, number);
+}
+
+/* The field that begins at *p, which moves behind it. */
+static enum odb_status wire_next(const struct wire_scan *s, const ProtobufCMessageDescriptor *type,
+                                 const unsigned char **p, const unsigned char *end,
+                                 struct wire_field *f)
+{
+    uint64_t tag;
+    f->type = type;
+    f->start = *p;
+    if (!wire_varint(p, end, &tag) || tag > UINT32_MAX || tag >> 3 == 0) {
+        odb_fail(s->err, ODB_E_MODEL, "no field of %s begins here", type->short_name);
+        odb_error_remedy(s->err, "the file is damaged, or is no ONNX file");
+        return wire_fail(s, f->start);
+    }
+    f->tag = (uint32_t)tag;
+    f->desc = wire_find(type, f->tag >> 3);
+    f->body = *p;
+    if ((tag & 7) == WIRE_BYTES && *p < end && **p < ODB_MIN(0x80, end - *p)) { /* as most are */
+        f->data = *p + 1;
+        f->end = f->data + **p;
+    } else {
+        ODB_TRY(wire_payload(s, f, *p, end));
+    }
+    *p = f->end;
+    return ODB_OK;
+}
+
+/* --- making room ------------------------------------------------------------------------------ */
+
+static void *wire_alloc(const struct wire_scan *s, size_t n, size_t size)
+{
+    size_t bytes;
+    return odb_size_mul(n, size, &bytes) ? s->memory->alloc(s->memory->allocator_data, bytes)
+                                         : NULL;
+}
+
+/* A list of *n elements gets room for more. */
+static enum odb_status wire_grow(const struct wire_scan *s, void **list, size_t n, size_t more,
+                                 size_t size)
+{
+    void *longer = wire_alloc(s, n + more, size);
+    if (!longer)
+        return wire_no_memory(s, "a list");
+    if (n)
+        memcpy(longer, *list, n * size);
+    *list = longer;
+    return ODB_OK;
+}
+
+/* Checks all fields of a message and makes its lists as long as they need be. */
+static enum odb_status wire_prepare(const struct wire_scan *s, ProtobufCMessage *message,
+                                    const unsigned char *p, const unsigned char *end)
+{
+    const ProtobufCMessageDescriptor *type = message->descriptor;
+    size_t more[WIRE_FIELDS] = {0}, unknown = 0, n;
+    int parts = 0;
+    struct wire_field f;
+    ODB_ASSERT(type->n_fields <= WIRE_FIELDS);
+    while (p < end) {
+        ODB_TRY(wire_next(s, type, &p, end, &f));
+        if (!f.desc) {
+            unknown++;
+            continue;
+        }
+        ODB_TRY(wire_check(s, &f, &n));
+        if (f.desc->label == PROTOBUF_C_LABEL_REPEATED)
+            more[f.desc - type->fields] += n;
+        else if (f.desc->type == PROTOBUF_C_TYPE_MESSAGE && ++parts > ODB_LIMIT_PARTS)
+            return wire_too_many(s, &f);
+    }
+    for (unsigned i = 0; i < type->n_fields; i++) {
+        const ProtobufCFieldDescriptor *desc = &type->fields[i];
+        char *at = (char *)message;
+        if (more[i])
+            ODB_TRY(wire_grow(s, (void **)(at + desc->offset),
+                              *(size_t *)(at + desc->quantifier_offset), more[i],
+                              wire_size_of_type[desc->type]));
+    }
+    if (unknown)
+        ODB_TRY(wire_grow(s, (void **)&message->unknown_fields, message->n_unknown_fields, unknown,
+                          sizeof *message->unknown_fields));
+    return ODB_OK;
+}
+
+/* --- filling it ------------------------------------------------------------------------------- */
+
+static enum odb_status wire_message(const struct wire_scan *s, ProtobufCMessage *message,
+                                    const unsigned char *p, const unsigned char *end, int depth);
+
+/* *at: what is filled further; NULL: a fresh one. */
+static enum odb_status wire_submessage(const struct wire_scan *s, const struct wire_field *f,
+                                       ProtobufCMessage **at, int depth)
+{
+    const ProtobufCMessageDescriptor *type = f->desc->descriptor;
     if (depth >= ODB_LIMIT_DEPTH) {
         odb_fail(s->err, ODB_E_MODEL, "messages are nested more than %d deep",
                  (int)ODB_LIMIT_DEPTH);
@@ -213,144 +346,138 @@ static enum odb_status wire_submessage(const struct wire_scan *s, const struct w
                  (int)ODB_LIMIT_MESSAGES);
         return wire_fail(s, f->start);
     }
-    size_t at = s->out->len;
-    odb_buf_add(s->out, "\x80\x80\x80\x80\x00", LENGTH_BYTES);
-    ODB_TRY(wire_message(s, f->desc->descriptor, f->data, f->end, depth + 1));
-    size_t length = s->out->len - at - LENGTH_BYTES;
-    if (length > ODB_LIMIT_FIELD) {
-        odb_fail(s->err, ODB_E_MODEL, "message holds over 2 GiB besides its weights");
-        return wire_fail(s, f->start);
+    if (!*at) {
+        *at = wire_alloc(s, 1, type->sizeof_message);
+        if (!*at)
+            return wire_no_memory(s, type->short_name);
+        type->message_init(*at);
     }
-    for (int i = 0; i < LENGTH_BYTES && s->out->data; i++, length >>= 7)
-        s->out->data[at + (size_t)i] |= (char)(length & 0x7f);
-    return ODB_OK;
+    return wire_message(s, *at, f->data, f->end, depth + 1);
 }
 
-static enum odb_status wire_copy(const struct wire_scan *s, const struct wire_field *f)
+static enum odb_status wire_text(const struct wire_scan *s, const struct wire_field *f, char **at)
 {
     size_t size = (size_t)(f->end - f->data);
-    char name[160];
-    if (f->desc && f->desc->type == PROTOBUF_C_TYPE_STRING && size > ODB_LIMIT_TEXT) {
-        odb_fail(s->err, ODB_E_MODEL, "%s is a text of %zu bytes, and at most %d are read",
-                 wire_field_name(f, name, sizeof name), size, (int)ODB_LIMIT_TEXT);
-        return wire_fail(s, f->start);
-    }
-    if (size > ODB_LIMIT_FIELD) {
-        odb_fail(s->err, ODB_E_MODEL, "%s is over 2 GiB long",
-                 wire_field_name(f, name, sizeof name));
-        odb_error_remedy(s->err, "only raw_data and external data may be that large");
-        return wire_fail(s, f->start);
-    }
-    if ((f->tag & 7) == WIRE_BYTES)
-        wire_put_varint(s->out, size);
-    odb_buf_add(s->out, f->data, size);
+    *at = wire_alloc(s, size + 1, 1);
+    if (!*at)
+        return wire_no_memory(s, f->type->short_name);
+    memcpy(*at, f->data, size);
+    (*at)[size] = '\0';
     return ODB_OK;
 }
 
-static enum odb_status wire_too_many(const struct wire_scan *s, const struct wire_field *f)
+/* A number as it stands in a message. value: of a varint; else its bytes are at p. */
+static void wire_number(ProtobufCType type, uint64_t value, const unsigned char *p, void *at)
 {
-    char name[160];
-    odb_fail(s->err, ODB_E_MODEL, "%s comes up again more than %d times",
-             wire_field_name(f, name, sizeof name), (int)ODB_LIMIT_PARTS);
-    return wire_fail(s, f->start);
+    switch (type) {
+    case PROTOBUF_C_TYPE_BOOL:
+        *(protobuf_c_boolean *)at = value != 0;
+        break;
+    case PROTOBUF_C_TYPE_SINT32:
+    case PROTOBUF_C_TYPE_SINT64:
+        value = value >> 1 ^ -(value & 1);
+        memcpy(at, &value, wire_size_of_type[type]);
+        break;
+    default: /* the lower bytes are those of the narrower types */
+        memcpy(at, wire_of_type[type] == WIRE_VARINT ? (const void *)&value : p,
+               wire_size_of_type[type]);
+    }
 }
 
-static bool wire_is_located(const ProtobufCFieldDescriptor *desc)
+static void wire_packed_numbers(const struct wire_field *f, char *list, size_t *n)
 {
-    return desc->type == PROTOBUF_C_TYPE_BYTES && desc->label != PROTOBUF_C_LABEL_REPEATED;
+    ProtobufCType type = f->desc->type;
+    size_t size = wire_size_of_type[type];
+    uint64_t value = 0;
+    if (wire_of_type[type] != WIRE_VARINT) { /* as they lie there */
+        memcpy(list + *n * size, f->data, (size_t)(f->end - f->data));
+        *n += (size_t)(f->end - f->data) / size;
+        return;
+    }
+    for (const unsigned char *p = f->data; p < f->end && wire_varint(&p, f->end, &value);)
+        wire_number(type, value, p, list + (*n)++ * size);
 }
 
-static enum odb_status wire_message(const struct wire_scan *s,
-                                    const ProtobufCMessageDescriptor *type, const unsigned char *p,
-                                    const unsigned char *end, int depth)
+/* Where a field's value goes, which then counts as there. */
+static char *wire_place(ProtobufCMessage *message, const ProtobufCFieldDescriptor *desc)
 {
-    int parts = 0;
+    char *member = (char *)message + desc->offset;
+    char *quantifier = (char *)message + desc->quantifier_offset;
+    if (desc->label == PROTOBUF_C_LABEL_REPEATED)
+        return *(char **)member + (*(size_t *)quantifier)++ * wire_size_of_type[desc->type];
+    if (desc->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) {
+        uint32_t *which = (uint32_t *)quantifier;
+        if (*which != desc->id)
+            memset(member, 0, wire_size_of_type[desc->type]);
+        *which = desc->id;
+    } else if (desc->quantifier_offset) {
+        *(protobuf_c_boolean *)quantifier = true;
+    }
+    return member;
+}
+
+static enum odb_status wire_known(const struct wire_scan *s, ProtobufCMessage *message,
+                                  const struct wire_field *f, int depth)
+{
+    const ProtobufCFieldDescriptor *desc = f->desc;
+    if (wire_is_packed(f)) {
+        wire_packed_numbers(f, *(char **)((char *)message + desc->offset),
+                            (size_t *)((char *)message + desc->quantifier_offset));
+        return ODB_OK;
+    }
+    char *at = wire_place(message, desc);
+    switch (desc->type) {
+    case PROTOBUF_C_TYPE_MESSAGE:
+        if (desc->label == PROTOBUF_C_LABEL_REPEATED)
+            *(ProtobufCMessage **)at = NULL;
+        return wire_submessage(s, f, (ProtobufCMessage **)at, depth);
+    case PROTOBUF_C_TYPE_STRING:
+        return wire_text(s, f, (char **)at);
+    case PROTOBUF_C_TYPE_BYTES:
+        *(ProtobufCBinaryData *)at =
+            (ProtobufCBinaryData){(size_t)(f->end - f->data), (uint8_t *)f->data};
+        return ODB_OK;
+    default:
+        wire_number(desc->type, f->number, f->data, at);
+        return ODB_OK;
+    }
+}
+
+/* Its tag is kept apart from its bytes, in which a length, if any, is included. */
+static void wire_unknown(ProtobufCMessage *message, const struct wire_field *f)
+{
+    message->unknown_fields[message->n_unknown_fields++] = (ProtobufCMessageUnknownField){
+        f->tag >> 3, f->tag & 7, (size_t)(f->end - f->body), (uint8_t *)f->body};
+}
+
+static enum odb_status wire_message(const struct wire_scan *s, ProtobufCMessage *message,
+                                    const unsigned char *p, const unsigned char *end, int depth)
+{
+    struct wire_field f;
+    ODB_TRY(wire_prepare(s, message, p, end));
     while (p < end) {
-        struct wire_field f = {.type = type, .start = p};
-        uint64_t tag;
-        if (!wire_varint(&p, end, &tag) || tag > UINT32_MAX || tag >> 3 == 0) {
-            odb_fail(s->err, ODB_E_MODEL, "no field of %s begins here", type->short_name);
-            odb_error_remedy(s->err, "the file is damaged, or is no ONNX file");
-            return wire_fail(s, f.start);
-        }
-        f.tag = (uint32_t)tag;
-        f.desc = protobuf_c_message_descriptor_get_field(type, f.tag >> 3);
-        ODB_TRY(wire_payload(s, &f, p, end));
-        p = f.end;
+        ODB_TRY(wire_next(s, message->descriptor, &p, end, &f));
         if (f.desc)
-            ODB_TRY(wire_check(s, &f));
-        wire_put_varint(s->out, f.tag);
-        if (f.desc && f.desc->type == PROTOBUF_C_TYPE_MESSAGE) {
-            parts += f.desc->label != PROTOBUF_C_LABEL_REPEATED;
-            ODB_TRY(parts > ODB_LIMIT_PARTS ? wire_too_many(s, &f) : wire_submessage(s, &f, depth));
-        } else if (f.desc && wire_is_located(f.desc)) {
-            struct wire_locator at = {(uint64_t)(f.data - s->base), (uint64_t)(f.end - f.data)};
-            wire_put_varint(s->out, sizeof at);
-            odb_buf_add(s->out, &at, sizeof at);
-        } else {
-            ODB_TRY(wire_copy(s, &f));
-        }
+            ODB_TRY(wire_known(s, message, &f, depth));
+        else
+            wire_unknown(message, &f);
     }
     return ODB_OK;
-}
-
-/* --- from locators to pointers ---------------------------------------------------------------- */
-
-static void wire_patch(ProtobufCMessage *message, const unsigned char *base)
-{
-    const ProtobufCMessageDescriptor *type = message->descriptor;
-    for (unsigned i = 0; i < type->n_fields; i++) {
-        const ProtobufCFieldDescriptor *field = &type->fields[i];
-        char *member = (char *)message + field->offset;
-        const char *quantifier = (char *)message + field->quantifier_offset;
-        if (wire_is_located(field) && *(const protobuf_c_boolean *)quantifier) {
-            ProtobufCBinaryData *bytes = (ProtobufCBinaryData *)member;
-            struct wire_locator at;
-            memcpy(&at, bytes->data, sizeof at);
-            bytes->len = at.length;
-            bytes->data = (uint8_t *)base + at.offset;
-        } else if (field->type != PROTOBUF_C_TYPE_MESSAGE) {
-            continue;
-        } else if (field->label == PROTOBUF_C_LABEL_REPEATED) {
-            ProtobufCMessage **list = *(ProtobufCMessage ***)member;
-            for (size_t k = 0, n = *(const size_t *)quantifier; k < n; k++)
-                wire_patch(list[k], base);
-        } else if (!(field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) ||
-                   *(const uint32_t *)quantifier == field->id) {
-            if (*(ProtobufCMessage **)member)
-                wire_patch(*(ProtobufCMessage **)member, base);
-        }
-    }
 }
 
 /* --- public ----------------------------------------------------------------------------------- */
-
-enum odb_status odb_model__skeleton(const ProtobufCMessageDescriptor *type,
-                                    const unsigned char *data, size_t size, struct odb_buf *out,
-                                    struct odb_error *err)
-{
-    size_t messages = 0;
-    struct wire_scan s = {data, out, &messages, err};
-    ODB_TRY(wire_message(&s, type, data, data + size, 0));
-    if (out->overflowed)
-        return odb_fail(err, ODB_E_NOMEM, "%s: its structure is too large", type->short_name);
-    return ODB_OK;
-}
 
 enum odb_status odb_model__unpack(ProtobufCMessage **out, const ProtobufCMessageDescriptor *type,
                                   const unsigned char *data, size_t size, struct model_arena *arena,
                                   struct odb_error *err)
 {
-    struct odb_buf skeleton = ODB_BUF_INIT;
-    enum odb_status status = odb_model__skeleton(type, data, size, &skeleton, err);
-    if (status == ODB_OK) {
-        *out = protobuf_c_message_unpack(type, odb_model__arena_allocator(arena), skeleton.len,
-                                         (const uint8_t *)odb_buf_text(&skeleton));
-        if (*out)
-            wire_patch(*out, data);
-        else /* the skeleton was checked: nothing else is left */
-            status = odb_fail(err, ODB_E_NOMEM, "out of memory while reading %s", type->short_name);
-    }
-    odb_buf_dispose(&skeleton);
-    return status;
+    size_t messages = 0;
+    struct wire_scan s = {data, odb_model__arena_allocator(arena), &messages, err};
+    ProtobufCMessage *message = wire_alloc(&s, 1, type->sizeof_message);
+    if (!message)
+        return wire_no_memory(&s, type->short_name);
+    type->message_init(message);
+    ODB_TRY(wire_message(&s, message, data, data + size, 0));
+    *out = message;
+    return ODB_OK;
 }

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 
 #include "tests/help/executor_help.h"
 
@@ -24,6 +25,11 @@ static void job_masked(void *arg)
     sigset_t now;
     pthread_sigmask(SIG_BLOCK, NULL, &now);
     *(bool *)arg = sigismember(&now, SIGINT) && sigismember(&now, SIGWINCH);
+}
+
+static void job_nice(void *arg)
+{
+    *(int *)arg = getpriority(PRIO_PROCESS, 0);
 }
 
 static void job_collected(struct odb_job *job)
@@ -53,6 +59,17 @@ static void test_job__one_at_a_time(void **state)
     odb_job_free(NULL);
 }
 
+static void test_job__stands_back(void **state)
+{
+    struct odb_job *job = odb_job_new(job_done, &job_dones);
+    int before = getpriority(PRIO_PROCESS, 0), within = before;
+    assert_true(odb_job_start(job, job_nice, &within));
+    job_collected(job);
+    assert_int_equal(within, before + 5);
+    assert_int_equal(getpriority(PRIO_PROCESS, 0), before);
+    odb_job_free(job);
+}
+
 static void test_job__signals_go_elsewhere(void **state)
 {
     struct odb_job *job = odb_job_new(job_done, &job_dones);
@@ -67,6 +84,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_job__one_at_a_time),
+        cmocka_unit_test(test_job__stands_back),
         cmocka_unit_test(test_job__signals_go_elsewhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,6 +48,7 @@ static struct odb_session *scene(void)
     };
     for (size_t i = 0; i < ODB_COUNT(reports); i++)
         session->values[session->model->graph->nodes[i].out[0]] = reports[i];
+    session->generation++;
     odb_push(&session->account.places,
              (struct odb_placement){.node = odb_xstrdup("plain"),
                                     .op_type = odb_xstrdup("Add"),
