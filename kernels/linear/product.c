@@ -179,7 +179,7 @@ ODB_INLINE PRODUCT_AVX512 void product_quad_f64_avx512(const odb_f64 *x, size_t 
 #define FMA1_f64 FMA_f32
 #include "kernels/linear/product.short.body.h"
 
-#if defined(__x86_64__) || defined(__aarch64__) ||                                                 \
+#if defined(__x86_64__) || defined(__aarch64__) || defined(__arm__) ||                             \
     (defined(__FP_FAST_FMAF) && defined(__FP_FAST_FMA))
 #define PRODUCT_FMA
 #define SET(name) name##_fma
@@ -195,7 +195,7 @@ ODB_INLINE PRODUCT_AVX512 void product_quad_f64_avx512(const odb_f64 *x, size_t 
 #define ROWS 8
 #define FMA_f32(a, b, c) vfmaq_f32(c, a, b)
 #define FMA_f64(a, b, c) vfmaq_f64(c, a, b)
-#else /* it fuses single elements: RISC-V */
+#else /* it fuses single elements: RISC-V, or by the C library: 32-bit ARM */
 ODB_INLINE product_f32x4 product_fma_f32(product_f32x4 a, product_f32x4 b, product_f32x4 c)
 {
     for (int i = 0; i < 4; i++)

@@ -215,12 +215,12 @@ bool odb_spec_read_size(const char *text, size_t *out)
     double v = strtod(text, &end);
     const char *unit = *end ? strchr(units, *end) : NULL;
     if (unit) {
-        v *= (double)((size_t)1 << 10 * (unit - units + 1));
+        v *= (double)(1ull << 10 * (unit - units + 1));
         end++;
     }
-    if (text == end || *end || !(v >= 1) || v > (double)((size_t)1 << 60))
+    if (text == end || *end || !(v >= 1) || v > 0x1p60)
         return false;
-    *out = (size_t)v;
+    *out = v < (double)SIZE_MAX ? (size_t)v : SIZE_MAX;
     return true;
 }
 

@@ -307,7 +307,7 @@ static void wire_patch(ProtobufCMessage *message, const unsigned char *base)
             ProtobufCBinaryData *bytes = (ProtobufCBinaryData *)member;
             struct wire_locator at;
             memcpy(&at, bytes->data, sizeof at);
-            bytes->len = at.length;
+            bytes->len = (size_t)at.length;
             bytes->data = (uint8_t *)base + at.offset;
         } else if (field->type != PROTOBUF_C_TYPE_MESSAGE) {
             continue;
