@@ -427,6 +427,7 @@ const struct odb_executor_option odb_spec_common[] = {
     {"static", NULL, NULL, "its models have fixed dimensions, those of this run", false},
     {"workers", "N", "1", "children at work side by side, where questions are independent", false},
     {"compile-timeout", "SECONDS", NULL, "how long one load may take; default: timeout", false},
+    {"start", "SECONDS", "60", "how long the start of ssh: or via: may be silent", false},
     {"max_outputs", "N", NULL, "outputs that one model may have, its own included", false},
     {"taps", "any|final|LIST", "any", "values that can be read; LIST: names, ; between them",
      false},
