@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "compare/by_value.h"
-#include "executor/transport/link.h"
 #include "executor/value_layout.h"
 #include "judge/blame.h"
 #include "kernels/core/facts.h"
@@ -27,26 +26,11 @@
 
 #define PROBE_DEAR 10 /* seconds of a load */
 
-/* Behind ssh: and via: that may take as long as a queue, or a container to fetch. */
-static void probe_tell_of_link(const char *text, const struct odb_search_hooks *hooks)
-{
-    struct odb_spec *spec;
-    if (odb_spec_parse(&spec, text, NULL) != ODB_OK)
-        return;
-    char *phase = odb_xasprintf("waiting for onnxdbg-serve %s %s",
-                                spec->row && spec->row->transport ? spec->row->transport->by : "",
-                                spec->arg ? spec->arg : "");
-    if (spec->row && spec->row->transport)
-        odb_hooks_phase(hooks, phase, 0);
-    free(phase);
-    odb_spec_free(spec);
-}
-
 enum odb_status odb_probe_pool(struct odb_pool **out, const char *spec,
                                const struct odb_search_hooks *hooks, struct odb_error *err)
 {
     if (hooks)
-        probe_tell_of_link(spec, hooks);
+        odb_hooks_phase(hooks, "start of the target", 0);
     return odb_pool_open(out, spec, hooks ? hooks->cancelled : NULL, hooks ? hooks->payload : NULL,
                          err);
 }

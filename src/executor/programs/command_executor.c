@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "executor/executor.h"
 #include "executor/place.h"
 #include "executor/programs/can.h"
@@ -26,6 +27,7 @@
 #include "system/scratch.h"
 
 #define COMMAND_WORDS 600 /* bytes of the program's output in a message */
+#define COMMAND_BLIND ", and had looked at no file of the run"
 #define COMMAND_ASKING 10 /* seconds that it may take to say what it can do */
 #define COMMAND_SCHEMA 1  /* of what it says */
 
@@ -96,8 +98,7 @@ static enum odb_status command_start(struct command *command, const char *verb, 
     if (status == ODB_OK) {
         if (!command->knows)
             odb_program_telling_line(&program, &says);
-        char *text = odb_xasprintf("%s%s%s%s", doing,
-                                   command->knows ? "" : ", and had looked at no file of the run",
+        char *text = odb_xasprintf("%s%s%s%s", doing, command->knows ? "" : COMMAND_BLIND,
                                    says.len ? "; output: " : "", odb_buf_text(&says));
         status = odb_program_check(&program, text, err);
         free(text);
@@ -260,12 +261,14 @@ static enum odb_status command_load(void *self, const struct odb_load *load, str
     return ODB_OK;
 }
 
-/* It fails whatever the model is: no refusal, from which a search would go on to ask. */
+/* It fails whatever the model is. */
 static enum odb_status command_knows_nothing(struct odb_error *err)
 {
-    err->code = ODB_E_USAGE;
-    return odb_error_remedy(err, "its argument is a directory with model.onnx and io.json, which "
-                                 "says what to read and to write: onnxdbg-command(7)");
+    size_t n = strlen(err->what);
+    if (!strstr(err->what, COMMAND_BLIND))
+        odb_text_fit(err->what + n, sizeof err->what - n, "%s", COMMAND_BLIND);
+    return odb_error_remedy(err, "it has to read io.json in the directory that is its argument: "
+                                 "onnxdbg-command(7)");
 }
 
 /* The list of a run's files, io.json. */
