@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -93,12 +94,13 @@ static enum odb_status command_start(struct command *command, const char *verb, 
     int watch = command->knows ? -1 : odb_looked_begin(dir);
     enum odb_status status = odb_program_run(&program, err);
     command->knows = odb_looked(watch, command_files);
-    if (status == ODB_OK && command->knows)
-        odb_program_last_words(&program, COMMAND_WORDS, &says);
     if (status == ODB_OK) {
-        if (!command->knows)
+        bool blind = !command->knows && WIFEXITED(program.how);
+        if (blind)
             odb_program_telling_line(&program, &says);
-        char *text = odb_xasprintf("%s%s%s%s", doing, command->knows ? "" : COMMAND_BLIND,
+        else
+            odb_program_last_words(&program, COMMAND_WORDS, &says);
+        char *text = odb_xasprintf("%s%s%s%s", doing, blind ? COMMAND_BLIND : "",
                                    says.len ? "; output: " : "", odb_buf_text(&says));
         status = odb_program_check(&program, text, err);
         free(text);
@@ -261,9 +263,11 @@ static enum odb_status command_load(void *self, const struct odb_load *load, str
     return ODB_OK;
 }
 
-/* It fails whatever the model is. */
+/* It fails whatever the model is; where it was not even started that is said already. */
 static enum odb_status command_knows_nothing(struct odb_error *err)
 {
+    if (!err || err->remedy[0])
+        return err ? err->code : ODB_E_EXECUTOR;
     size_t n = strlen(err->what);
     if (!strstr(err->what, COMMAND_BLIND))
         odb_text_fit(err->what + n, sizeof err->what - n, "%s", COMMAND_BLIND);
