@@ -81,7 +81,7 @@ ifeq ($(SIMD_BYTES_$(SIMD)),)
 $(error SIMD=$(SIMD): use sse2, fma, avx2 or avx512f)
 endif
 endif
-CPPFLAGS += -D_GNU_SOURCE -DODB_VERSION='"$(VERSION)"' -DODB_DATE='"$(RELEASED)"' \
+CPPFLAGS += -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DODB_VERSION='"$(VERSION)"' -DODB_DATE='"$(RELEASED)"' \
             -I. -Isrc -Iinclude -I$(B) \
             $(if $(CROSS),,$(shell pkg-config --cflags $(PKGS_MIT) $(PKGS_GPL) 2>/dev/null)) \
             $(if $(SIMD),-DODB_SIMD_ONLY='"$(SIMD:avx2=avx2,fma)"' \

@@ -590,7 +590,7 @@ static int serve_take_stdio(struct odb_channel *channel)
 
 /* For this process and all that it starts. Data rather than address space, which threads, arenas
  * and mapped models reserve by the gigabyte and never touch. */
-static void serve_limit(rlim_t bytes)
+static void serve_limit(uint64_t bytes)
 {
     struct rlimit limit = {.rlim_cur = bytes, .rlim_max = bytes};
     if (bytes == 0)

@@ -13,15 +13,11 @@ root=$here/vendor/cross/$triplet
 case $triplet in
 x86_64-linux-gnu) arch=amd64 suite=bullseye ;;
 aarch64-linux-gnu) arch=arm64 suite=bullseye ;;
+arm-linux-gnueabihf) arch=armhf suite=bullseye ;;
 riscv64-linux-gnu) arch=riscv64 suite=trixie ;;
-arm-linux-gnueabihf)
-    echo "cross: $triplet has addresses of 32 bits, and tensors' sizes and NumPy's random numbers" \
-        "take 64; there are aarch64-linux-gnu and riscv64-linux-gnu" >&2
-    exit 2
-    ;;
 *)
-    echo "cross: no packages are known for $triplet; there are x86_64-linux-gnu, aarch64-linux-gnu and" \
-        "riscv64-linux-gnu" >&2
+    echo "cross: no packages are known for $triplet; there are x86_64-linux-gnu, aarch64-linux-gnu," \
+        "riscv64-linux-gnu and arm-linux-gnueabihf" >&2
     exit 2
     ;;
 esac

@@ -3,7 +3,8 @@
 
 #include "system/blocks.h"
 
-_Static_assert(sizeof(struct odb_str) == 16, "strings are cells of 16 bytes");
+_Static_assert(sizeof(struct odb_str) == 16 || sizeof(struct odb_str) == 8,
+               "strings are cells of 16 bytes, or of 8 where addresses have 32 bits");
 
 static enum odb_status cells_alloc(struct odb_cells *c, const struct odb_tensor *t,
                                    struct odb_error *err)

@@ -170,14 +170,28 @@ static enum odb_status act_gelu_of(struct odb_kern *k)
 
 /* --- Shrink ----------------------------------------------------------------------------------- */
 
-/* Integers are compared with fractions, so they are computed in the type that holds all of them
- * and double as well. What an integer cannot hold becomes one as by odb_store_f64(). */
-ODB_INLINE uint64_t act_shrink_int(long double x, const struct act_constants *c)
+/* Below 0, 0 or above: where the integer of that sign and size lies from v, exactly. */
+static int act_order(bool negative, uint64_t size, double v)
 {
-    long double y = x < -c->p ? x + c->q : x > c->p ? x - c->q : 0;
-    if (!(fabsl(y) < 0x1p63L))
-        y = isfinite(y) ? fmodl(y, 0x1p64L) : 0;
-    return y < 0 ? -(uint64_t)-y : (uint64_t)y;
+    if (negative)
+        return -act_order(false, size, -v);
+    if (!(v >= 0 && v < 0x1p64))
+        return v >= 0 ? -1 : v < 0;
+    uint64_t whole = (uint64_t)v;
+    return size != whole ? (size < whole ? -1 : 1) : -(v > (double)whole);
+}
+
+/* The sum of an integer and a fraction, exactly: cut towards zero, and wrapped. */
+static uint64_t act_shrink_int(bool negative, uint64_t size, const struct act_constants *c)
+{
+    double bias = act_order(negative, size, -c->p) < 0  ? c->q
+                  : act_order(negative, size, c->p) > 0 ? -c->q
+                                                        : NAN;
+    double whole = floor(bias), rest = isfinite(bias) ? fmod(whole, 0x1p64) : 0;
+    if (!isfinite(bias))
+        return 0;
+    return (negative ? -size : size) + (rest < 0 ? -(uint64_t)-rest : (uint64_t)rest) +
+           (whole != bias && act_order(negative, size, -bias) < 0);
 }
 
 #define ACT_SHRINK ((const struct act_constants *)arg)
@@ -185,7 +199,9 @@ ODB_EW_FLOATS(ODB_EW_LOOP1_SAME, shrink,
               (a < -ACT_SHRINK->p  ? a + ACT_SHRINK->q
                : a > ACT_SHRINK->p ? a - ACT_SHRINK->q
                                    : 0))
-ODB_EW_INTS(ODB_EW_LOOP1_SAME, shrink, act_shrink_int(a, ACT_SHRINK))
+ODB_EW_SIGNED(ODB_EW_LOOP1_SAME, shrink,
+              act_shrink_int(a < 0, a < 0 ? -(uint64_t)a : (uint64_t)a, ACT_SHRINK))
+ODB_EW_UNSIGNED(ODB_EW_LOOP1_SAME, shrink, act_shrink_int(false, a, ACT_SHRINK))
 static const odb_ew_loop ew_shrink[ODB_DTYPE_COUNT] = {ODB_EW_FLOATS(ODB_EW_SLOT, shrink)
                                                            ODB_EW_INTS(ODB_EW_SLOT, shrink)};
 

@@ -40,7 +40,7 @@ static void ew_steps(const struct odb_tensor *t, int rank, ptrdiff_t *step)
     for (int d = rank - 1, own = t->rank - 1; d >= 0; d--, own--) {
         int64_t dim = own < 0 ? 1 : t->dims[own];
         step[d] = dim == 1 ? 0 : size;
-        size *= dim;
+        size *= (ptrdiff_t)dim;
     }
 }
 
@@ -72,7 +72,7 @@ static void ew_block(void *arg, size_t begin, size_t end)
         for (int i = 0; i < p->n_in; i++) {
             ptrdiff_t offset = 0;
             for (int d = 0; d <= last; d++)
-                offset += at[d] * p->step[i][d];
+                offset += (ptrdiff_t)at[d] * p->step[i][d];
             in[i] = p->in[i] + offset;
         }
         size_t n = ODB_MIN((size_t)(p->dims[last] - at[last]), end - begin);

@@ -189,7 +189,7 @@ static enum odb_status einsum_choose(struct odb_kern *k, const struct einsum *e,
                                      struct einsum_list *list, int label)
 {
     list->label[list->n++] = label;
-    if (!odb_size_mul(list->count, (size_t)e->size[label], &list->count))
+    if (!odb_size_mul(list->count, (uint64_t)e->size[label], &list->count))
         return odb_fail(k->err, ODB_E_NOMEM, "a product in between is too large");
     return ODB_OK;
 }
@@ -229,7 +229,7 @@ static enum odb_status einsum_pack(struct odb_kern *k, const struct einsum *e,
     odb_stride_dense(s.rank, s.dims, s.dst);
     for (int i = 0; i < s.rank; i++) {
         dense = dense && (s.dims[i] <= 1 || s.dst[i] == s.src[i]);
-        if (!odb_size_mul(count, (size_t)s.dims[i], &count) || count > SIZE_MAX / 64)
+        if (!odb_size_mul(count, (uint64_t)s.dims[i], &count) || count > SIZE_MAX / 64)
             return odb_fail(k->err, ODB_E_NOMEM, "a product in between is too large");
     }
     *own = NULL;

@@ -15,6 +15,7 @@
 
 #include "system/blocks.h"
 #include "base/mem.h"
+#include "base/processor.h"
 #include "base/simd.h"
 #include "kernels/core/workspace.h"
 
@@ -170,16 +171,38 @@ ODB_INLINE PRODUCT_AVX512 void product_quad_f64_avx512(const odb_f64 *x, size_t 
 
 /* --- kernels per set of instructions and element type ----------------------------------------- */
 
+/* Fused steps of single elements: by the instructions of the caller, else by the C library. */
+ODB_INLINE product_f32x4 product_fma_f32(product_f32x4 a, product_f32x4 b, product_f32x4 c)
+{
+    for (int i = 0; i < 4; i++)
+        c[i] = __builtin_fmaf(a[i], b[i], c[i]);
+    return c;
+}
+
+ODB_INLINE product_f64x2 product_fma_f64(product_f64x2 a, product_f64x2 b, product_f64x2 c)
+{
+    for (int i = 0; i < 2; i++)
+        c[i] = __builtin_fma(a[i], b[i], c[i]);
+    return c;
+}
+
 #define TARGET
 #define ROWS 4
 #define SET(name) name##_plain
+#if defined(__arm__) /* many have no such instruction, and their bits are to be the same */
+#define FMA_f32(a, b, c) product_fma_f32(a, b, c)
+#define FMA_f64(a, b, c) product_fma_f64(a, b, c)
+#define FMA1_f32(a, b, c) __builtin_fmaf(a, b, c)
+#define FMA1_f64(a, b, c) __builtin_fma(a, b, c)
+#else
 #define FMA_f32(a, b, c) ((a) * (b) + (c))
 #define FMA_f64 FMA_f32
 #define FMA1_f32 FMA_f32
 #define FMA1_f64 FMA_f32
+#endif
 #include "kernels/linear/product.short.body.h"
 
-#if defined(__x86_64__) || defined(__aarch64__) ||                                                 \
+#if defined(__x86_64__) || defined(__aarch64__) || defined(__arm__) ||                             \
     (defined(__FP_FAST_FMAF) && defined(__FP_FAST_FMA))
 #define PRODUCT_FMA
 #define SET(name) name##_fma
@@ -195,22 +218,12 @@ ODB_INLINE PRODUCT_AVX512 void product_quad_f64_avx512(const odb_f64 *x, size_t 
 #define ROWS 8
 #define FMA_f32(a, b, c) vfmaq_f32(c, a, b)
 #define FMA_f64(a, b, c) vfmaq_f64(c, a, b)
-#else /* it fuses single elements: RISC-V */
-ODB_INLINE product_f32x4 product_fma_f32(product_f32x4 a, product_f32x4 b, product_f32x4 c)
-{
-    for (int i = 0; i < 4; i++)
-        c[i] = FMA1_f32(a[i], b[i], c[i]);
-    return c;
-}
-
-ODB_INLINE product_f64x2 product_fma_f64(product_f64x2 a, product_f64x2 b, product_f64x2 c)
-{
-    for (int i = 0; i < 2; i++)
-        c[i] = FMA1_f64(a[i], b[i], c[i]);
-    return c;
-}
-
+#else /* it fuses single elements: RISC-V, ARM of 32 bits */
+#if defined(__arm__)
+#define TARGET __attribute__((target("fpu=vfpv4")))
+#else
 #define TARGET
+#endif
 #define ROWS 4
 #define FMA_f32(a, b, c) product_fma_f32(a, b, c)
 #define FMA_f64(a, b, c) product_fma_f64(a, b, c)
@@ -296,6 +309,8 @@ bool odb_product_has(enum odb_product_set set)
     return set == ODB_PRODUCT_PLAIN || (set == ODB_PRODUCT_FMA && fused) ||
            (set == ODB_PRODUCT_AVX2 && fused && __builtin_cpu_supports("avx2")) ||
            (set == ODB_PRODUCT_AVX512 && __builtin_cpu_supports("avx512f"));
+#elif defined(__arm__)
+    return set == ODB_PRODUCT_PLAIN || (set == ODB_PRODUCT_FMA && odb_processor_has_vfpv4());
 #elif defined(PRODUCT_FMA)
     return set <= ODB_PRODUCT_FMA;
 #else

@@ -216,7 +216,7 @@ static enum odb_status scale_infer_join(struct odb_kern *k)
         if (i > 0 && rows != first)
             return ODB_KERN_FAIL(k, "input %d has %zu rows, input 0 %zu", i, rows, first);
         first = rows;
-        if (!odb_size_add(total, takes, &total) || total > INT64_MAX)
+        if (!odb_size_add(total, takes, &total) || total > PTRDIFF_MAX)
             return ODB_KERN_FAIL(k, "inputdimensions are too large");
     }
     return odb_kern_outline(k, 0, odb_ml_float(k), 2, (int64_t[]){(int64_t)first, (int64_t)total});

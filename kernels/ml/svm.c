@@ -226,7 +226,7 @@ static enum odb_status svm_read_classes(struct odb_kern *k, struct svm_classes *
     c->pairs = c->n * (c->n - 1) / 2;
     c->per_class = odb_kern_ints(k, "vectors_per_class", &n_per_class);
     for (size_t i = 0; i < n_per_class; i++) {
-        if (c->per_class[i] < 0 || !odb_size_add(n_vectors, (size_t)c->per_class[i], &n_vectors))
+        if (c->per_class[i] < 0 || !odb_size_add(n_vectors, (uint64_t)c->per_class[i], &n_vectors))
             return ODB_KERN_FAIL(k, "vectors_per_class[%zu] is %lld", i,
                                  (long long)c->per_class[i]);
     }

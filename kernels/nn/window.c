@@ -39,7 +39,8 @@ static enum odb_status window_volume(struct odb_kern *k, const int64_t *dims, in
 {
     *volume = 1;
     for (int d = 0; d < n; d++)
-        if (!odb_size_mul(*volume, (size_t)ODB_MAX(dims[d], 0), volume) || *volume > (size_t)limit)
+        if (!odb_size_mul(*volume, (uint64_t)ODB_MAX(dims[d], 0), volume) ||
+            *volume > (uint64_t)limit)
             return ODB_KERN_UNSUPPORTED(k,
                                         "a window or a padded channel of more than %lld "
                                         "elements is not supported",

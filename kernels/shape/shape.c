@@ -77,7 +77,7 @@ static enum odb_status shape_infer_reshape(struct odb_kern *k)
             return ODB_KERN_FAIL(k, "shape[%d] and shape[%d] are both -1", hole, i);
         if (dims[i] == -1)
             hole = i;
-        else if (out[i] < 0 || !odb_size_mul(product, (size_t)out[i], &product))
+        else if (out[i] < 0 || !odb_size_mul(product, (uint64_t)out[i], &product))
             return shape_mismatch(k, (int)n, dims);
     }
     if (hole >= 0) {

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 
 struct odb_buf {
     char *data; /* owned; NUL behind data[len] once anything was appended */
@@ -20,7 +21,7 @@ struct odb_buf {
 
 #define ODB_BUF_INIT                                                                               \
     {                                                                                              \
-        .max = (size_t)1 << 40                                                                     \
+        .max = ODB_SIZE_LIMIT(1ull << 40)                                                          \
     }
 #define ODB_BUF_INIT_MAX(limit)                                                                    \
     {                                                                                              \

@@ -46,13 +46,18 @@ void odb_mem_drop(const void *map, size_t size);
  * read in pieces; UINT64_MAX: unknown. */
 uint64_t odb_mem_spare(void);
 
-/* *out = a * b, a + b. False on overflow. */
-static inline bool odb_size_mul(size_t a, size_t b, size_t *out)
+/* So many bytes, or the most that there can be of one thing where addresses have 32 bits. */
+#define ODB_SIZE_LIMIT(bytes)                                                                      \
+    ((size_t)((uint64_t)(bytes) < (uint64_t)PTRDIFF_MAX ? (uint64_t)(bytes)                        \
+                                                        : (uint64_t)PTRDIFF_MAX))
+
+/* *out = a * b, a + b, of sizes or dimensions. False on overflow. */
+static inline bool odb_size_mul(uint64_t a, uint64_t b, size_t *out)
 {
     return !__builtin_mul_overflow(a, b, out);
 }
 
-static inline bool odb_size_add(size_t a, size_t b, size_t *out)
+static inline bool odb_size_add(uint64_t a, uint64_t b, size_t *out)
 {
     return !__builtin_add_overflow(a, b, out);
 }

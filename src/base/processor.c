@@ -3,7 +3,7 @@
 
 #include <stdatomic.h>
 
-enum { PROCESSOR_ASKED = 1, PROCESSOR_F16C = 2, PROCESSOR_SHA = 4 };
+enum { PROCESSOR_ASKED = 1, PROCESSOR_F16C = 2, PROCESSOR_SHA = 4, PROCESSOR_VFPV4 = 8 };
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -18,6 +18,14 @@ static int processor_ask(void)
         __builtin_cpu_supports("sse4.1"))
         has |= PROCESSOR_SHA;
     return has;
+}
+#elif defined(__arm__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+
+static int processor_ask(void)
+{
+    return PROCESSOR_ASKED | (getauxval(AT_HWCAP) & HWCAP_VFPv4 ? PROCESSOR_VFPV4 : 0);
 }
 #else
 static int processor_ask(void)
@@ -46,4 +54,9 @@ bool odb_processor_has_f16c(void)
 bool odb_processor_has_sha(void)
 {
     return processor_has(PROCESSOR_SHA);
+}
+
+bool odb_processor_has_vfpv4(void)
+{
+    return processor_has(PROCESSOR_VFPV4);
 }

@@ -38,7 +38,8 @@ struct odb_deploy_build {
     char *path; /* owned */
     void *data; /* owned: all of the file */
     size_t size;
-    int libc; /* it needs glibc 2.N; 0: any */
+    int libc;            /* it needs glibc 2.N; 0: any */
+    const char *triplet; /* of its processor, as compilers are named; static */
     char sum[65];
 };
 

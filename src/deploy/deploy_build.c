@@ -16,22 +16,33 @@
 #include "executor/transport/target.h"
 #include "system/file.h"
 
-/* What uname says, and what that makes of a program. */
+/* What uname says, and what that makes of a program. A processor of 64 bits may have a system of
+ * 32: the loader tells. */
 static const struct deploy_machine {
     const char *name, *triplet, *loader;
-    Elf64_Half elf;
+    Elf64_Half elf; /* at the same place in files of 32 bits */
 } deploy_machines[] = {
     {"x86_64", "x86_64-linux-gnu", "/ld-linux-x86-64.so.2", EM_X86_64},
     {"aarch64", "aarch64-linux-gnu", "/ld-linux-aarch64.so.1", EM_AARCH64},
+    {"arm64", "aarch64-linux-gnu", "/ld-linux-aarch64.so.1", EM_AARCH64},
     {"riscv64", "riscv64-linux-gnu", "/ld-linux-riscv64-lp64d.so.1", EM_RISCV},
+    {"armv7l", "arm-linux-gnueabihf", "/ld-linux-armhf.so.3", EM_ARM},
+    {"armv8l", "arm-linux-gnueabihf", "/ld-linux-armhf.so.3", EM_ARM},
+    {"aarch64", "arm-linux-gnueabihf", "/ld-linux-armhf.so.3", EM_ARM},
 };
 
-static const struct deploy_machine *deploy_machine(const char *name)
+static const struct deploy_machine *deploy_machine(const char *name, const char *loaders)
 {
-    for (size_t i = 0; i < ODB_COUNT(deploy_machines); i++)
-        if (!strcmp(deploy_machines[i].name, name))
-            return &deploy_machines[i];
-    return NULL;
+    const struct deploy_machine *found = NULL;
+    for (size_t i = 0; i < ODB_COUNT(deploy_machines); i++) {
+        const struct deploy_machine *machine = &deploy_machines[i];
+        if (strcmp(machine->name, name) != 0)
+            continue;
+        if (strstr(loaders, machine->loader))
+            return machine;
+        found = found ? found : machine;
+    }
+    return found;
 }
 
 void odb_deploy_build_dispose(struct odb_deploy_build *build)
@@ -122,13 +133,12 @@ static bool deploy_search(struct odb_deploy_build *out, const struct deploy_mach
 static enum odb_status deploy_no_machine(const struct odb_deploy_facts *facts, const char *name,
                                          struct odb_error *err)
 {
-    bool arm = !strncmp(name, "arm", 3);
+    bool arm = !strncmp(name, "arm", 3); /* armv6l and older */
     odb_fail(err, ODB_E_EXECUTOR, "no onnxdbg-serve can be made for its processor, %s",
              name[0] ? name : "which it does not name");
     return odb_error_remedy(err, "%s",
-                            arm ? "it has addresses of 32 bits; there are x86_64, aarch64 and "
-                                  "riscv64: a system of 64 bits runs on most boards that run this"
-                                : "there are x86_64, aarch64 and riscv64");
+                            arm ? "of ARM there are aarch64 and armv7l, with Debian's armhf"
+                                : "there are x86_64, aarch64, armv7l and riscv64");
 }
 
 static enum odb_status deploy_no_libc(const struct odb_deploy_facts *facts,
@@ -164,8 +174,7 @@ enum odb_status odb_deploy_find(struct odb_deploy_build *out, const struct odb_l
 {
     const char *name = odb_deploy_fact(facts, "machine");
     const char *system = odb_deploy_fact(facts, "system");
-    const struct deploy_machine *machine =
-        deploy_machine(!strcmp(name, "arm64") ? "aarch64" : name);
+    const struct deploy_machine *machine = deploy_machine(name, odb_deploy_fact(facts, "loader"));
     enum odb_status status = ODB_OK;
     *out = (struct odb_deploy_build){0};
     if (strcmp(system, "Linux") != 0)
@@ -181,8 +190,10 @@ enum odb_status odb_deploy_find(struct odb_deploy_build *out, const struct odb_l
                          machine->triplet);
     } else
         status = deploy_judge(out, facts, machine, err);
-    if (status == ODB_OK)
+    if (status == ODB_OK) {
+        out->triplet = machine->triplet;
         return ODB_OK;
+    }
     odb_error_at(err, "%s", link->where);
     odb_deploy_build_dispose(out);
     return status;

@@ -95,7 +95,7 @@ static enum odb_status deploy_send(const struct odb_link *link, const char *path
 }
 
 /* Why it cannot be started there, as far as its shell's words tell. */
-static void deploy_no_start(const struct odb_deploy_facts *said, const char *machine,
+static void deploy_no_start(const struct odb_deploy_facts *said, const char *triplet,
                             struct odb_error *err)
 {
     const char *words = odb_deploy_fact(said, "said");
@@ -107,8 +107,8 @@ static void deploy_no_start(const struct odb_deploy_facts *said, const char *mac
     if (strstr(words, "shared librar"))
         odb_error_remedy(err,
                          "this machine's own needs libraries that are not there; make one that "
-                         "needs none: make serve CROSS=%s-linux-gnu-",
-                         machine);
+                         "needs none: make serve CROSS=%s-",
+                         triplet);
     else if (strstr(words, "GLIBC_"))
         odb_error_remedy(err, "its C library is too old; run it in a container with a newer "
                               "system, behind via:COMMAND");
@@ -121,7 +121,8 @@ static void deploy_no_start(const struct odb_deploy_facts *said, const char *mac
 
 static enum odb_status deploy_failed(const struct odb_link *link,
                                      const struct odb_deploy_facts *facts,
-                                     const struct odb_deploy_facts *said, struct odb_error *err)
+                                     const struct odb_deploy_facts *said, const char *triplet,
+                                     struct odb_error *err)
 {
     static const struct {
         const char *key, *what, *remedy;
@@ -137,7 +138,7 @@ static enum odb_status deploy_failed(const struct odb_link *link,
     };
     const char *failed = odb_deploy_fact(said, "failed");
     if (!strcmp(failed, "start"))
-        deploy_no_start(said, odb_deploy_fact(facts, "machine"), err);
+        deploy_no_start(said, triplet, err);
     for (size_t i = 0; i < ODB_COUNT(ways); i++)
         if (!strcmp(failed, ways[i].key)) {
             odb_fail(err, ODB_E_IO, "%s", ways[i].what);
@@ -166,7 +167,7 @@ enum odb_status odb_deploy_put(struct odb_deploy_facts *out, const struct odb_li
         ODB_TRY_OUT(status);
     }
     if (odb_deploy_fact(out, "failed")[0])
-        status = deploy_failed(link, facts, out, err);
+        status = deploy_failed(link, facts, out, build->triplet, err);
 out:
     if (status != ODB_OK)
         odb_deploy_facts_dispose(out);

@@ -622,8 +622,7 @@ enum odb_status odb_dump_run(struct odb_dump *out, const struct odb_model *model
         out->rows[i] = (struct odb_dump_row){.value = outputs[indices[i]], .index = indices[i]};
     free(outputs);
     ODB_TRY(odb_model_require_data(model, err));
-    ODB_TRY(
-        odb_pool_open(&pool, options->spec, options->hooks.cancelled, options->hooks.payload, err));
+    ODB_TRY(odb_probe_pool(&pool, options->spec, &options->hooks, err));
     struct dump_run run = {
         .dump = out, .graph = model->graph, .todo = odb_new_n(size_t, n + 1), .lock = -1};
     odb_prober_init(&run.prober, model, feeds, NULL, pool, options->hooks);

@@ -215,12 +215,12 @@ bool odb_spec_read_size(const char *text, size_t *out)
     double v = strtod(text, &end);
     const char *unit = *end ? strchr(units, *end) : NULL;
     if (unit) {
-        v *= (double)((size_t)1 << 10 * (unit - units + 1));
+        v *= (double)(1ull << 10 * (unit - units + 1));
         end++;
     }
-    if (text == end || *end || !(v >= 1) || v > (double)((size_t)1 << 60))
+    if (text == end || *end || !(v >= 1) || v > 0x1p60)
         return false;
-    *out = (size_t)v;
+    *out = v < (double)SIZE_MAX ? (size_t)v : SIZE_MAX;
     return true;
 }
 
@@ -427,6 +427,7 @@ const struct odb_executor_option odb_spec_common[] = {
     {"static", NULL, NULL, "its models have fixed dimensions, those of this run", false},
     {"workers", "N", "1", "children at work side by side, where questions are independent", false},
     {"compile-timeout", "SECONDS", NULL, "how long one load may take; default: timeout", false},
+    {"start", "SECONDS", "60", "how long the start of ssh: or via: may be silent", false},
     {"max_outputs", "N", NULL, "outputs that one model may have, its own included", false},
     {"taps", "any|final|LIST", "any", "values that can be read; LIST: names, ; between them",
      false},

@@ -215,7 +215,7 @@ static enum odb_status scan_reserve(struct scan *s, int64_t batch, int64_t max,
                                     struct odb_error *err)
 {
     size_t n;
-    bool fits = odb_size_mul((size_t)batch, (size_t)max, &n) && n < SIZE_MAX;
+    bool fits = odb_size_mul((uint64_t)batch, (uint64_t)max, &n) && n < SIZE_MAX;
     for (size_t k = 0; k < s->n_stacks; k++) {
         s->stacks[k].items = fits ? calloc(n + 1, sizeof(struct odb_tensor *)) : NULL;
         if (!s->stacks[k].items)

@@ -65,9 +65,11 @@ static enum odb_status file_map(struct model_bytes *out, int fd, const char *pat
     }
     if (!S_ISREG(st.st_mode))
         return odb_fail(err, ODB_E_IO, "%s: not a regular file, so it cannot be mapped", path);
-    size_t size = (size_t)st.st_size;
+    size_t size;
     struct file_storage *file = odb_new(struct file_storage);
-    enum odb_status status = odb_mapping_open(&file->mapping, fd, size, path, err);
+    enum odb_status status = odb_file_size(&size, &st, err);
+    if (status == ODB_OK)
+        status = odb_mapping_open(&file->mapping, fd, size, path, err);
     if (status != ODB_OK) {
         free(file);
         return odb_error_at(err, "%s", path);

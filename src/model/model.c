@@ -114,7 +114,8 @@ static bool find_by_index(const char *text, size_t *index)
     char *end;
     if (*text != '#' || text[1] < '0' || text[1] > '9')
         return false;
-    *index = strtoull(text + 1, &end, 10);
+    unsigned long long number = strtoull(text + 1, &end, 10);
+    *index = number < SIZE_MAX ? (size_t)number : SIZE_MAX;
     return !*end;
 }
 

@@ -79,7 +79,7 @@ static enum odb_status tensor_read_head(struct tensor_head *head, const Onnx__Te
             return odb_fail(err, ODB_E_MODEL, "dimension %d is negative (%" PRId64 ")", i,
                             proto->dims[i]);
         empty = empty || !proto->dims[i];
-        fits = fits && odb_size_mul(head->count, (size_t)proto->dims[i], &head->count);
+        fits = fits && odb_size_mul(head->count, (uint64_t)proto->dims[i], &head->count);
     }
     if (empty)
         head->count = 0;
@@ -243,8 +243,8 @@ static enum odb_status sparse_check(const struct odb_tensor *values,
 {
     size_t nnz = values->count, rank = proto->n_dims, total = 1;
     for (size_t i = 0; i < rank; i++)
-        if (proto->dims[i] < 0 || !odb_size_mul(total, (size_t)proto->dims[i], &total) ||
-            total > INT64_MAX)
+        if (proto->dims[i] < 0 || !odb_size_mul(total, (uint64_t)proto->dims[i], &total) ||
+            total > PTRDIFF_MAX)
             return odb_fail(err, ODB_E_MODEL, "dimension %zu (%" PRId64 ") is impossible", i,
                             proto->dims[i]);
     bool flat = indices->rank == 1 && (size_t)indices->dims[0] == nnz;

@@ -29,6 +29,8 @@
 enum odb_status odb_probe_pool(struct odb_pool **out, const char *spec,
                                const struct odb_search_hooks *hooks, struct odb_error *err)
 {
+    if (hooks)
+        odb_hooks_phase(hooks, "start of the target", 0);
     return odb_pool_open(out, spec, hooks ? hooks->cancelled : NULL, hooks ? hooks->payload : NULL,
                          err);
 }

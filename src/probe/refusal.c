@@ -17,12 +17,22 @@ static const char *const refusal_local[] = {
     "WebGPU adapter",
 };
 
+/* What command: says of such a program. */
+static const char refusal_blind[] = "had looked at no file of the run";
+
+bool odb_refusal_is_blind(enum odb_status status, const struct odb_error *err)
+{
+    return odb_probe_refused(status) && err && strstr(err->what, refusal_blind);
+}
+
 bool odb_refusal_is_local(enum odb_status status, const struct odb_error *err)
 {
     if (status == ODB_E_NOMEM || status == ODB_E_IO)
         return true;
     if (!odb_probe_refused(status) || !err)
         return false;
+    if (odb_refusal_is_blind(status, err))
+        return true;
     for (size_t i = 0; i < ODB_COUNT(refusal_local); i++)
         if (strcasestr(err->what, refusal_local[i]))
             return true;

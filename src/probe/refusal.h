@@ -14,6 +14,9 @@
 /* The target says no: to this model, and to every caller that asks again. */
 bool odb_probe_refused(enum odb_status status);
 
+/* Whether a program has refused a model without a look at it: so it will any other. */
+bool odb_refusal_is_blind(enum odb_status status, const struct odb_error *err);
+
 /* Whether a refusal says nothing of the model: the target, where it runs, got no memory, found no
  * device or no library of its own. False for a status that is no refusal. */
 bool odb_refusal_is_local(enum odb_status status, const struct odb_error *err);

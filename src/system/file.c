@@ -328,6 +328,16 @@ char *odb_file_name(const char *name)
     return cut;
 }
 
+enum odb_status odb_file_size(size_t *out, const struct stat *st, struct odb_error *err)
+{
+    *out = ODB_SIZE_LIMIT(st->st_size);
+    if ((off_t)*out == st->st_size)
+        return ODB_OK;
+    odb_fail(err, ODB_E_NOMEM, "its %lld bytes are more than addresses of 32 bits reach",
+             (long long)st->st_size);
+    return odb_error_remedy(err, "use a target of 64 bits");
+}
+
 bool odb_file_is_regular(const char *path)
 {
     struct stat st;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 
 #include "base/error.h"
@@ -71,6 +72,10 @@ void odb_file_parts_dispose(struct odb_file_parts *parts);
 #define ODB_FILE_NAME 200
 char *odb_file_name(const char *name);
 
+/* The size of a file as memory for it has one; ODB_E_NOMEM: it has more bytes than addresses of 32
+ * bits reach. */
+enum odb_status odb_file_size(size_t *out, const struct stat *st,
+                              struct odb_error *err) ODB_MUST_USE;
 /* Whether the path leads to a regular file. */
 bool odb_file_is_regular(const char *path);
 /* Opens what is read from its beginning to its end: a file, a terminal, a pipe. A FIFO that no

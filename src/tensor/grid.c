@@ -45,9 +45,9 @@ void odb_grid_at(const struct odb_grid *grid, size_t at, size_t *plane, size_t *
 /* from + by, kept in [0, n). */
 static size_t grid_move(size_t from, int64_t by, size_t n)
 {
-    size_t back = by < 0 ? -(uint64_t)by : 0;
+    uint64_t back = by < 0 ? -(uint64_t)by : 0;
     if (by < 0)
-        return back < from ? from - back : 0;
+        return back < from ? from - (size_t)back : 0;
     return (uint64_t)by < n - from ? from + (size_t)by : n - 1;
 }
 

@@ -108,26 +108,25 @@ static void seed_expand(uint64_t seed, uint64_t out[4])
 
 static void pcg64_step(struct odb_pcg64 *r)
 {
-    const unsigned __int128 multiplier =
-        (unsigned __int128)2549297995355413924u << 64 | 4865540595714422341u;
-    r->state = r->state * multiplier + r->inc;
+    const struct odb_wide multiplier = {2549297995355413924u, 4865540595714422341u};
+    r->state = odb_wide_add(odb_wide_mul(r->state, multiplier), r->inc);
 }
 
 void odb_pcg64_seed(struct odb_pcg64 *r, uint64_t seed)
 {
     uint64_t s[4];
     seed_expand(seed, s);
-    *r = (struct odb_pcg64){.inc = ((unsigned __int128)s[2] << 64 | s[3]) << 1 | 1};
+    *r = (struct odb_pcg64){.inc = {s[2] << 1 | s[3] >> 63, s[3] << 1 | 1}};
     pcg64_step(r);
-    r->state += (unsigned __int128)s[0] << 64 | s[1];
+    r->state = odb_wide_add(r->state, (struct odb_wide){s[0], s[1]});
     pcg64_step(r);
 }
 
 uint64_t odb_pcg64_u64(struct odb_pcg64 *r)
 {
     pcg64_step(r);
-    uint64_t folded = (uint64_t)(r->state >> 64) ^ (uint64_t)r->state;
-    unsigned turn = (unsigned)(r->state >> 122);
+    uint64_t folded = r->state.high ^ r->state.low;
+    unsigned turn = (unsigned)(r->state.high >> 58);
     return folded >> turn | folded << (-turn & 63);
 }
 
@@ -171,11 +170,11 @@ static uint64_t pcg64_below64(struct odb_pcg64 *r, uint64_t range)
     uint64_t n = range + 1;
     if (n == 0)
         return odb_pcg64_u64(r);
-    unsigned __int128 m = (unsigned __int128)odb_pcg64_u64(r) * n;
-    if ((uint64_t)m < n)
-        for (uint64_t least = -n % n; (uint64_t)m < least;)
-            m = (unsigned __int128)odb_pcg64_u64(r) * n;
-    return (uint64_t)(m >> 64);
+    struct odb_wide m = odb_wide_product(odb_pcg64_u64(r), n);
+    if (m.low < n)
+        for (uint64_t least = -n % n; m.low < least;)
+            m = odb_wide_product(odb_pcg64_u64(r), n);
+    return m.high;
 }
 
 int64_t odb_pcg64_integers(struct odb_pcg64 *r, int64_t low, int64_t high)

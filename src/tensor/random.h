@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+#include "base/wide.h"
+
 struct odb_mt19937 {
     uint32_t key[624];
     int pos;
@@ -25,7 +27,7 @@ double odb_mt19937_uniform(struct odb_mt19937 *r, double lo, double hi);
 int64_t odb_mt19937_randint(struct odb_mt19937 *r, int64_t low, int64_t high);
 
 struct odb_pcg64 {
-    unsigned __int128 state, inc;
+    struct odb_wide state, inc;
     uint32_t half; /* upper half of the last 64 bits that a 32-bit draw split */
     int has_half;
 };

@@ -16,8 +16,8 @@
 #include "system/file.h"
 #include "base/mem.h"
 
-#define SPILL_SMALL ((size_t)4 << 10) /* not worth a page */
-#define SPILL_MOST ((size_t)1 << 40)  /* of addresses, which cost nothing */
+#define SPILL_SMALL ((size_t)4 << 10)         /* not worth a page */
+#define SPILL_MOST ODB_SIZE_LIMIT(1ull << 40) /* of addresses, which cost nothing */
 #define SPILL_LEAST ((size_t)1 << 30)
 
 /* Held by the spill and by every tensor on it. */

@@ -18,8 +18,8 @@ enum { TENSOR_ALIGN = 64 };
 
 /* More than any machine that this runs on holds: a shape beyond it is refused before the
  * allocator, which may promise what it does not have. */
-#define TENSOR_MAX_BYTES ((size_t)1 << 40)
-#define TENSOR_MAX_COUNT ((size_t)1 << 40) /* of elements, were no dimension 0 */
+#define TENSOR_MAX_BYTES ODB_SIZE_LIMIT(1ull << 40)
+#define TENSOR_MAX_COUNT ODB_SIZE_LIMIT(1ull << 40) /* of elements, were no dimension 0 */
 
 struct tensor_heap {
     struct odb_storage base;
@@ -108,12 +108,11 @@ static enum odb_status tensor_begin(struct odb_tensor **out, enum odb_dtype dtyp
         if (dims[i] == 0)
             empty = true;
         else
-            fits = fits && odb_size_mul(count, (size_t)dims[i], &count);
+            fits = fits && odb_size_mul(count, (uint64_t)dims[i], &count);
     }
-    if (empty) { /* code that works on it multiplies its other dimensions, too */
-        fits = fits && count <= TENSOR_MAX_COUNT;
+    fits = fits && count <= TENSOR_MAX_COUNT;
+    if (empty) /* code that works on it multiplies its other dimensions, too */
         count = 0;
-    }
     if (!fits || (count && !odb_dtype_bytes(dtype, count, &bytes)) || bytes > TENSOR_MAX_BYTES) {
         char shape[256];
         tensor_shape_print(shape, sizeof shape, rank, dims);

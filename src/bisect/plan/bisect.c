@@ -346,9 +346,11 @@ static enum odb_status bisect_search(struct bisect *s, struct odb_error *err)
     enum odb_status status = bisect_plain(c, f, err);
     if (bisect_is_death(status))
         return bisect_dies(c, f, status, err);
+    bool blind = odb_refusal_is_blind(status, err);
+    findings_dead(f, blind);
     if (odb_probe_refused(status))
-        return c->options->strategy == ODB_STRATEGY_PLAIN ? bisect_refused(f, status, err)
-                                                          : bisect_around(s, status, err);
+        return blind || c->options->strategy == ODB_STRATEGY_PLAIN ? bisect_refused(f, status, err)
+                                                                   : bisect_around(s, status, err);
     ODB_TRY(status);
     if (f->diverge && !c->options->no_opinion && !c->options->known)
         third_begin(c, f);

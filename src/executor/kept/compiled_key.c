@@ -112,7 +112,7 @@ static enum odb_status key_read(int fd, const struct key_range *range, struct ke
     enum odb_status status = ODB_OK;
     SHA256Init(&sha);
     while (left && status == ODB_OK) {
-        ssize_t n = pread(fd, piece, ODB_MIN(left, (uint64_t)KEY_PIECE), (off_t)at);
+        ssize_t n = pread(fd, piece, (size_t)ODB_MIN(left, (uint64_t)KEY_PIECE), (off_t)at);
         if (n < 0 && errno != EINTR)
             status = odb_fail(err, ODB_E_IO, "%s", strerror(errno));
         if (n == 0)

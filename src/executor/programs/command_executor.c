@@ -12,19 +12,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "executor/executor.h"
 #include "executor/place.h"
 #include "executor/programs/can.h"
 #include "executor/programs/made.h"
 #include "executor/programs/exchange.h"
+#include "executor/programs/looked.h"
 #include "executor/programs/program_words.h"
 #include "executor/transport/program.h"
 #include "system/scratch.h"
 
 #define COMMAND_WORDS 600 /* bytes of the program's output in a message */
+#define COMMAND_BLIND ", and had looked at no file of the run"
 #define COMMAND_ASKING 10 /* seconds that it may take to say what it can do */
 #define COMMAND_SCHEMA 1  /* of what it says */
 
@@ -37,6 +41,7 @@ struct command {
     bool compiles; /* it is called with the verb */
     bool runs;     /* the same */
     bool loaded;
+    bool knows; /* what a run asks of it, as far as is seen: it has looked at a file of one */
 };
 
 static void command_release(void *self)
@@ -75,19 +80,28 @@ static struct odb_argv command_line(const struct command *command, const char *v
     return words;
 }
 
+/* Whether it has looked at what the directory holds. Other machines do that unseen. */
+static const char *const command_files[] = {"io.json", "model.", "in_", NULL};
+
 /* Starts it for the loaded model, in its directory. doing: "" or " while it ..." */
-static enum odb_status command_start(const struct command *command, const char *verb,
-                                     const char *doing, struct odb_error *err)
+static enum odb_status command_start(struct command *command, const char *verb, const char *doing,
+                                     struct odb_error *err)
 {
     const char *dir = odb_place_dir(command->files.place);
     struct odb_argv words = command_line(command, verb, dir);
     struct odb_buf says = ODB_BUF_INIT;
     struct odb_program program = {.argv = &words, .dir = dir};
+    int watch = command->knows ? -1 : odb_looked_begin(dir);
     enum odb_status status = odb_program_run(&program, err);
+    command->knows = odb_looked(watch, command_files);
     if (status == ODB_OK) {
-        odb_program_last_words(&program, COMMAND_WORDS, &says);
-        char *text =
-            odb_xasprintf("%s%s%s", doing, says.len ? "; output: " : "", odb_buf_text(&says));
+        bool blind = !command->knows && WIFEXITED(program.how);
+        if (blind)
+            odb_program_telling_line(&program, &says);
+        else
+            odb_program_last_words(&program, COMMAND_WORDS, &says);
+        char *text = odb_xasprintf("%s%s%s%s", doing, blind ? COMMAND_BLIND : "",
+                                   says.len ? "; output: " : "", odb_buf_text(&says));
         status = odb_program_check(&program, text, err);
         free(text);
     }
@@ -125,6 +139,7 @@ static void command_take_answer(struct command *command, json_t *can)
     command->can = can;
     command->compiles = odb_can_verb(can, "compile");
     command->runs = odb_can_verb(can, "run");
+    command->knows = true;
     free(command->says);
     command->says = odb_can_text(can);
 }
@@ -191,6 +206,7 @@ static enum odb_status command_init(void **self, const struct odb_spec *spec, st
     command->says = odb_xstrdup("");
     odb_program_words(&command->words, spec);
     odb_exchange_init(&command->files, odb_spec_option(spec, "keep"), "io.json");
+    command->knows = command->files.keep; /* such a folder may be of several machines */
     enum odb_status status = command_check(command, spec, err);
     if (status == ODB_OK)
         status = command_ask_first(command, spec, err);
@@ -247,6 +263,18 @@ static enum odb_status command_load(void *self, const struct odb_load *load, str
     return ODB_OK;
 }
 
+/* It fails whatever the model is; where it was not even started that is said already. */
+static enum odb_status command_knows_nothing(struct odb_error *err)
+{
+    if (!err || err->remedy[0])
+        return err ? err->code : ODB_E_EXECUTOR;
+    size_t n = strlen(err->what);
+    if (!strstr(err->what, COMMAND_BLIND))
+        odb_text_fit(err->what + n, sizeof err->what - n, "%s", COMMAND_BLIND);
+    return odb_error_remedy(err, "it has to read io.json in the directory that is its argument: "
+                                 "onnxdbg-command(7)");
+}
+
 /* The list of a run's files, io.json. */
 static enum odb_status command_write_io(const struct command *command, json_t *in, json_t *out,
                                         struct odb_error *err)
@@ -268,7 +296,7 @@ static enum odb_status command_execute(void *self, const struct odb_named *input
                                        const char *const *names, size_t n_outputs,
                                        struct odb_tensor **outputs, struct odb_error *err)
 {
-    const struct command *command = self;
+    struct command *command = self;
     json_t *in, *out;
     if (!command->loaded)
         return odb_fail(err, ODB_E_EXECUTOR, "no model is loaded");
@@ -282,7 +310,8 @@ static enum odb_status command_execute(void *self, const struct odb_named *input
     for (size_t i = 0; i < n_outputs && status == ODB_OK; i++)
         status = odb_exchange_read(&command->files, names[i], i, &outputs[i], err);
     odb_exchange_clear(&command->files, n_inputs, n_outputs);
-    return status;
+    command->knows |= status == ODB_OK;
+    return status == ODB_E_EXECUTOR && !command->knows ? command_knows_nothing(err) : status;
 }
 
 static enum odb_status command_account(void *self, struct odb_account *account,

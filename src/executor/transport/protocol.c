@@ -34,7 +34,7 @@
 #define WIRE_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 #define WIRE_INLINE ((size_t)64 << 10)      /* bytes of tensors in one message */
 #define WIRE_MESSAGE_MAX ((size_t)64 << 20) /* names and shapes of 500,000 values */
-#define WIRE_ATTACHMENT_MAX ((size_t)1 << 42)
+#define WIRE_ATTACHMENT_MAX ODB_SIZE_LIMIT(1ull << 42)
 #define WIRE_UNPACKED_MAX ((size_t)32 << 20) /* what any message may unpack to, and … */
 #define WIRE_UNPACKED_EACH 16                /* … how much more for each byte of it */
 #define WIRE_PIPE (1 << 20)                  /* bytes: the most that an ordinary user gets */
@@ -430,8 +430,8 @@ enum odb_status odb_channel_receive(const struct odb_channel *channel, struct od
     *frame = (struct odb_frame){0};
     ODB_TRY_OUT(channel_read(channel, &header, sizeof header, &fd, err));
     ODB_TRY_OUT(frame_check(&header, fd, err));
-    frame->message_size = header.message;
-    frame->message = malloc(header.message + 1);
+    frame->message_size = (size_t)header.message;
+    frame->message = malloc(frame->message_size + 1);
     if (!frame->message) {
         status =
             odb_fail(err, ODB_E_NOMEM, "no memory for a message of %zu bytes", frame->message_size);
@@ -439,7 +439,7 @@ enum odb_status odb_channel_receive(const struct odb_channel *channel, struct od
     }
     ODB_TRY_OUT(channel_read(channel, frame->message, frame->message_size, &fd, err));
     if (header.attachment > 0)
-        ODB_TRY_OUT(frame_attach(channel, frame, header.attachment, fd, err));
+        ODB_TRY_OUT(frame_attach(channel, frame, (size_t)header.attachment, fd, err));
 out:
     if (fd >= 0)
         close(fd);
@@ -496,7 +496,7 @@ enum odb_status odb_frame_blob(const struct odb_frame *frame, const Odb__Wire__B
         return odb_fail(err, ODB_E_FORMAT, "bytes %llu+%llu lie outside the attachment",
                         (unsigned long long)blob->offset, (unsigned long long)blob->size);
     *data = frame->attachment + blob->offset;
-    *size = blob->size;
+    *size = (size_t)blob->size;
     return ODB_OK;
 }
 
@@ -606,7 +606,7 @@ static bool wire_fits(const Odb__Wire__Tensor *item, size_t size)
 {
     size_t count = 1, bytes;
     for (size_t i = 0; i < item->n_dims; i++)
-        if (item->dims[i] < 0 || !odb_size_mul(count, (size_t)item->dims[i], &count))
+        if (item->dims[i] < 0 || !odb_size_mul(count, (uint64_t)item->dims[i], &count))
             return false;
     enum odb_dtype dtype = (enum odb_dtype)item->dtype;
     if (dtype == ODB_STRING)
@@ -686,7 +686,7 @@ static enum odb_status wire_get_container(struct odb_tensor **out, struct odb_fr
     t->count = t->rank > 0 ? 1 : t->count;
     for (int i = 0; i < t->rank; i++) {
         t->dims[i] = head->dims[i];
-        if (t->dims[i] < 0 || !odb_size_mul(t->count, (size_t)t->dims[i], &t->count)) {
+        if (t->dims[i] < 0 || !odb_size_mul(t->count, (uint64_t)t->dims[i], &t->count)) {
             status = odb_fail(err, ODB_E_FORMAT, "a shape is out of range");
             goto out;
         }

@@ -41,6 +41,7 @@
 #define TARGET_BEAT 10.0         /* seconds between signs of life over a link */
 #define TARGET_BEAT_MOST 86400.0 /* that may be asked for */
 #define TARGET_BEATS_MISSED 3    /* in a row: the link is lost, as with ssh's own */
+#define TARGET_BEATS_START 6     /* that long the start of a link may be silent */
 #define TARGET_ASLEEP 1.0        /* seconds between two looks: it was we who did not listen */
 
 #define TARGET_KILLED                                                                              \
@@ -109,6 +110,16 @@ static void target_add_words(struct odb_target *target, struct odb_error *err)
     odb_buf_dispose(&line);
 }
 
+/* Seconds that nothing may be heard of the other end of a link, which gives signs of life, or of
+ * which a frame has come by half. Before its first word a container may be fetched, or a job wait.
+ */
+static double target_most_silent(const struct odb_target *target)
+{
+    return target->beats || target->moves ? TARGET_BEATS_MISSED * target->beat
+           : target->start                ? target->start
+                                          : TARGET_BEATS_START * target->beat;
+}
+
 /* The program of a link has ended, or what it is to reach. That is no crash: the message says which
  * it was. A link that was there once is no refusal of the target's either. */
 static enum odb_status target_cut_off(struct odb_target *target, struct odb_error *err)
@@ -117,7 +128,7 @@ static enum odb_status target_cut_off(struct odb_target *target, struct odb_erro
     double unheard = odb_clock() - target->heard;
     int how;
     bool silent = target->silent && !odb_child_ended(&target->child, &how) &&
-                  unheard > TARGET_BEATS_MISSED * target->beat;
+                  unheard > target_most_silent(target);
     if (silent || !odb_child_wait(&target->child, TARGET_GRACE, &how))
         how = -1;
     target_bury(target);
@@ -125,6 +136,8 @@ static enum odb_status target_cut_off(struct odb_target *target, struct odb_erro
     if (silent)
         odb_fail(err, ODB_E_IO, "%s %s gave no sign of life for %.3g s while %s",
                  target->link.transport->lost, target->link.where, unheard, target->doing);
+    if (silent && !target->answered)
+        odb_error_remedy(err, "start=SECONDS in its spec waits longer, as for a job in a queue");
     target->lost = silent || odb_link_explain(&target->link, how, odb_buf_text(&words),
                                               target->answered ? target->doing : NULL, err);
     odb_buf_dispose(&words);
@@ -187,17 +200,13 @@ static enum odb_status target_broken(struct odb_target *target, enum odb_status 
 
 /* --- talking --------------------------------------------------------------------------------- */
 
-/* Whether the other end of a link should have been heard of since: it gives signs of life, or a
- * frame has come by half. One that was silent may hang again when it is started again, and has
- * twice as long for that. */
+/* Whether the other end of a link should have been heard of since. */
 static bool target_is_silent(struct odb_target *target, double now)
 {
-    bool again = target->silent && !target->answered;
-    double most = TARGET_BEATS_MISSED * target->beat * (again ? 2 : 1);
     if (now > target->tick + TARGET_ASLEEP)
         target->heard = now;
-    return target->beat > 0 && (target->beats || target->moves || again) &&
-           now > target->heard + most;
+    return target->beat > 0 && (target->beats || target->moves || !target->answered) &&
+           now > target->heard + target_most_silent(target);
 }
 
 /* What is looked at ten times a second, however busy the line is: the user, the time, and, where
@@ -254,6 +263,8 @@ static enum odb_status target_wait(void *payload, int fd, short events, struct o
             return odb_fail(err, ODB_E_INTERNAL, "poll: %s", strerror(errno));
         if (n > 0 && fds[1].revents)
             odb_child_listen(child);
+        if (n > 0 && fds[1].revents && !target->answered)
+            target->heard = odb_clock(); /* of what fetches a container, or waits in a queue */
         ready = n > 0 && fds[0].revents;
         ODB_TRY(target_tick(target, ready, err));
     }
@@ -315,6 +326,7 @@ static enum odb_status target_receive(struct odb_target *target, const struct od
         *reply = (Odb__Wire__Reply *)odb_frame_unpack(frame, &odb__wire__reply__descriptor);
         if (!target->beat || !*reply || (*reply)->say_case != ODB__WIRE__REPLY__SAY_BEAT)
             return ODB_OK;
+        target->beats = true;
         odb__wire__reply__free_unpacked(*reply, NULL);
         odb_frame_dispose(frame);
     }
@@ -328,7 +340,8 @@ enum odb_status odb_target__ask(struct odb_target *target, Odb__Wire__Request *r
     struct odb_channel channel = target_channel(target);
     target->doing = doing;
     target->loading = request->say_case == ODB__WIRE__REQUEST__SAY_LOAD;
-    target->limit = want == ODB__WIRE__REPLY__SAY_READY ? ODB_MAX(target->timeout, TARGET_START)
+    double start = target->start + TARGET_START;
+    target->limit = want == ODB__WIRE__REPLY__SAY_READY ? ODB_MAX(target->timeout, start)
                     : target->loading                   ? target->compile_timeout
                                                         : target->timeout;
     target_expect(target);
@@ -499,6 +512,7 @@ static enum odb_status target_limits(struct odb_target *target, const struct odb
 {
     ODB_TRY(target_time(spec, "timeout", &target->timeout, err));
     ODB_TRY(target_time(spec, "compile-timeout", &target->compile_timeout, err));
+    ODB_TRY(target_time(spec, "start", &target->start, err));
     if (!target->mem && odb_spec_option(spec, "mem")) {
         ODB_TRY(odb_spec_size(spec, "mem", &target->mem, err));
         snprintf(target->mem_text, sizeof target->mem_text, "%s", odb_spec_option(spec, "mem"));

@@ -260,7 +260,8 @@ static struct odb_pool *pool_new(const struct odb_spec *spec, size_t n)
 static enum odb_status pool_open_first(struct odb_pool *pool, size_t places, struct odb_error *err)
 {
     enum odb_status status = pool_open_target(&pool->workers[0], err);
-    bool none = status == ODB_E_EXECUTOR || status == ODB_E_TIMEOUT;
+    bool none = status == ODB_E_EXECUTOR || status == ODB_E_TIMEOUT ||
+                status == ODB_E_IO; /* it is silent */
     for (size_t i = 0; none && status != ODB_OK && i + 1 < ODB_MIN(places, pool->n_workers); i++) {
         struct odb_error other = ODB_ERROR_INIT;
         for (size_t k = i; k < pool->n_workers; k += places)

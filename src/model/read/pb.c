@@ -268,6 +268,7 @@ static enum odb_status pb_slurp(const char *path, void **data, size_t *size, str
 {
     enum odb_status status = ODB_OK;
     struct stat st;
+    size_t all;
     *data = NULL;
     *size = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not make us wait */
@@ -281,13 +282,14 @@ static enum odb_status pb_slurp(const char *path, void **data, size_t *size, str
         status = odb_fail(err, ODB_E_IO, "not a regular file");
         goto out;
     }
-    *data = malloc((size_t)st.st_size + 1);
+    ODB_TRY_OUT(odb_file_size(&all, &st, err));
+    *data = malloc(all + 1);
     if (!*data) {
-        status = odb_fail(err, ODB_E_NOMEM, "no memory for %lld bytes", (long long)st.st_size);
+        status = odb_fail(err, ODB_E_NOMEM, "no memory for %zu bytes", all);
         goto out;
     }
-    while (*size < (size_t)st.st_size) {
-        ssize_t n = read(fd, (char *)*data + *size, (size_t)st.st_size - *size);
+    while (*size < all) {
+        ssize_t n = read(fd, (char *)*data + *size, all - *size);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
@@ -341,8 +343,8 @@ char *odb_pb_name(const char *path)
     uint64_t tag, size;
     while (file && !name && pb_varint(file, &tag) && pb_field(file, tag & 7, &size)) {
         if (tag == (PB_NAME_FIELD << 3 | 2) && size > 0 && size < PB_NAME_MOST) {
-            name = odb_xcalloc(size + 1, 1);
-            if (fread(name, 1, size, file) == size && strlen(name) == size)
+            name = odb_xcalloc((size_t)size + 1, 1);
+            if (fread(name, 1, (size_t)size, file) == size && strlen(name) == size)
                 continue;
             free(name);
             name = NULL;

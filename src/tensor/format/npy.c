@@ -450,7 +450,7 @@ enum odb_status odb_npy_read(struct odb_tensor **out, const char *path, struct o
     file = odb_new(struct npy_file);
     atomic_init(&file->base.refs, 1);
     file->base.release = npy_file_release;
-    file->size = (size_t)st.st_size;
+    ODB_TRY_OUT(odb_file_size(&file->size, &st, err));
     ODB_TRY_OUT(npy_file_load(file, fd, path, err));
     ODB_TRY_OUT(odb_npy_parse(out, file->data, file->size, &file->base, err));
 out:

@@ -127,6 +127,9 @@ static enum odb_status npz_check_size(const struct odb_npz *npz, const zip_stat_
         return odb_fail(err, ODB_E_FORMAT,
                         "the archive claims %llu bytes for the array, and holds %llu of it",
                         (unsigned long long)st->size, (unsigned long long)packed);
+    if (st->size > ODB_SIZE_LIMIT(st->size))
+        return odb_fail(err, ODB_E_NOMEM, "its %llu bytes are more than addresses of 32 bits reach",
+                        (unsigned long long)st->size);
     return ODB_OK;
 }
 
@@ -139,12 +142,12 @@ static enum odb_status npz_read_member(struct npz_bytes **out, struct odb_npz *n
         return odb_fail(err, ODB_E_FORMAT, "the archive does not list it: %s",
                         zip_strerror(npz->zip));
     ODB_TRY(npz_check_size(npz, &st, err));
-    struct npz_bytes *bytes = malloc(sizeof *bytes + st.size);
+    struct npz_bytes *bytes = malloc(sizeof *bytes + (size_t)st.size);
     if (!bytes)
         return odb_fail(err, ODB_E_NOMEM, "no memory for %llu bytes", (unsigned long long)st.size);
     bytes->base = (struct odb_storage){.release = npz_bytes_release};
     atomic_init(&bytes->base.refs, 1);
-    bytes->size = st.size;
+    bytes->size = (size_t)st.size;
     zip_file_t *file = zip_fopen_index(npz->zip, place, 0);
     size_t done = 0;
     while (file && done < bytes->size) {
@@ -268,7 +271,7 @@ static zip_int64_t npz_source(void *user, void *data, zip_uint64_t len, zip_sour
         m->at = 0;
         return 0;
     case ZIP_SOURCE_READ:
-        return npz_give(m, data, len);
+        return npz_give(m, data, (size_t)len);
     case ZIP_SOURCE_STAT: {
         zip_stat_t *st = data;
         zip_stat_init(st);

@@ -13,7 +13,7 @@
 
 #include "system/file.h"
 
-#define WAV_MOST ((size_t)1 << 30) /* bytes of a file */
+#define WAV_MOST (1 << 30) /* bytes of a file */
 #define WAV_HEAD 12
 #define WAV_CHANNELS 256
 
@@ -112,7 +112,7 @@ enum odb_status odb_wav_read(struct odb_tensor **out, uint32_t *rate, const char
     void *data = NULL;
     if (fstat(fileno(file), &info) != 0)
         status = odb_fail(err, ODB_E_IO, "%s", strerror(errno));
-    else if ((size_t)info.st_size > WAV_MOST)
+    else if (info.st_size > WAV_MOST)
         status = odb_fail(err, ODB_UNSUPPORTED, "it has more than 1 GiB");
     if (status == ODB_OK) {
         data = malloc((size_t)info.st_size + 1);

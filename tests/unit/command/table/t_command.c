@@ -190,7 +190,7 @@ static void test_command__failures(void **state)
         {"ln -s nowhere out_0.npy", "wrote no out_0.npy", ODB_E_EXECUTOR},
         {"cp in_0.npy out_1.npy; cp in_0.npy y.npy", "wrote no out_0.npy", ODB_E_EXECUTOR},
         {"no-such-command", "not found; 127 is how a shell says", ODB_E_EXECUTOR},
-        {"exit 126", "status 126; 126 is how a shell says", ODB_E_EXECUTOR},
+        {"exit 126", "had looked at no file of the run; 126 is how a shell says", ODB_E_EXECUTOR},
         {"kill -PIPE $$", "SIGPIPE", ODB_E_CRASH},
         {"rm -rf \"$PWD\"; exit 5", "status 5", ODB_E_EXECUTOR},
         {"sleep 5 & exit 4", "status 4", ODB_E_EXECUTOR}, /* not waited for */
