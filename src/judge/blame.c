@@ -242,6 +242,24 @@ static void blame_drop(struct odb_tensor **out, int n)
     free(out);
 }
 
+/* What the operator is replayed in: float64, unless it only picks among its inputs or their
+ * magnitudes, which in their own type is the same without widening and rounding each. Steps and
+ * expected precisions are put in on the way, so there it is float64 too. */
+static enum odb_precision blame_replayed_in(const struct blame_replay *r,
+                                            const struct odb_node *node)
+{
+    const struct odb_trace *trace = r->judge->trace;
+    const struct odb_op *op = odb_cpu_op(trace->cpu, r->node);
+    const unsigned picking = ODB_OP_EXACT | ODB_OP_REAL;
+    bool picks = op && (op->flags & (picking | ODB_OP_BOUNDARY)) == picking;
+    for (int i = 0; i < node->n_in && picks; i++)
+        picks = node->in[i] < 0 || !blame_is_float(r->in[i]) ||
+                (r->in[i]->kind == ODB_TENSOR && r->in[i]->dtype == ODB_F32);
+    bool plain = trace->precision == ODB_PREC_NATIVE && trace->expect == ODB_PREC_NATIVE;
+    return picks && plain && !trace->encodings && !node->n_captured ? ODB_PREC_NATIVE
+                                                                    : ODB_PREC_F64;
+}
+
 /* Float64 results in the type that the target gave. */
 static enum odb_status blame_round(struct odb_tensor **exact, struct odb_tensor *const *out, int n,
                                    struct odb_error *err)
@@ -794,8 +812,9 @@ enum odb_status odb_judge_node(const struct odb_judge *judge, int index,
                              .simulated =
                                  blame_by_noise(judge) ? ODB_SIMULATE_INPUTS : ODB_SIMULATE_ALL};
     enum odb_status status = ODB_OK;
-    bool replayed = blame_inputs(trace, node, given, in) &&
-                    blame_run(&r, ODB_PREC_F64, trace->seed, r.exact, &ignored) == ODB_OK;
+    bool replayed =
+        blame_inputs(trace, node, given, in) &&
+        blame_run(&r, blame_replayed_in(&r, node), trace->seed, r.exact, &ignored) == ODB_OK;
     if (replayed)
         status = blame_round(r.exact, out, node->n_out, err);
     if (replayed && status == ODB_OK)
