@@ -22,6 +22,7 @@ typedef float odb_vec_floats __attribute__((vector_size(16), aligned(1), may_ali
 #define VEC_OF_DOUBLES(p, i) ((odb_vec) * (const odb_vec_loose *)((const double *)(p) + (i)))
 #define VEC_OF_FLOATS(p, i)                                                                        \
     __builtin_convertvector(*(const odb_vec_floats *)((const float *)(p) + (i)), odb_vec)
+
 /* array: aligned to 32 bytes, i a multiple of 4. Comparisons give masks, -1 where true. */
 #define VEC_AT(array, i) (*(const odb_vec *)((array) + (i)))
 #define VEC_AND(x, mask) ((odb_vec)((odb_vec_mask)(x) & (mask)))
