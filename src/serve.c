@@ -313,6 +313,7 @@ static enum odb_status serve_load(struct serve *serve, const struct odb_frame *f
         .n_nodes = message->n_node_index,
         .original_outputs = (const char *const *)message->original_outputs,
         .n_original_outputs = message->n_original_outputs,
+        .account = message->account,
     };
     ODB_TRY(odb_frame_blob(frame, message->model, &load.bytes, &load.size, err));
     load.keep = message->model && message->model->attached ? frame->storage : NULL;

@@ -7,6 +7,9 @@
  * only where it does not, its pairs are looked at one by one, the finite ones gathered, and the
  * lanes run again on those.
  *
+ * What odb_distance() asks of floats and doubles is read where it stands, in the same lanes; only
+ * the chunks that lanes do not fill, or that are not all finite, are widened.
+ *
  * A chunk with integers that no double holds has no lanes: its pairs are subtracted one by one, as
  * integers.
  */
@@ -84,13 +87,17 @@ static inline size_t metrics_counted(const odb_vec_mask *v)
 #define METRICS_TELL static inline __attribute__((always_inline)) bool
 #define METRICS_BODY static inline __attribute__((always_inline)) void
 
-METRICS_BODY metrics_light_body(const struct odb_chunk *c, size_t n, struct metrics_part *p)
+/* Where each side stands, and whether that is doubles, or else floats. */
+METRICS_BODY metrics_light_body(const void *e_at, bool e_wide, const void *b_at, bool b_wide,
+                                size_t n, struct metrics_part *p)
 {
     odb_vec ad[2] = {0}, b2[2] = {0}, max[2] = {0};
     odb_vec_mask differ[2] = {0};
     VEC_STEPS(n)
     {
-        odb_vec b = VEC_AT(c->v[1], i + 4 * v), d = VEC_ABS(VEC_AT(c->v[0], i + 4 * v) - b);
+        size_t at = i + 4 * v;
+        odb_vec e = e_wide ? VEC_OF_DOUBLES(e_at, at) : VEC_OF_FLOATS(e_at, at);
+        odb_vec b = b_wide ? VEC_OF_DOUBLES(b_at, at) : VEC_OF_FLOATS(b_at, at), d = VEC_ABS(e - b);
         ad[v] += d;
         b2[v] += b * b;
         max[v] = VEC_MAX(d, max[v]);
@@ -217,10 +224,17 @@ metrics_counts_rounding(const struct odb_chunk *c, size_t n, struct metrics_part
 
 /* The bodies once more for machines with wider registers: same lanes, same results. */
 #define METRICS_VARIANT(suffix, counts, attributes)                                                \
-    attributes static void metrics_light##suffix(const struct odb_chunk *c, size_t n,              \
-                                                 struct metrics_part *p)                           \
+    attributes static void metrics_light##suffix(const void *e, bool e_wide, const void *b,        \
+                                                 bool b_wide, size_t n, struct metrics_part *p)    \
     {                                                                                              \
-        metrics_light_body(c, n, p);                                                               \
+        if (e_wide && b_wide)                                                                      \
+            metrics_light_body(e, true, b, true, n, p);                                            \
+        else if (e_wide)                                                                           \
+            metrics_light_body(e, true, b, false, n, p);                                           \
+        else if (b_wide)                                                                           \
+            metrics_light_body(e, false, b, true, n, p);                                           \
+        else                                                                                       \
+            metrics_light_body(e, false, b, false, n, p);                                          \
     }                                                                                              \
     attributes static void metrics_full##suffix(const struct odb_chunk *c, size_t n, double th,    \
                                                 double known, struct metrics_part *p)              \
@@ -375,7 +389,7 @@ static struct metrics_part metrics_measure(const struct metrics_job *job, const 
     if (job->wide && odb_exact_rounded(c->v[0], c->v[1], n))
         metrics_integers(job, c, n, &p);
     else if (job->light)
-        METRICS_CALL(metrics_light, c, padded, &p);
+        METRICS_CALL(metrics_light, c->v[0], true, c->v[1], true, padded, &p);
     else
         METRICS_CALL(metrics_full, c, padded, job->th, max_rel, &p);
     return p;
@@ -396,6 +410,41 @@ static void metrics_add_chunk(const void *arg, void *share, struct odb_chunk *c)
     metrics_add_part(s, &p, n);
     if (!job->light && job->ulp_type)
         s->max_ulp = fmax(s->max_ulp, metrics_ulps(job, c, n));
+}
+
+/* Whether numbers can be read where they stand. */
+static bool metrics_in_place(const struct odb_numbers *numbers)
+{
+    return (numbers->type == ODB_F32 || numbers->type == ODB_F64) && !numbers->magnitudes;
+}
+
+static const void *metrics_place(const struct odb_numbers *numbers, size_t i)
+{
+    return (const char *)numbers->data + i * odb_dtype_info(numbers->type)->bits / 8;
+}
+
+/* A block of floats or doubles, light. */
+static void metrics_add_in_place(const void *arg, void *share, size_t begin, size_t end)
+{
+    const struct metrics_job *job = arg;
+    struct metrics_sums *s = share;
+    struct odb_chunk c;
+    for (c.first = begin; c.first < end; c.first += c.n) {
+        struct metrics_part p = {0};
+        c.n = ODB_MIN(end - c.first, ODB_PASS_CHUNK);
+        bool fills = c.n % ODB_LANES == 0;
+        if (fills)
+            METRICS_CALL(metrics_light, metrics_place(&job->e, c.first), job->e.type == ODB_F64,
+                         metrics_place(&job->b, c.first), job->b.type == ODB_F64, c.n, &p);
+        if (!fills || !isfinite(p.ad)) {
+            odb_numbers_load(&job->e, c.first, c.n, c.v[0]);
+            odb_numbers_load(&job->b, c.first, c.n, c.v[1]);
+            metrics_add_chunk(job, s, &c);
+            continue;
+        }
+        s->farthest = p.max_ad > s->max_ad ? c.first : s->farthest;
+        metrics_add_part(s, &p, c.n);
+    }
 }
 
 static void metrics_merge(void *total, const void *share)
@@ -500,8 +549,11 @@ static struct metrics_sums metrics_sum(const struct metrics_job *job)
                             .none = &none,
                             .job = job,
                             .sides = {&job->e, &job->b},
-                            .chunk = metrics_add_chunk,
                             .join = metrics_merge};
+    if (job->light && metrics_in_place(&job->e) && metrics_in_place(&job->b))
+        pass.whole = metrics_add_in_place;
+    else
+        pass.chunk = metrics_add_chunk;
     odb_pass_all(&pass, &s);
     if (metrics_out_of_range(job, &s))
         metrics_redo_squares(job, &s);

@@ -35,6 +35,8 @@ struct odb_load {
     size_t n_nodes;
     const char *const *original_outputs; /* of the debugged model: outputs that are no probes */
     size_t n_original_outputs;
+    bool account; /* odb_executor_account() is going to be called, and weights are few: what that
+                     takes may be had at once */
 };
 
 /* Where a node of the loaded model was run. */

@@ -94,6 +94,7 @@ struct fault_cut {
     int *original;           /* owned; [n_nodes] index in the debugged model, by node */
     char **original_outputs; /* owned, with the strings */
     size_t n_original_outputs;
+    bool account;                /* as the load said */
     int node;                    /* in the loaded model */
     const char *text;            /* borrowed: that names it there; NULL: it is elsewhere */
     int value;                   /* named in the spec, else ODB_NO_VALUE */
@@ -694,6 +695,7 @@ static enum odb_status fault_cut_new(struct fault_cut **out, const struct odb_lo
     for (size_t i = 0; i < graph->n_nodes; i++)
         cut->original[i] = fault_original(load, &graph->nodes[i]);
     cut->n_original_outputs = load->n_original_outputs;
+    cut->account = load->account;
     cut->original_outputs = odb_new_n(char *, load->n_original_outputs + 1);
     for (size_t i = 0; i < load->n_original_outputs; i++)
         cut->original_outputs[i] = odb_xstrdup(load->original_outputs[i]);
@@ -774,7 +776,8 @@ static enum odb_status fault_load_piece(const struct fault_cut *cut, struct odb_
                             .node_index = index,
                             .n_nodes = n_nodes,
                             .original_outputs = (const char *const *)cut->original_outputs,
-                            .n_original_outputs = cut->n_original_outputs};
+                            .n_original_outputs = cut->n_original_outputs,
+                            .account = cut->account};
     if (status == ODB_OK)
         status = odb_executor_load(inner, &load, err);
     odb_buf_dispose(&bytes);

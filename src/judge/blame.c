@@ -242,6 +242,24 @@ static void blame_drop(struct odb_tensor **out, int n)
     free(out);
 }
 
+/* What the operator is replayed in: float64, unless it only picks among its inputs or their
+ * magnitudes, which in their own type is the same without widening and rounding each. Steps and
+ * expected precisions are put in on the way, so there it is float64 too. */
+static enum odb_precision blame_replayed_in(const struct blame_replay *r,
+                                            const struct odb_node *node)
+{
+    const struct odb_trace *trace = r->judge->trace;
+    const struct odb_op *op = odb_cpu_op(trace->cpu, r->node);
+    const unsigned picking = ODB_OP_EXACT | ODB_OP_REAL;
+    bool picks = op && (op->flags & (picking | ODB_OP_BOUNDARY)) == picking;
+    for (int i = 0; i < node->n_in && picks; i++)
+        picks = node->in[i] < 0 || !blame_is_float(r->in[i]) ||
+                (r->in[i]->kind == ODB_TENSOR && r->in[i]->dtype == ODB_F32);
+    bool plain = trace->precision == ODB_PREC_NATIVE && trace->expect == ODB_PREC_NATIVE;
+    return picks && plain && !trace->encodings && !node->n_captured ? ODB_PREC_NATIVE
+                                                                    : ODB_PREC_F64;
+}
+
 /* Float64 results in the type that the target gave. */
 static enum odb_status blame_round(struct odb_tensor **exact, struct odb_tensor *const *out, int n,
                                    struct odb_error *err)
@@ -333,21 +351,22 @@ static enum odb_status blame_reach(struct blame_replay *r, const struct odb_node
 }
 
 /* Output t, less half a step of itself, and less what half steps of the inputs make of it. *out is
- * the caller's. */
+ * the caller's; gap: how far that is from exact. */
 static enum odb_status blame_less_steps(struct blame_replay *r, const struct odb_node *node, int o,
                                         const struct odb_tensor *t, struct odb_tensor **out,
-                                        struct odb_error *err)
+                                        struct odb_gap *gap, struct odb_error *err)
 {
     struct odb_tensor *near;
-    struct odb_gap gap;
     ODB_TRY(odb_half_step(&near, t, r->exact[o], err));
-    odb_gap_measure(&gap, near, r->exact[o]);
-    enum odb_status status = gap.same ? ODB_OK : blame_reach(r, node, err);
-    if (status != ODB_OK || !r->reach || gap.same) {
+    odb_gap_measure(gap, near, r->exact[o]);
+    enum odb_status status = gap->same ? ODB_OK : blame_reach(r, node, err);
+    if (status != ODB_OK || !r->reach || gap->same) {
         *out = near;
         return status;
     }
-    status = odb_nearer(out, near, r->exact[o], r->reach[o].max * gap.rms, err);
+    status = odb_nearer(out, near, r->exact[o], r->reach[o].max * gap->rms, err);
+    if (status == ODB_OK && *out != near)
+        odb_gap_measure(gap, *out, r->exact[o]);
     odb_tensor_unref(near);
     return status;
 }
@@ -541,7 +560,9 @@ static void blame_judge_float(struct blame_replay *r, const struct odb_node *nod
         ODB_NUMBER(exact ? 0 : odb_noise_floor(gap->rms, blame_rounded(r->judge, t)));
     if (gap->same)
         return;
-    struct blame_extremes brought = blame_brought_in(r, node);
+    struct blame_extremes brought = {false, false};
+    if (exact || !gap->pattern) /* nothing else asks */
+        brought = blame_brought_in(r, node);
     bool rounded_to_zero = r->reach && !blame_extremes_of(t).odd; /* as a divisor may be */
     bool poisoned = brought.odd || rounded_to_zero;
     if (!gap->pattern && !poisoned && !brought.edge &&
@@ -704,32 +725,30 @@ static enum odb_status blame_judge_fixed(struct blame_replay *r, const struct od
     return ODB_OK;
 }
 
-/* t: less steps (blame_less_steps()). */
+/* t and gap: less steps (blame_less_steps()). */
 static enum odb_status blame_judge_made(struct blame_replay *r, const struct odb_node *node, int o,
-                                        const struct odb_tensor *t,
+                                        const struct odb_tensor *t, const struct odb_gap *gap,
                                         struct odb_value_report *reports, struct odb_error *err)
 {
     struct odb_value_report *report = &reports[node->out[o]];
     const struct odb_tensor *exact = r->exact[o];
-    struct odb_gap gap;
     const struct odb_encoding *e = odb_cpu_encoding(r->judge->trace->cpu, node->out[o]);
     blame_inherit(r->judge, node, o, exact, reports);
-    odb_gap_measure(&gap, t, exact);
-    if (gap.comparable)
-        report->local_error = ODB_NUMBER(gap.error);
-    bool other = t->kind != ODB_TENSOR && blame_is_float(exact) && !gap.comparable;
+    if (gap->comparable)
+        report->local_error = ODB_NUMBER(gap->error);
+    bool other = t->kind != ODB_TENSOR && blame_is_float(exact) && !gap->comparable;
     if (other || !odb_tensor_same_shape(t, exact) || blame_other_type(r, node, o, t)) {
         blame_accuse(report, "another shape or type than the reference operator gives");
     } else if (!blame_by_noise(r->judge)) {
         return blame_judge_fixed(r, node, o, t, report, err);
     } else if (e && t->kind == ODB_TENSOR && blame_is_float(t)) {
-        blame_judge_encoded(r, node, o, e, t, &gap, report);
+        blame_judge_encoded(r, node, o, e, t, gap, report);
         blame_excuse(r->judge, node, o, reports);
     } else if (blame_is_float(t)) {
-        blame_judge_float(r, node, o, t, &gap, report);
+        blame_judge_float(r, node, o, t, gap, report);
         blame_excuse(r->judge, node, o, reports);
     } else {
-        blame_judge_exact(r, node, o, t, &gap, report);
+        blame_judge_exact(r, node, o, t, gap, report);
     }
     return ODB_OK;
 }
@@ -739,12 +758,13 @@ static enum odb_status blame_judge_output(struct blame_replay *r, const struct o
                                           struct odb_value_report *reports, struct odb_error *err)
 {
     struct odb_tensor *made = NULL;
+    struct odb_gap gap;
     if (!t || !r->exact[o])
         return ODB_OK;
     bool stored = t->n_steps || odb_inputs_stored(node, r->in);
-    enum odb_status status = blame_less_steps(r, node, o, t, &made, err);
+    enum odb_status status = blame_less_steps(r, node, o, t, &made, &gap, err);
     if (status == ODB_OK)
-        status = blame_judge_made(r, node, o, made, reports, err);
+        status = blame_judge_made(r, node, o, made, &gap, reports, err);
     if (stored && reports[node->out[o]].culprit && blame_odd_before(r))
         reports[node->out[o]].culprit = false; /* integers do not show what came of NaN and Inf */
     odb_tensor_unref(made);
@@ -792,8 +812,9 @@ enum odb_status odb_judge_node(const struct odb_judge *judge, int index,
                              .simulated =
                                  blame_by_noise(judge) ? ODB_SIMULATE_INPUTS : ODB_SIMULATE_ALL};
     enum odb_status status = ODB_OK;
-    bool replayed = blame_inputs(trace, node, given, in) &&
-                    blame_run(&r, ODB_PREC_F64, trace->seed, r.exact, &ignored) == ODB_OK;
+    bool replayed =
+        blame_inputs(trace, node, given, in) &&
+        blame_run(&r, blame_replayed_in(&r, node), trace->seed, r.exact, &ignored) == ODB_OK;
     if (replayed)
         status = blame_round(r.exact, out, node->n_out, err);
     if (replayed && status == ODB_OK)

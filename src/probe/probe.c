@@ -24,7 +24,8 @@
 #include "model/write/external.h"
 #include "model/write/write.h"
 
-#define PROBE_DEAR 10 /* seconds of a load */
+#define PROBE_DEAR 10                         /* seconds of a load */
+#define PROBE_FEW_WEIGHTS ((size_t)128 << 20) /* bytes, of which a target may hold two copies */
 
 enum odb_status odb_probe_pool(struct odb_pool **out, const char *spec,
                                const struct odb_search_hooks *hooks, struct odb_error *err)
@@ -238,6 +239,7 @@ struct odb_probe_cut {
     bool known;                  /* it was answered before */
     struct odb_pool_task *task;  /* NULL: not asked ahead */
     bool load;                   /* false: what is loaded is run again */
+    bool account;                /* what the target makes of the model is asked next */
     struct odb_tensor **outputs; /* owned refs; [n_names] */
     enum odb_status status;
     struct odb_error err;
@@ -814,7 +816,8 @@ static enum odb_status probe_load(const struct odb_probe_cut *cut, struct odb_ta
                                 .node_index = index,
                                 .n_nodes = probe_origins(cut, index),
                                 .original_outputs = prober->original_outputs,
-                                .n_original_outputs = model->graph->n_outputs};
+                                .n_original_outputs = model->graph->n_outputs,
+                                .account = cut->account};
         if (cut->whole)
             load.bytes = odb_model_bytes(model, &load.size);
         status = odb_target_load(target, &load, err);
@@ -1010,6 +1013,8 @@ struct odb_probe_cut *odb_probe__whole(const struct odb_prober *prober, bool loa
         probe_cut_free(cut);
         cut = NULL;
     }
+    if (cut)
+        cut->account = load && odb_probe_weights(graph) <= PROBE_FEW_WEIGHTS;
     free(values);
     return cut;
 }

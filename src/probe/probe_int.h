@@ -25,7 +25,8 @@ enum odb_status odb_probe__by_pieces(struct odb_prober *prober, struct odb_probe
                                      struct odb_tensor **made, struct odb_error *err) ODB_MUST_USE;
 
 /* The question of a plain run: the model's own file, and all outputs that nodes make. NULL: other
- * bytes would have to be loaded. load: false: what is loaded is run again. */
+ * bytes would have to be loaded. load: false: what is loaded is run again; true: what the target
+ * makes of it is asked next. */
 struct odb_probe_cut *odb_probe__whole(const struct odb_prober *prober, bool load);
 /* The question with every value read that a node makes and the trace has. NULL: the target does not
  * give all of them at once, they are more than so many bytes, or it cannot be put. */

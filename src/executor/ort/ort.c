@@ -36,7 +36,8 @@ static void ort_log(void *param, int severity, const char *category, const char 
 {
     pthread_mutex_lock(&ort_ear.lock);
     if (severity >= ORT_LOG_ERROR) {
-        fprintf(stderr, "onnxruntime: %s\n", message);
+        if (!ort_ear.heard)
+            fprintf(stderr, "onnxruntime: %s\n", message);
         snprintf(ort_ear.last, sizeof ort_ear.last, "%s", message);
     }
     if (ort_ear.heard && ort_log_places(location))
@@ -118,6 +119,7 @@ static void ort_unload(struct ort *ort)
         free((void *)(uintptr_t)ort->bytes);
     ort->keep = NULL;
     ort->bytes = NULL;
+    ort_telling_dispose(&ort->told);
 }
 
 static void ort_release(void *self)
@@ -145,6 +147,7 @@ static enum odb_status ort_start(struct ort *ort, const struct odb_runtime *runt
     ORT_TRY(cpu_memory(1, 0, &ort->memory)); /* arena allocator, default memory */
     ORT_TRY(default_allocator(&ort->allocator));
     ORT_TRY(create_run_options(&ort->run_options));
+    ORT_TRY(set_run_log_level(ort->run_options, ORT_LOG_ERROR)); /* whatever the session's is */
     /* Providers and libraries are refused here and not at the first model. */
     struct ort_session_options *options = NULL;
     enum odb_status status = ort_session_options(ort, &options, err);
@@ -159,6 +162,7 @@ extern const struct odb_executor_ops odb_executor_ort;
 static enum odb_status ort_init(void **self, const struct odb_spec *spec, struct odb_error *err)
 {
     struct ort *ort = odb_new(struct ort);
+    ort->told = (struct ort_telling)ORT_TELLING_INIT;
     pthread_mutex_init(&ort->lock, NULL);
     enum odb_status status = ort_read_options(&ort->options, spec, err);
     struct odb_runtime runtime = odb_executor_runtime(&odb_executor_ort, spec);
@@ -192,6 +196,7 @@ static bool ort_cancel(void *self)
     struct ort *ort = self;
     struct odb_error err;
     pthread_mutex_lock(&ort->lock);
+    ort->cancelled = true;
     bool ends = !ort->loading || ort->api.cancel_load;
     enum odb_status status = ort_check(ort, ort->api.terminate(ort->run_options), &err);
     if (ort->loading && ends)
@@ -279,11 +284,14 @@ static void ort_weights_dispose(struct ort *ort, struct ort_weights *weights)
     odb_model_free(weights->model);
 }
 
-static void ort_set_loading(struct ort *ort, struct ort_session_options *options)
+/* False: it is cancelled. */
+static bool ort_set_loading(struct ort *ort, struct ort_session_options *options)
 {
     pthread_mutex_lock(&ort->lock);
-    ort->loading = options;
+    bool goes_on = !ort->cancelled;
+    ort->loading = goes_on ? options : NULL;
     pthread_mutex_unlock(&ort->lock);
+    return goes_on;
 }
 
 enum odb_status ort_create(struct ort *ort, struct ort_session_options *options,
@@ -293,14 +301,15 @@ enum odb_status ort_create(struct ort *ort, struct ort_session_options *options,
     enum odb_status status = ODB_OK;
     if (!ort->file && ort->minor < ORT_MINOR_FOLDER && ort->options.opt->value != ORT_OPT_DISABLED)
         status = ort_add_weights(ort, options, &weights, err);
+    if (status == ODB_OK && !ort_set_loading(ort, options))
+        status = odb_fail(err, ODB_CANCELLED, "cancelled");
     if (status == ODB_OK) {
-        ort_set_loading(ort, options);
         status = ort_check(
             ort,
             ort->file ? ort->api.open_session(ort->env, ort->file, options, out)
                       : ort->api.create_session(ort->env, ort->bytes, ort->size, options, out),
             err);
-        ort_set_loading(ort, NULL);
+        (void)ort_set_loading(ort, NULL);
     }
     ort_weights_dispose(ort, &weights);
     return status;
@@ -358,18 +367,26 @@ static void ort_take(struct ort *ort, const struct odb_load *load)
     ort->bytes = load->keep ? load->bytes : odb_xmemdup(load->bytes, load->size);
 }
 
-static enum odb_status ort_load(void *self, const struct odb_load *load, struct odb_error *err)
+static enum odb_status ort_create_untold(struct ort *ort, struct odb_error *err)
 {
-    struct ort *ort = self;
     struct ort_session_options *options = NULL;
-    ort_unload(ort);
-    ort_take(ort, load);
     enum odb_status status = ort_session_options(ort, &options, err);
     if (status == ODB_OK)
         status = ort->reported ? ort_create(ort, options, &ort->session, err)
                                : ort_create_reported(ort, options, err);
     if (options)
         ort->api.release_options(options);
+    return status;
+}
+
+static enum odb_status ort_load(void *self, const struct odb_load *load, struct odb_error *err)
+{
+    struct ort *ort = self;
+    enum odb_status status = ODB_OK;
+    ort_unload(ort);
+    ort_take(ort, load);
+    if (!load->account || !ort_create_told(ort))
+        status = ort_create_untold(ort, err);
     if (status == ODB_OK)
         status = ort_read_ports(ort, err);
     if (status != ODB_OK)

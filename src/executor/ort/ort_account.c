@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What ONNX Runtime made of the loaded model. A second session is made of it, which writes the
- * optimised graph and logs where it puts each node: the session that runs is never slowed by that.
+ * What ONNX Runtime made of the loaded model: a session that tells writes the optimised graph and
+ * logs where it puts each node, while it is made. That costs it little, but it keeps its weights
+ * twice; so it is the one that runs only where the debugger says that it will ask, and else a
+ * second one.
  */
 #include "executor/ort/ort_int.h"
 
@@ -18,72 +20,113 @@
 
 /* Weights of the optimised model go here, and from here to nowhere. */
 #define ORT_WEIGHTS "weights"
+#define ORT_GRAPH "model.onnx"
 #define ORT_PUT_IN "Inserted" /* begins the names of Casts that ONNX Runtime puts in */
 
-/* --- the second session ----------------------------------------------------------------------- */
+/* --- a session that tells --------------------------------------------------------------------- */
 
 bool ort_log_places(const char *location)
 {
     return strstr(location, "VerifyEachNodeIsAssignedToAnEp") != NULL;
 }
 
-/* Makes a session that says where nodes go and, with a path, writes the optimised graph. */
-static enum odb_status ort_create_telling(struct ort *ort, const char *path, struct odb_buf *heard,
-                                          struct odb_error *err)
+void ort_telling_dispose(struct ort_telling *telling)
 {
-    struct ort_session_options *options = NULL;
-    struct ort_session *session = NULL;
-    enum odb_status status;
-    odb_buf_clear(heard);
-    ODB_TRY_OUT(ort_session_options(ort, &options, err));
-    ORT_TRY_OUT(set_log_level(options, ORT_LOG_VERBOSE));
-    /* It never runs: weights need no other order. */
-    ORT_TRY_OUT(set_config(options, "session.disable_prepacking", "1"));
-    if (path) {
-        ORT_TRY_OUT(write_optimized(options, path));
-        ORT_TRY_OUT(set_config(options, "session.optimized_model_external_initializers_file_name",
-                               ORT_WEIGHTS));
-        ORT_TRY_OUT(set_config(
-            options, "session.optimized_model_external_initializers_min_size_in_bytes", "1024"));
-    }
-    ort_listen(heard);
-    status = ort_create(ort, options, &session, err);
-    ort_listen(NULL);
+    if (telling->folder)
+        odb_scratch_remove(telling->folder);
+    free(telling->folder);
+    odb_buf_dispose(&telling->heard);
+    *telling = (struct ort_telling)ORT_TELLING_INIT;
+}
+
+static void ort_note_unwritten(struct odb_account *account, const struct odb_error *why)
+{
+    char text[2048];
+    odb_account_note(account, "the optimised model cannot be shown: %s",
+                     odb_error_text(why, text, sizeof text));
+}
+
+/* Has the optimised graph written into a new folder, whose weights are not wanted: they are as
+ * large as the model's. */
+static enum odb_status ort_write_graph(struct ort *ort, struct ort_session_options *options,
+                                       struct ort_telling *telling, struct odb_error *err)
+{
+    enum odb_status status = ODB_OK;
+    ODB_TRY(odb_scratch_new(&telling->folder, err));
+    char *path = odb_xasprintf("%s/" ORT_GRAPH, telling->folder),
+         *weights = odb_xasprintf("%s/" ORT_WEIGHTS, telling->folder);
+    if (symlink("/dev/null", weights) < 0)
+        ODB_TRY_OUT(odb_fail(err, ODB_E_IO, "%s: %m", weights));
+    ORT_TRY_OUT(write_optimized(options, path));
+    ORT_TRY_OUT(set_config(options, "session.optimized_model_external_initializers_file_name",
+                           ORT_WEIGHTS));
+    ORT_TRY_OUT(set_config(
+        options, "session.optimized_model_external_initializers_min_size_in_bytes", "1024"));
 out:
-    if (session)
-        ort->api.release_session(session);
-    if (options)
-        ort->api.release_options(options);
+    free(weights);
+    free(path);
     return status;
 }
 
-/* The optimised graph, whose weights are not wanted: they are as large as the model's. *out stays
- * NULL where ONNX Runtime cannot write it, as with providers that compile. */
-static enum odb_status ort_optimized(struct ort *ort, struct odb_model **out, struct odb_buf *heard,
-                                     struct odb_account *account, struct odb_error *err)
+static enum odb_status ort_create_heard(struct ort *ort, struct ort_session_options *options,
+                                        bool writes, struct ort_telling *telling,
+                                        struct ort_session **out, struct odb_error *err)
 {
-    struct odb_error no = ODB_ERROR_INIT;
-    char *dir, text[2048];
-    ODB_TRY(odb_scratch_new(&dir, err));
-    char *path = odb_xasprintf("%s/model.onnx", dir),
-         *weights = odb_xasprintf("%s/" ORT_WEIGHTS, dir);
-    enum odb_status status = ODB_OK;
-    if (symlink("/dev/null", weights) < 0)
-        status = odb_fail(&no, ODB_E_IO, "%s: %m", weights);
-    if (status == ODB_OK)
-        status = ort_create_telling(ort, path, heard, &no);
-    unlink(weights); /* a model without its weights can be looked at, with the wrong ones not */
-    if (status == ODB_OK)
-        status = odb_model_open(out, path, &no);
-    if (status != ODB_OK) {
-        odb_account_note(account, "the optimised model cannot be shown: %s",
-                         odb_error_text(&no, text, sizeof text));
-        status = ort_create_telling(ort, NULL, heard, err);
-    }
-    odb_scratch_remove(dir);
-    free(dir);
-    free(path);
+    ORT_TRY(set_log_level(options, ORT_LOG_VERBOSE));
+    if (writes)
+        ODB_TRY(ort_write_graph(ort, options, telling, err));
+    ort_listen(&telling->heard);
+    enum odb_status status = ort_create(ort, options, out, err);
+    ort_listen(NULL);
+    char *weights = odb_xasprintf("%s/" ORT_WEIGHTS, writes ? telling->folder : "");
+    if (writes)
+        unlink(weights); /* a model without its weights can be looked at, with the wrong ones not */
     free(weights);
+    return status;
+}
+
+/* Makes a session that says where nodes go and, where it writes, leaves the optimised graph. One
+ * that never runs needs its weights in no other order. */
+static enum odb_status ort_create_telling(struct ort *ort, bool runs, bool writes,
+                                          struct ort_telling *telling, struct ort_session **out,
+                                          struct odb_error *err)
+{
+    struct ort_session_options *options = NULL;
+    enum odb_status status = ort_session_options(ort, &options, err);
+    if (status == ODB_OK && !runs)
+        status =
+            ort_check(ort, ort->api.set_config(options, "session.disable_prepacking", "1"), err);
+    if (status == ODB_OK)
+        status = ort_create_heard(ort, options, writes, telling, out, err);
+    if (options)
+        ort->api.release_options(options);
+    if (status != ODB_OK)
+        ort_telling_dispose(telling);
+    return status;
+}
+
+/* What a provider compiled cannot be written; and files that the user wants are written by a
+ * session of their own settings. */
+bool ort_create_told(struct ort *ort)
+{
+    struct odb_error ignored = ODB_ERROR_INIT;
+    return !ort->options.providers.n && !ort->options.optimized && !ort->options.profile &&
+           ort_create_telling(ort, true, true, &ort->told, &ort->session, &ignored) == ODB_OK;
+}
+
+/* The same of a second session. Its graph is left out where it cannot be written. */
+static enum odb_status ort_tell_again(struct ort *ort, struct ort_telling *telling,
+                                      struct odb_account *account, struct odb_error *err)
+{
+    struct ort_session *session = NULL;
+    struct odb_error no = ODB_ERROR_INIT;
+    enum odb_status status = ort_create_telling(ort, false, true, telling, &session, &no);
+    if (status != ODB_OK) {
+        ort_note_unwritten(account, &no);
+        status = ort_create_telling(ort, false, false, telling, &session, err);
+    }
+    if (session)
+        ort->api.release_session(session);
     return status;
 }
 
@@ -202,16 +245,30 @@ static void ort_note_widened(const struct odb_model *optimized, struct odb_accou
     free(wide);
 }
 
+/* *out stays NULL where it was not written, or cannot be read. */
+static void ort_read_graph(const struct ort_telling *telling, struct odb_model **out,
+                           struct odb_account *account)
+{
+    struct odb_error no = ODB_ERROR_INIT;
+    char *path = odb_xasprintf("%s/" ORT_GRAPH, telling->folder ? telling->folder : "");
+    if (telling->folder && odb_model_open(out, path, &no) != ODB_OK)
+        ort_note_unwritten(account, &no);
+    free(path);
+}
+
 enum odb_status ort_account(void *self, struct odb_account *account, struct odb_error *err)
 {
     struct ort *ort = self;
     struct odb_model *optimized = NULL;
-    struct odb_buf heard = ODB_BUF_INIT;
+    struct ort_telling again = ORT_TELLING_INIT;
+    bool told = ort->told.folder;
     if (!ort->session)
         return odb_fail(err, ODB_E_EXECUTOR, "no model is loaded");
-    enum odb_status status = ort_optimized(ort, &optimized, &heard, account, err);
+    enum odb_status status = told ? ODB_OK : ort_tell_again(ort, &again, account, err);
+    const struct ort_telling *telling = told ? &ort->told : &again;
     if (status == ODB_OK) {
-        ort_places(&heard, optimized, account);
+        ort_read_graph(telling, &optimized, account);
+        ort_places(&telling->heard, optimized, account);
         if (account->places.n)
             ort_note_providers(ort, account);
         else if (!optimized || optimized->graph->n_nodes)
@@ -223,6 +280,6 @@ enum odb_status ort_account(void *self, struct odb_account *account, struct odb_
         odb_model_text(optimized, &account->text);
     }
     odb_model_free(optimized);
-    odb_buf_dispose(&heard);
+    ort_telling_dispose(&again);
     return status;
 }

@@ -84,6 +84,7 @@ enum ort_log_level { ORT_LOG_VERBOSE = 0, ORT_LOG_ERROR = 3 };
     X(37, 1, struct ort_status *, output_name,                                                     \
       (const struct ort_session *, size_t, struct ort_allocator *, char **))                       \
     X(39, 1, struct ort_status *, create_run_options, (struct ort_run_options **))                 \
+    X(41, 1, struct ort_status *, set_run_log_level, (struct ort_run_options *, int))              \
     X(46, 1, struct ort_status *, terminate, (struct ort_run_options *))                           \
     X(48, 1, struct ort_status *, create_tensor,                                                   \
       (struct ort_allocator *, const int64_t *, size_t, int, struct ort_value **))                 \

@@ -42,6 +42,16 @@ struct ort_port {
     int kind;   /* enum ort_kind */
 };
 
+/* What a session said of itself while it was made. */
+struct ort_telling {
+    char *folder;         /* owned: has the optimised graph; NULL: that was not written */
+    struct odb_buf heard; /* owned: lines that ort_log_places(), each with its NUL */
+};
+#define ORT_TELLING_INIT                                                                           \
+    {                                                                                              \
+        .heard = ODB_BUF_INIT                                                                      \
+    }
+
 struct ort {
     struct ort_api api;
     char version[32];
@@ -61,6 +71,7 @@ struct ort {
     const void *bytes; /* borrowed: keep, or owned */
     size_t size;
     struct odb_storage *keep; /* ref; NULL: bytes are owned */
+    struct ort_telling told;  /* owned: of the session, where it tells */
     char *profile_dir;        /* owned: where the session is being profiled; NULL: it is not */
     bool reported;            /* profile and optimised model were written, or are under way */
     /* what the thread that cancels may touch */
@@ -78,7 +89,8 @@ enum odb_status ort_check(const struct ort *ort, struct ort_status *said, struct
 
 /* --- ort.c ------------------------------------------------------------------------------------ */
 
-/* Where log lines that ort_log_places() go from now on; NULL: nowhere. */
+/* Where log lines that ort_log_places() go from now on, and errors do not, for what fails is tried
+ * once more without; NULL: nowhere. */
 void ort_listen(struct odb_buf *heard);
 /* The error that was logged last, "" for none. */
 void ort_last_logged(char *text, size_t size);
@@ -134,6 +146,10 @@ enum odb_status ort_value_out(struct ort *ort, struct ort_value *value_take,
 
 /* Whether what is logged there says where nodes are placed. */
 bool ort_log_places(const char *location);
+/* Makes the session of the model that is held, and has it tell. False: it cannot, or there is no
+ * session of that model. */
+bool ort_create_told(struct ort *ort);
+void ort_telling_dispose(struct ort_telling *telling); /* idempotent */
 enum odb_status ort_account(void *self, struct odb_account *account, struct odb_error *err);
 
 /* --- ort_groups.c ----------------------------------------------------------------------------- */

@@ -622,6 +622,7 @@ static void target_load_message(Odb__Wire__Load *message, const struct odb_load 
     message->n_node_index = load->node_index ? load->n_nodes : 0;
     message->original_outputs = (char **)load->original_outputs;
     message->n_original_outputs = load->n_original_outputs;
+    message->account = load->account;
 }
 
 /* dir: absolute; NULL: the model's files are listed in message. */

@@ -659,6 +659,54 @@ static void test_ort__account(void **state)
     free(dir);
 }
 
+/* One session is both: it tells while it is made, and runs. What cannot be loaded is refused in the
+ * same words, once. */
+static void test_ort__account_at_once(void **state)
+{
+    static const float y[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    NEED_ORT();
+    struct odb_executor *ort = open_ort("ort");
+    struct odb_error err = ODB_ERROR_INIT, again = ODB_ERROR_INIT;
+    struct odb_buf bytes = ODB_BUF_INIT;
+    struct odb_account told = ODB_ACCOUNT_INIT, account = ODB_ACCOUNT_INIT;
+    struct odb_tensor *out[2], *x = help_floats(2, 4, help_x);
+    struct odb_named in = {"x", x};
+    char *dir;
+    help_ok(odb_scratch_new(&dir, &err), &err);
+    char *tmp = take_env("TMPDIR", dir);
+    help_chain(&bytes, NULL);
+    struct odb_load load = help_load(&bytes, 4);
+    help_ok(odb_executor_load(ort, &load, &err), &err);
+    assert_int_equal(count_entries(dir), 0);
+    help_ok(odb_executor_account(ort, &account, &err), &err);
+    load.account = true;
+    help_ok(odb_executor_load(ort, &load, &err), &err);
+    assert_int_equal(count_entries(dir), 1); /* the graph */
+    help_ok(odb_executor_run(ort, &in, 1, help_chain_outputs, 2, out, &err), &err);
+    nearly_equal(out[0], y, 8);
+    odb_tensor_unref(out[0]);
+    odb_tensor_unref(out[1]);
+    help_ok(odb_executor_account(ort, &told, &err), &err);
+    assert_string_equal(odb_buf_text(&told.text), odb_buf_text(&account.text));
+    assert_string_equal(odb_buf_text(&told.groups), odb_buf_text(&account.groups));
+    assert_int_equal(told.places.n, account.places.n);
+    assert_int_equal(told.notes.n, 0);
+    load.size /= 2;
+    assert_int_equal(odb_executor_load(ort, &load, &err), ODB_E_EXECUTOR);
+    load.account = false;
+    assert_int_equal(odb_executor_load(ort, &load, &again), ODB_E_EXECUTOR);
+    assert_string_equal(err.what, again.what);
+    assert_int_equal(count_entries(dir), 0);
+    odb_account_dispose(&told);
+    odb_account_dispose(&account);
+    give_env("TMPDIR", tmp);
+    odb_scratch_remove(dir);
+    odb_buf_dispose(&bytes);
+    odb_tensor_unref(x);
+    odb_executor_close(ort);
+    free(dir);
+}
+
 /* The CPU provider has no Erf for float16, and computes it between Casts; Identity is not touched.
  */
 static void test_ort__account_of_half(void **state)
@@ -836,6 +884,7 @@ int main(void)
         cmocka_unit_test(test_ort__opens_the_file),
         cmocka_unit_test(test_ort__external_weights),
         cmocka_unit_test(test_ort__account),
+        cmocka_unit_test(test_ort__account_at_once),
         cmocka_unit_test(test_ort__account_of_half),
         cmocka_unit_test(test_ort__account_of_webgpu),
         cmocka_unit_test(test_ort__two_of_them),
