@@ -245,8 +245,9 @@ struct odb_probe_cut {
     struct odb_error err;
     size_t loads, runs;
     double seconds;
-    struct odb_times times; /* owned: of the run */
-    char *words;            /* owned: the last of a child that died of it; NULL */
+    struct odb_times times;  /* owned: of the run */
+    char *words;             /* owned: the last of a child that died of it; NULL */
+    struct odb_spill *aside; /* ref: takes what comes; NULL: it stays in memory */
 };
 
 static void probe_cut_dispose(struct odb_probe_cut *cut)
@@ -266,6 +267,7 @@ static void probe_cut_dispose(struct odb_probe_cut *cut)
     free(cut->outputs);
     free(cut->words);
     free(cut->times.list.items);
+    odb_spill_unref(cut->aside);
 }
 
 static const struct odb_tensor *probe_fed(const struct odb_feeds *feeds, int value)
@@ -846,8 +848,11 @@ static enum odb_status probe_ask_once(struct odb_probe_cut *cut, struct odb_targ
 {
     if (cut->load)
         ODB_TRY(probe_load(cut, target, &cut->err));
-    return odb_target_run(target, cut->feeds, cut->n_feeds, cut->names, cut->n_names, cut->outputs,
-                          &cut->err);
+    odb_target_set_aside(target, cut->aside);
+    enum odb_status status = odb_target_run(target, cut->feeds, cut->n_feeds, cut->names,
+                                            cut->n_names, cut->outputs, &cut->err);
+    odb_target_set_aside(target, NULL);
+    return status;
 }
 
 /* Loads and runs the cut, in whatever thread. A child that was killed from outside is no evidence
@@ -877,6 +882,8 @@ static void probe_ask(void *arg, struct odb_target *target)
 /* The same of the caller's own target: of another where the link to that is lost. */
 static void probe_ask_here(struct odb_prober *prober, struct odb_probe_cut *cut)
 {
+    if (prober->trace) /* before more comes */
+        odb_spill_drop(prober->trace->aside);
     probe_ask(cut, odb_pool_target(prober->pool));
     while (odb_pool_elsewhere(prober->pool)) {
         cut->load = true;
@@ -901,15 +908,19 @@ static void probe_undo_layouts(const struct odb_prober *prober, struct odb_probe
     }
 }
 
-/* What memory has no room for is kept on disk; where that cannot be, in memory all the same, for
- * the target has answered. */
-static void probe_spill(const struct odb_prober *prober, struct odb_probe_cut *cut)
+/* What the target gave goes aside; where that cannot be, it stays in memory, for the target has
+ * answered. */
+static void probe_spill(const struct odb_prober *prober, struct odb_tensor *const *t, size_t n)
 {
-    if (!prober->trace || cut->known)
-        return;
-    for (size_t o = 0; o < cut->n_names && cut->status == ODB_OK; o++)
-        if (odb_spill_take(prober->trace->spill, &cut->outputs[o], NULL) != ODB_OK)
+    for (size_t i = 0; i < n && prober->trace; i++)
+        if (odb_spill_take(prober->trace->aside, t[i], NULL) != ODB_OK)
             break;
+}
+
+static void probe_spill_cut(const struct odb_prober *prober, const struct odb_probe_cut *cut)
+{
+    if (!cut->known && cut->status == ODB_OK)
+        probe_spill(prober, cut->outputs, cut->n_names);
 }
 
 /* What the target gave for a value, in the type that the model gives it where the target is one
@@ -923,9 +934,7 @@ static struct odb_tensor *probe_by_value(const struct odb_prober *prober, int va
     if (!odb_capabilities_by_value(probe_can(prober)) || dtype == ODB_UNDEFINED ||
         odb_by_value(&out, t, dtype, NULL) != ODB_OK)
         return odb_tensor_ref(t);
-    enum odb_status kept =
-        out != t && prober->trace ? odb_spill_take(prober->trace->spill, &out, NULL) : ODB_OK;
-    (void)kept; /* where not on disk, in memory all the same */
+    probe_spill(prober, &out, 1);
     return out;
 }
 
@@ -968,6 +977,7 @@ static struct odb_probe_cut *probe_cut_new(const struct odb_prober *prober,
 {
     struct odb_probe_cut *cut = odb_new(struct odb_probe_cut);
     cut->prober = *prober;
+    cut->aside = prober->trace ? odb_spill_ref(prober->trace->aside) : NULL;
     cut->load = load;
     cut->status = odb_hooks_cancelled(&prober->hooks, &cut->err);
     if (cut->status == ODB_OK)
@@ -1228,7 +1238,7 @@ static void probe_ask_own(struct odb_prober *prober, struct odb_probe *probe,
         snprintf(prober->now->model, sizeof prober->now->model, "%s",
                  cut->status == ODB_OK ? name : "");
         probe_undo_layouts(prober, cut);
-        probe_spill(prober, cut);
+        probe_spill_cut(prober, cut);
     }
     if (cut->status < 0) /* else the target may be at the next question */
         cut->words = probe_words(odb_pool_target(prober->pool), cut->status);
@@ -1243,7 +1253,7 @@ enum odb_status odb_probe__part(struct odb_prober *prober, struct odb_probe *par
     if (cut->status == ODB_OK && !cut->known) {
         probe_ask_here(prober, cut);
         probe_undo_layouts(prober, cut);
-        probe_spill(prober, cut);
+        probe_spill_cut(prober, cut);
     }
     probe_count_model(prober, cut);
     probe_remember(prober, cut);
@@ -1302,7 +1312,7 @@ static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *pro
         odb_pool_wait(prober->pool, cut->task);
         prober->now->loaded[0] = prober->now->model[0] = '\0'; /* whichever worker took it */
         probe_undo_layouts(prober, cut);
-        probe_spill(prober, cut);
+        probe_spill_cut(prober, cut);
     } else if (cut->status == ODB_OK && cut->n_names && !cut->known && allowed) {
         probe_ask_own(prober, probe, cut);
     }

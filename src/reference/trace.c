@@ -28,6 +28,8 @@
 /* One noisy run settles errors that exceed their tolerance this many times: the largest of three
  * runs is not that much larger than any one of them, unless that one happened to show nothing. */
 #define TRACE_DECISIVE 10
+/* Bytes that are looked at until the pages of the values aside are given back. */
+#define TRACE_LOOKED ((uint64_t)16 << 20)
 
 void odb_gap_measure(struct odb_gap *out, const struct odb_tensor *e, const struct odb_tensor *b)
 {
@@ -78,16 +80,24 @@ void odb_trace_touched(struct odb_trace *trace, int node)
 {
     const struct odb_graph *graph = trace->model->graph;
     const struct odb_node *n = &graph->nodes[node];
+    uint64_t bytes = 0;
     for (size_t i = 0; i < odb_node_n_reads(n); i++)
         if (odb_node_reads(n, i) >= 0)
-            trace->touched += odb_tensor_size(odb_trace_value(trace, odb_node_reads(n, i)));
+            bytes += odb_tensor_size(odb_trace_value(trace, odb_node_reads(n, i)));
     for (int o = 0; o < n->n_out; o++)
         if (n->out[o] >= 0)
-            trace->touched += odb_tensor_size(trace->ref[n->out[o]]);
+            bytes += odb_tensor_size(trace->ref[n->out[o]]);
+    trace->touched += bytes;
+    trace->looked += bytes;
+    if (trace->looked > TRACE_LOOKED) {
+        odb_spill_drop(trace->aside);
+        trace->looked = 0;
+    }
     if (trace->touched <= trace->most)
         return;
     odb_model_drop_pages(trace->model);
     odb_spill_drop(trace->spill);
+    odb_spill_drop(trace->aside);
     odb_blocks_flush();
     trace->touched = 0;
 }
@@ -113,13 +123,17 @@ static bool trace_stand_in(struct trace_run *run, int node)
     return all;
 }
 
-/* What the node made stays; on disk where memory is short. */
+/* What the node made stays; on disk where memory is short, and golden's as a rule. */
 static enum odb_status trace_keep(struct trace_run *run, int node, struct odb_error *err)
 {
-    const struct odb_node *n = &run->trace->model->graph->nodes[node];
-    for (int o = 0; o < n->n_out; o++)
-        if (n->out[o] >= 0)
-            ODB_TRY(odb_spill_take(run->trace->spill, &run->values[n->out[o]], err));
+    struct odb_trace *trace = run->trace;
+    const struct odb_node *n = &trace->model->graph->nodes[node];
+    for (int o = 0; o < n->n_out; o++) {
+        struct odb_tensor *t = n->out[o] < 0 ? NULL : run->values[n->out[o]];
+        bool aside = run->values == trace->golden;
+        if (!aside || odb_spill_take(trace->aside, t, NULL) != ODB_OK)
+            ODB_TRY(odb_spill_take(trace->spill, t, err));
+    }
     return ODB_OK;
 }
 
@@ -325,7 +339,7 @@ static enum odb_status trace_after_expected(void *payload, int node, enum odb_st
         odb_gap_measure(&gap, run->values[v], run->trace->ref[v]);
         if (gap.pattern)
             continue;
-        ODB_TRY(odb_spill_take(run->trace->spill, &run->values[v], err));
+        ODB_TRY(odb_spill_take(run->trace->spill, run->values[v], err));
         run->trace->expected[v] = odb_tensor_ref(run->values[v]);
     }
     return trace_after_noisy(payload, node, status, err);
@@ -539,6 +553,7 @@ struct odb_trace *odb_trace__new(const struct odb_model *model, const struct odb
                                 .noise = odb_new_n(double, graph->n_values),
                                 .took = odb_new_n(double, graph->n_nodes + 1),
                                 .spill = odb_spill_new(memory.kept),
+                                .aside = odb_spill_new(memory.aside),
                                 .most = memory.capped ? memory.weights : UINT64_MAX,
                                 .end = graph->n_nodes};
     if (options->only)
@@ -655,7 +670,8 @@ void odb_trace_free(struct odb_trace *trace)
     free(trace->only);
     free(trace->noise);
     free(trace->took);
-    odb_spill_free(trace->spill);
+    odb_spill_unref(trace->spill);
+    odb_spill_unref(trace->aside);
     free(trace);
 }
 

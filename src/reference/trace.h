@@ -89,9 +89,10 @@ struct odb_trace {
     struct odb_spent golden_made;  /* the run in float64 */
     struct odb_spent noise_made;   /* what is known without noisy runs, or cannot wait */
     struct odb_spent noisy, replayed; /* so far: noisy runs, and odb_trace_replay() */
-    struct odb_spill *spill; /* owned: takes what is kept, here and by the prober that asks the
-                                target */
-    uint64_t touched, most;  /* bytes looked at since pages were given back, and at most */
+    struct odb_spill *spill;          /* owned: takes the reference's values */
+    struct odb_spill *aside;          /* owned: takes golden's, and a target's from its prober */
+    uint64_t touched, most;           /* bytes looked at since pages were given back, and at most */
+    uint64_t looked;                  /* the same since those of aside were */
     /* Where an executor gives the reference or golden (reference_from.c). */
     struct odb_trace *own;    /* owned: what the CPU computes by itself, which has the noise; NULL:
                                  no executor does, and so are the others */
@@ -145,8 +146,8 @@ enum odb_status odb_trace_make(struct odb_trace **out, const struct odb_model *m
                                const struct odb_feeds *feeds,
                                const struct odb_trace_options *options,
                                struct odb_error *err) ODB_MUST_USE;
-/* A node has been computed or judged: what it looked at, in mapped files, need not stay in memory
- * where that is short. */
+/* A node has been computed or judged: what it looked at of the values aside, and of other mapped
+ * files where memory is short, need not stay in memory. */
 void odb_trace_touched(struct odb_trace *trace, int node);
 void odb_trace_free(struct odb_trace *trace);
 

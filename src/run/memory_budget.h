@@ -19,6 +19,8 @@ struct odb_memory_budget {
                          where capped */
     uint64_t values;  /* that are read in one run: the target holds them, and so do we */
     uint64_t kept;    /* values that stay in memory; more go to disk */
+    uint64_t aside;   /* likewise of those beside the reference's, which are looked at a few times:
+                         golden's, which are twice as large, and a target's */
     uint64_t steps;   /* of a sequence, beside these: what they are fed and give, in memory */
     uint64_t replayed; /* operands and results of a node that is replayed in many variants, which
                           hold them several times over, and in double */

@@ -145,8 +145,8 @@ static enum odb_status left_keep(struct left *l, size_t i, struct odb_error *err
         }
     }
     for (size_t k = 0; k < l->n_list; k++) {
-        struct odb_tensor **t = &values[l->list[k]];
-        if (!*t)
+        struct odb_tensor *t = values[l->list[k]];
+        if (!t)
             return odb_fail(err, ODB_UNSUPPORTED, "there is no %s", graph->values[l->list[k]].name);
         ODB_TRY(odb_spill_take(l->s->spill, t, err));
     }

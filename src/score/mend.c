@@ -128,11 +128,6 @@ static struct odb_metric_sample mend_sample(const struct scorer *s, size_t i,
                                       .reference = s->samples[i].right};
 }
 
-static enum odb_status mend_keep(struct scorer *s, struct odb_tensor **t, struct odb_error *err)
-{
-    return *t ? odb_spill_take(s->spill, t, err) : ODB_OK;
-}
-
 static enum odb_status mend_reference(struct scorer *s, size_t i, const struct odb_feeds *feeds,
                                       struct odb_error *err)
 {
@@ -155,7 +150,7 @@ static enum odb_status mend_reference(struct scorer *s, size_t i, const struct o
     else
         odb_trace_free(trace);
     for (size_t o = 0; o < s->n_outputs && status == ODB_OK && !first; o++)
-        status = mend_keep(s, &s->samples[i].right[o], err);
+        status = odb_spill_take(s->spill, s->samples[i].right[o], err);
     return status;
 }
 
@@ -255,7 +250,7 @@ enum odb_status score_read(struct scorer *s, const struct score_set *set, struct
         kept->fed = odb_new_n(struct odb_tensor *, s->n_list + 1);
         status = mend_ask(s, i, feeds, &none, s->list, s->n_list, kept->fed, err);
         for (size_t k = 0; k < s->n_list && status == ODB_OK; k++)
-            status = mend_keep(s, &kept->fed[k], err);
+            status = odb_spill_take(s->spill, kept->fed[k], err);
         mended_free(s, &none);
         odb_feeds_free(feeds);
     }

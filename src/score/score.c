@@ -353,7 +353,7 @@ void score_end(struct scorer *s)
     }
     odb_trace_free(s->like);
     odb_feeds_free(s->fed);
-    odb_spill_free(s->spill);
+    odb_spill_unref(s->spill);
     free(s->list);
     free(s->outputs);
     free(s->accused.items);

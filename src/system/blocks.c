@@ -20,12 +20,12 @@
 
 enum {
     BLOCKS_MIN_BITS = 6,  /* the smallest block has 64 bytes */
-    BLOCKS_MAX_BITS = 26, /* larger ones than 64 MiB cost far more to fill than to allocate */
+    BLOCKS_MAX_BITS = 23, /* larger ones than 8 MiB cost far more to fill than to allocate */
     BLOCKS_STEPS = 4,     /* per power of two */
     BLOCKS_CLASSES = (BLOCKS_MAX_BITS - BLOCKS_MIN_BITS) * BLOCKS_STEPS + 1,
 };
 
-#define BLOCKS_KEPT_MAX ((size_t)256 << 20)
+#define BLOCKS_KEPT_MAX ((size_t)16 << 20)
 
 #if defined(__SANITIZE_ADDRESS__)
 #define BLOCKS_KEEPS false

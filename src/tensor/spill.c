@@ -8,9 +8,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "system/file.h"
@@ -27,10 +29,13 @@ struct spill_file {
     unsigned char *map;
     size_t addresses; /* of the mapping */
     size_t size;      /* of the file: where the next tensor goes; whole pages */
+    uint64_t most;    /* bytes in use */
     atomic_size_t in_use;
 };
 
 struct odb_spill {
+    atomic_int refs;
+    pthread_mutex_t lock;    /* guards all below, and the size of the file */
     uint64_t stay, kept;     /* bytes in memory: at most, so far */
     struct spill_file *file; /* ref; NULL: nothing was too much yet */
 };
@@ -45,6 +50,15 @@ struct odb_spill *odb_spill_new(uint64_t stay)
 {
     struct odb_spill *spill = odb_new(struct odb_spill);
     spill->stay = stay;
+    atomic_init(&spill->refs, 1);
+    pthread_mutex_init(&spill->lock, NULL);
+    return spill;
+}
+
+struct odb_spill *odb_spill_ref(struct odb_spill *spill)
+{
+    if (spill)
+        atomic_fetch_add(&spill->refs, 1);
     return spill;
 }
 
@@ -57,11 +71,12 @@ static void spill_file_unref(struct spill_file *file)
     free(file);
 }
 
-void odb_spill_free(struct odb_spill *spill)
+void odb_spill_unref(struct odb_spill *spill)
 {
-    if (!spill)
+    if (!spill || atomic_fetch_sub(&spill->refs, 1) != 1)
         return;
     spill_file_unref(spill->file);
+    pthread_mutex_destroy(&spill->lock);
     free(spill);
 }
 
@@ -92,6 +107,13 @@ static const char *spill_folder(void)
     return folder && folder[0] ? folder : "/var/tmp";
 }
 
+/* The bytes that a file may have of what is free beside it. */
+static uint64_t spill_share(int fd)
+{
+    struct statvfs fs;
+    return fstatvfs(fd, &fs) == 0 ? (uint64_t)fs.f_bavail * fs.f_frsize / 4 * 3 : UINT64_MAX;
+}
+
 static enum odb_status spill_open(struct odb_spill *spill, struct odb_error *err)
 {
     int fd = odb_file_nameless(spill_folder());
@@ -107,66 +129,105 @@ static enum odb_status spill_open(struct odb_spill *spill, struct odb_error *err
         return spill_fail(spill_folder(), why, err);
     }
     spill->file = odb_new(struct spill_file);
-    *spill->file = (struct spill_file){.fd = fd, .map = map, .addresses = 2 * addresses};
+    *spill->file = (struct spill_file){
+        .fd = fd, .map = map, .addresses = 2 * addresses, .most = spill_share(fd)};
     atomic_init(&spill->file->refs, 1);
     return ODB_OK;
 }
 
-/* Copies a tensor to the end of the file. */
-static enum odb_status spill_write(struct spill_file *file, const struct odb_tensor *t,
-                                   struct odb_tensor **out, struct odb_error *err)
+/* Room at the end of the file; NULL in *out: there is some in memory. */
+static enum odb_status spill_place(struct odb_spill *spill, size_t size, struct spill_storage **out,
+                                   struct odb_error *err)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (t->bytes + page - 1) / page * page;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (size + page - 1) / page * page;
+    *out = NULL;
+    if (size <= spill->stay - spill->kept) {
+        spill->kept += size;
+        return ODB_OK;
+    }
+    if (!spill->file)
+        ODB_TRY(spill_open(spill, err));
+    struct spill_file *file = spill->file;
     if (whole > file->addresses - file->size)
         return spill_fail(spill_folder(), EFBIG, err);
-    for (size_t done = 0; done < t->bytes;) {
-        ssize_t n = pwrite(file->fd, (const char *)t->data + done, t->bytes - done,
-                           (off_t)(file->size + done));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return spill_fail(spill_folder(), n < 0 ? errno : ENOSPC, err);
-        done += (size_t)n;
-    }
+    if (atomic_load(&file->in_use) + whole > file->most)
+        return spill_fail(spill_folder(), ENOSPC, err);
     struct spill_storage *storage = odb_new(struct spill_storage);
     *storage = (struct spill_storage){{.release = spill_release}, file, file->size, whole};
     atomic_init(&storage->base.refs, 1);
     atomic_fetch_add(&file->refs, 1);
     atomic_fetch_add(&file->in_use, whole);
     file->size += whole;
-    enum odb_status status =
-        odb_tensor_view(out, t->dtype, t->rank, t->dims, file->map + storage->offset, t->bytes,
-                        &storage->base, err);
-    odb_storage_unref(&storage->base); /* the view has one of its own */
+    *out = storage;
+    return ODB_OK;
+}
+
+static enum odb_status spill_place_locked(struct odb_spill *spill, size_t size,
+                                          struct spill_storage **out, struct odb_error *err)
+{
+    pthread_mutex_lock(&spill->lock);
+    enum odb_status status = spill_place(spill, size, out, err);
+    pthread_mutex_unlock(&spill->lock);
     return status;
 }
 
-enum odb_status odb_spill_take(struct odb_spill *spill, struct odb_tensor **t,
-                               struct odb_error *err)
+enum odb_status odb_spill_fill(struct odb_storage *storage, size_t offset, const void *bytes,
+                               size_t size, struct odb_error *err)
 {
-    struct odb_tensor *own = *t, *spilled;
-    if (!own || own->kind != ODB_TENSOR || own->dtype == ODB_STRING || own->bytes < SPILL_SMALL ||
-        atomic_load(&own->refs) > 1 || atomic_load(&own->storage->refs) > 1)
-        return ODB_OK;
-    if (own->bytes <= spill->stay - spill->kept) {
-        spill->kept += own->bytes;
-        return ODB_OK;
+    const struct spill_storage *spilled = (struct spill_storage *)storage;
+    off_t start = (off_t)(spilled->offset + offset);
+    for (size_t done = 0; done < size;) {
+        ssize_t n =
+            pwrite(spilled->file->fd, (const char *)bytes + done, size - done, start + (off_t)done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return spill_fail(spill_folder(), n < 0 ? errno : ENOSPC, err);
+        done += (size_t)n;
     }
-    if (!spill->file)
-        ODB_TRY(spill_open(spill, err));
-    ODB_TRY(spill_write(spill->file, own, &spilled, err));
-    odb_tensor_set_read_as(spilled, own->read_as);
-    odb_tensor_set_steps(spilled, own->steps_axis, own->steps, own->n_steps);
-    spilled->held = own->held;
-    odb_tensor_unref(own);
-    *t = spilled;
     return ODB_OK;
+}
+
+enum odb_status odb_spill_take(struct odb_spill *spill, struct odb_tensor *t, struct odb_error *err)
+{
+    struct spill_storage *storage;
+    if (!t || t->kind != ODB_TENSOR || t->dtype == ODB_STRING || t->bytes < SPILL_SMALL ||
+        atomic_load(&t->refs) > 1 || atomic_load(&t->storage->refs) > 1 ||
+        t->storage->release == spill_release)
+        return ODB_OK;
+    ODB_TRY(spill_place_locked(spill, t->bytes, &storage, err));
+    if (!storage)
+        return ODB_OK;
+    enum odb_status status = odb_spill_fill(&storage->base, 0, t->data, t->bytes, err);
+    if (status != ODB_OK) {
+        odb_storage_unref(&storage->base);
+        return status;
+    }
+    odb_storage_unref(t->storage);
+    t->storage = &storage->base;
+    t->data = storage->file->map + storage->offset;
+    return ODB_OK;
+}
+
+/* The disk is asked for the room beforehand: what comes from a target cannot be had twice. */
+struct odb_storage *odb_spill_reserve(struct odb_spill *spill, size_t size, const void **data)
+{
+    struct spill_storage *storage;
+    if (spill_place_locked(spill, size, &storage, NULL) != ODB_OK || !storage)
+        return NULL;
+    *data = storage->file->map + storage->offset;
+    if (fallocate(storage->file->fd, 0, (off_t)storage->offset, (off_t)storage->size) == 0)
+        return &storage->base;
+    odb_storage_unref(&storage->base);
+    return NULL;
 }
 
 void odb_spill_drop(struct odb_spill *spill)
 {
+    pthread_mutex_lock(&spill->lock);
     if (spill->file)
         odb_mem_drop(spill->file->map, spill->file->size);
+    pthread_mutex_unlock(&spill->lock);
 }
 
 uint64_t odb_spill_size(const struct odb_spill *spill)

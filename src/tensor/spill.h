@@ -5,7 +5,8 @@
  * system reads what is looked at and takes the pages back when it needs them. The bytes of a tensor
  * that has no owner any more are given back to the disk.
  *
- * The file lies in $TMPDIR, else in /var/tmp: on many machines /tmp is memory.
+ * The file lies in $TMPDIR, else in /var/tmp: on many machines /tmp is memory. It leaves a quarter
+ * of what is free there to others.
  */
 #ifndef ODB_TENSOR_SPILL_H
 #define ODB_TENSOR_SPILL_H
@@ -16,14 +17,21 @@ struct odb_spill;
 
 /* stay: bytes that stay in memory. The file is made when it is needed. */
 struct odb_spill *odb_spill_new(uint64_t stay);
+struct odb_spill *odb_spill_ref(struct odb_spill *spill); /* NULL stays NULL */
 /* Its tensors may outlive it. NULL is fine. */
-void odb_spill_free(struct odb_spill *spill);
+void odb_spill_unref(struct odb_spill *spill);
 
-/* *t, which is kept from now on, may become another tensor with the same values. Only what has no
- * other owner goes to disk: shared tensors, strings, containers and small ones stay. ODB_E_IO:
- * there is no room, and *t is as it was. Several threads may look at tensors, one takes. */
-enum odb_status odb_spill_take(struct odb_spill *spill, struct odb_tensor **t,
+/* t, which is kept from now on, may have its bytes on disk afterwards; it is the same otherwise.
+ * Only what has no other owner goes there: shared tensors, strings, containers, small ones and what
+ * is there already stay; NULL is fine. ODB_E_IO: there is no room, and t is as it was. */
+enum odb_status odb_spill_take(struct odb_spill *spill, struct odb_tensor *t,
                                struct odb_error *err) ODB_MUST_USE;
+/* Room on disk for bytes that are going to be kept, where *data will have them; with storage a ref,
+ * the caller's. NULL: they are to stay in memory, or there is no room. */
+struct odb_storage *odb_spill_reserve(struct odb_spill *spill, size_t size, const void **data);
+/* Writes some of them; what is behind *data is theirs from then on. */
+enum odb_status odb_spill_fill(struct odb_storage *storage, size_t offset, const void *bytes,
+                               size_t size, struct odb_error *err) ODB_MUST_USE;
 /* Pages that were looked at need not stay in memory. Tensors remain what they are. */
 void odb_spill_drop(struct odb_spill *spill);
 /* Bytes of the file that are in use. */

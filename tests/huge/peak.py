@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How much memory a command takes, with all processes that it starts.
 
-Usage: peak.py FILE COMMAND…
+Usage: peak.py FILE [--own] COMMAND…
 
 Looks twenty times a second, and writes the most that was resident at once into FILE, in MiB.
-What processes share is counted for each of them. Ends as the command does.
+What processes share is counted for each of them. With --own it is the command's process alone, and
+its own memory: no pages of files, which the system takes back. Ends as the command does.
 """
 import os
 import re
@@ -21,18 +22,22 @@ def family(pid):
                 yield from family(int(child))
 
 
-def resident(pid):
+def resident(pid, kind):
     with open(f'/proc/{pid}/status') as file:
-        found = re.search(r'^VmRSS:\s*(\d+) kB', file.read(), re.M)
+        found = re.search(rf'^{kind}:\s*(\d+) kB', file.read(), re.M)
     return int(found.group(1)) if found else 0
 
 
 def main():
-    command = subprocess.Popen(sys.argv[2:])
+    own = sys.argv[2] == '--own'
+    command = subprocess.Popen(sys.argv[3 if own else 2:])
     most = 0
     while command.poll() is None:
         try:
-            most = max(most, sum(resident(pid) for pid in family(command.pid)))
+            pid = command.pid
+            now = (resident(pid, 'RssAnon') if own
+                   else sum(resident(each, 'VmRSS') for each in family(pid)))
+            most = max(most, now)
         except OSError:  # one has ended meanwhile
             pass
         time.sleep(0.05)

@@ -38,7 +38,8 @@
 #define WIRE_UNPACKED_MAX ((size_t)32 << 20) /* what any message may unpack to, and … */
 #define WIRE_UNPACKED_EACH 16                /* … how much more for each byte of it */
 #define WIRE_PIPE (1 << 20)                  /* bytes: the most that an ordinary user gets */
-#define WIRE_BLOCK_MAX ((size_t)64 << 20)    /* what is worth keeping when it is let go */
+#define WIRE_BLOCK_MAX ((size_t)8 << 20)     /* what is worth keeping when it is let go */
+#define WIRE_ASIDE ((size_t)1 << 20)         /* what is worth a place on disk */
 #define WIRE_ALIGN 64
 #define WIRE_DEPTH 8 /* of sequences in optionals in maps */
 
@@ -370,22 +371,47 @@ static enum odb_status frame_map(struct odb_frame *frame, size_t size, int fd,
     return ODB_OK;
 }
 
+/* Writes an attachment to disk as it comes. */
+static enum odb_status frame_put_aside(const struct odb_channel *from, struct odb_storage *storage,
+                                       size_t size, struct odb_error *err)
+{
+    char *piece = odb_work_n(char, WIRE_PIPE);
+    enum odb_status status = ODB_OK;
+    int none = -1;
+    for (size_t done = 0, n; done < size && status == ODB_OK; done += n) {
+        n = ODB_MIN(size - done, (size_t)WIRE_PIPE);
+        status = channel_read(from, piece, n, &none, err);
+        if (status == ODB_OK)
+            status = odb_spill_fill(storage, done, piece, n, err);
+    }
+    odb_work_give(piece);
+    return status;
+}
+
 /* Takes the attachment: from the connection, or from the pipe or the memory behind fd. */
 static enum odb_status frame_attach(const struct odb_channel *channel, struct odb_frame *frame,
                                     size_t size, int fd, struct odb_error *err)
 {
     struct stat st;
     bool pipe = fd >= 0 && fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
-    ODB_TRY(frame_map(frame, size, pipe ? -1 : fd, err));
     if (fd >= 0 && !pipe)
-        return ODB_OK;
+        return frame_map(frame, size, fd, err);
     struct odb_channel from = *channel;
+    const void *there = NULL;
     if (pipe) {
         from.in = fd;
         from.local = false;
         if (channel->wait)
             fcntl(fd, F_SETFL, O_NONBLOCK);
     }
+    if (from.aside && size >= WIRE_ASIDE)
+        frame->storage = odb_spill_reserve(from.aside, size, &there);
+    if (frame->storage) {
+        frame->attachment = there;
+        frame->attachment_size = size;
+        return frame_put_aside(&from, frame->storage, size, err);
+    }
+    ODB_TRY(frame_map(frame, size, -1, err));
     int none = -1;
     return channel_read(&from, (void *)frame->attachment, size, &none, err);
 }

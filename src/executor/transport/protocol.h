@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "executor.pb-c.h"
+#include "tensor/spill.h"
 #include "tensor/tensor.h"
 
 #define ODB_WIRE_VERSION 2
@@ -23,6 +24,7 @@ struct odb_channel {
      * block. */
     enum odb_status (*wait)(void *payload, int fd, short events, struct odb_error *err);
     void *payload;
+    struct odb_spill *aside; /* borrowed: takes large attachments; NULL: they are held in memory */
 };
 
 /* Bytes that go with a message, borrowed until it is sent. Small ones are copied into the message

@@ -309,7 +309,8 @@ static struct odb_channel target_channel(struct odb_target *target)
                                 .out = target->child.sock,
                                 .local = !target->link.transport,
                                 .wait = target_wait,
-                                .payload = target};
+                                .payload = target,
+                                .aside = target->aside};
 }
 
 /* The next frame and the reply in it, NULL where it is none, but for signs of life: they are no
@@ -781,6 +782,11 @@ static enum odb_status target_values(struct odb_target *target, const Odb__Wire_
         outputs[i] = NULL;
     }
     return status == ODB_E_NOMEM ? status : target_broken(target, ODB_E_FORMAT, err);
+}
+
+void odb_target_set_aside(struct odb_target *target, struct odb_spill *aside)
+{
+    target->aside = aside;
 }
 
 static enum odb_status target_run(struct odb_target *target, const struct odb_named *inputs,

@@ -9,6 +9,7 @@
 
 #include "executor/capabilities.h"
 #include "executor/executor.h"
+#include "tensor/spill.h"
 
 struct odb_target;
 
@@ -41,6 +42,9 @@ void odb_target_close(struct odb_target *target); /* NULL is fine; the process g
  * was lost and could not be made again. */
 enum odb_status odb_target_load(struct odb_target *target, const struct odb_load *load,
                                 struct odb_error *err) ODB_MUST_USE;
+/* What runs give from now on may go to disk as it comes; borrowed until it is set again. NULL: it
+ * stays in memory, as at first. */
+void odb_target_set_aside(struct odb_target *target, struct odb_spill *aside);
 /* outputs[i] is owned by the caller on success; NULL: a recording that lacks it, or an executor
  * that says that it cannot be read there. */
 enum odb_status odb_target_run(struct odb_target *target, const struct odb_named *inputs,

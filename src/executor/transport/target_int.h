@@ -36,7 +36,8 @@ struct odb_target {
     uint64_t asked;           /* requests so far: the number of the last */
     struct target_sent *sent; /* owned: inputs that the child still has */
     size_t n_sent;
-    struct odb_times times; /* owned: of the last run */
+    struct odb_times times;  /* owned: of the last run */
+    struct odb_spill *aside; /* borrowed: odb_target_set_aside() */
 
     /* behind a transport, where child is ssh itself, or the command of via: */
     struct odb_link link;      /* owned; transport NULL: the child is on this machine */

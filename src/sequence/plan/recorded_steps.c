@@ -103,7 +103,7 @@ static enum odb_status recorded_read(struct odb_recorded_steps *steps, const str
     step->given = odb_new_n(bool, n_in + 1);
     for (size_t i = 0; i < n; i++) {
         if (status == ODB_OK)
-            status = odb_spill_take(steps->spill, &had[i], err);
+            status = odb_spill_take(steps->spill, had[i], err);
         *(i < n_in ? &step->in[i] : &step->out[i - n_in]) = had[i];
     }
     odb_spill_drop(steps->spill);
@@ -145,7 +145,7 @@ void odb_recorded_steps_dispose(struct odb_recorded_steps *steps)
         free(step->out);
         free(step->given);
     }
-    odb_spill_free(steps->spill);
+    odb_spill_unref(steps->spill);
     for (size_t k = 0; k < steps->n; k++)
         free(steps->specs[k]);
     free(steps->items);

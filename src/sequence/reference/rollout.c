@@ -321,10 +321,10 @@ static enum odb_status rollout_spill(const struct odb_rollout *r, struct odb_seq
     const struct odb_graph *graph = r->plan->model->graph;
     for (size_t i = 0; i < r->plan->inputs.n; i++)
         if (r->plan->inputs.items[i].move != ODB_MOVE_CARRY)
-            ODB_TRY(odb_spill_take(r->spill, &step->in[i], err));
+            ODB_TRY(odb_spill_take(r->spill, step->in[i], err));
     for (size_t o = 0; o < graph->n_outputs; o++)
         if (keep || !rollout_appends(r, odb_plan_carrier(r->plan, o)))
-            ODB_TRY(odb_spill_take(r->spill, &step->out[o], err));
+            ODB_TRY(odb_spill_take(r->spill, step->out[o], err));
     odb_spill_drop(r->spill);
     return ODB_OK;
 }
@@ -396,7 +396,7 @@ void odb_rollout_free(struct odb_rollout *r)
         odb_step_dispose(&r->steps.items[s], r->plan->inputs.n, r->plan->model->graph->n_outputs);
     for (size_t i = 0; i < r->plan->inputs.n; i++)
         odb_tensor_unref(r->grown[i]);
-    odb_spill_free(r->spill);
+    odb_spill_unref(r->spill);
     free(r->grown);
     free(r->slides);
     free(r->broken);

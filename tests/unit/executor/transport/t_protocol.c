@@ -171,39 +171,57 @@ static void *lend(void *arg)
     return NULL;
 }
 
+/* One exchange of so many bytes; how many of them the receiver has on disk. */
+static size_t lend_once(size_t size, struct odb_spill *aside)
+{
+    int ends[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    struct lender l = {.channel = {.in = ends[0], .out = ends[0], .local = true},
+                       .bytes = malloc(size),
+                       .size = size};
+    struct odb_channel to = {.in = ends[1], .out = ends[1], .local = true, .aside = aside};
+    struct odb_frame frame;
+    struct odb_error err = ODB_ERROR_INIT;
+    pthread_t thread;
+    for (size_t i = 0; i < l.size; i++)
+        l.bytes[i] = (unsigned char)(i * 31 + i / 4096);
+    assert_int_equal(pthread_create(&thread, NULL, lend, &l), 0);
+    help_ok(odb_channel_receive(&to, &frame, &err), &err);
+    pthread_join(thread, NULL);
+    assert_int_equal(l.status, ODB_OK);
+    size_t third = size / 3 - 1000, bad = 0, on_disk = aside ? odb_spill_size(aside) : 0;
+    for (size_t p = 0; p < 3; p++)
+        for (size_t k = 0; k < third; k++) {
+            size_t i = p * third + k;
+            bad += frame.attachment[p * ((third + 63) / 64 * 64) + k] !=
+                   (unsigned char)(i * 31 + i / 4096);
+        }
+    assert_int_equal(bad, 0);
+    odb_frame_dispose(&frame);
+    free(l.bytes);
+    close(ends[0]);
+    close(ends[1]);
+    return on_disk;
+}
+
 /* Memory that was lent for sending is the sender's again when the call returns. */
 static void test_protocol__lent_pages(void **state)
 {
     static const size_t sizes[] = {300000, 3 << 20, 20 << 20};
-    for (size_t s = 0; s < ODB_COUNT(sizes); s++) {
-        int ends[2];
-        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-        struct lender l = {.channel = {.in = ends[0], .out = ends[0], .local = true},
-                           .bytes = malloc(sizes[s]),
-                           .size = sizes[s]};
-        struct odb_channel to = {.in = ends[1], .out = ends[1], .local = true};
-        struct odb_frame frame;
-        struct odb_error err = ODB_ERROR_INIT;
-        pthread_t thread;
-        for (size_t i = 0; i < l.size; i++)
-            l.bytes[i] = (unsigned char)(i * 31 + i / 4096);
-        assert_int_equal(pthread_create(&thread, NULL, lend, &l), 0);
-        help_ok(odb_channel_receive(&to, &frame, &err), &err);
-        pthread_join(thread, NULL);
-        assert_int_equal(l.status, ODB_OK);
-        size_t third = sizes[s] / 3 - 1000, bad = 0;
-        for (size_t p = 0; p < 3; p++)
-            for (size_t k = 0; k < third; k++) {
-                size_t i = p * third + k;
-                bad += frame.attachment[p * ((third + 63) / 64 * 64) + k] !=
-                       (unsigned char)(i * 31 + i / 4096);
-            }
-        assert_int_equal(bad, 0);
-        odb_frame_dispose(&frame);
-        free(l.bytes);
-        close(ends[0]);
-        close(ends[1]);
-    }
+    for (size_t s = 0; s < ODB_COUNT(sizes); s++)
+        assert_int_equal(lend_once(sizes[s], NULL), 0);
+}
+
+/* What is large is on disk when it has come, where the receiver has a place for it, and goes with
+ * its last owner. */
+static void test_protocol__aside(void **state)
+{
+    struct odb_spill *aside = odb_spill_new(0);
+    assert_int_equal(lend_once(300000, aside), 0);
+    assert_true(lend_once(3 << 20, aside) >= (3 << 20) - 3000);
+    assert_true(lend_once(20 << 20, aside) >= (20 << 20) - 3000);
+    assert_int_equal(odb_spill_size(aside), 0);
+    odb_spill_unref(aside);
 }
 
 /* A reader that closes the pipe is an error for the sender, and no signal. */
@@ -513,6 +531,7 @@ int main(void)
         cmocka_unit_test(test_protocol__wrong_steps),
         cmocka_unit_test(test_protocol__pipe),
         cmocka_unit_test(test_protocol__lent_pages),
+        cmocka_unit_test(test_protocol__aside),
         cmocka_unit_test(test_protocol__reader_gone),
         cmocka_unit_test(test_protocol__unsealed),
         cmocka_unit_test(test_protocol__serve_on_stdio),
