@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """OpenCV's DNN module as a target, as short as it can be: onnxdbg-adapter(7).
 
-    onnxdbg bisect model.onnx --target python:opencv_adapter.py
+    onnxdbg bisect model.onnx --target python:opencv_adapter.py,static
 """
 import os
 
@@ -46,8 +46,13 @@ class OpenCV:
         return {name: values.get(name) for name in outputs}  # None: untested
 
     def fit(self, name, result):
-        shape = self.graph.shapes[name]  # OpenCV has two dimensions at least
-        return result.reshape(shape) if shape and result.size == np.prod(shape) else result
+        if result.dtype == np.int8:  # its uint8 is that, with 128 less
+            raise Unsupported("unsupported type: integers of 8 bits are OpenCV's own")
+        shape = self.graph.shapes[name]
+        if shape is None and result.ndim <= 2:  # it has two at least, also where the model has less
+            return None
+        fits = shape is not None and result.size == np.prod(shape)
+        return result.reshape(shape) if fits else result
 
     def capabilities(self):
         return {"types": "value"}  # it computes integers in float

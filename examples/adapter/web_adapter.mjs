@@ -52,8 +52,8 @@ serve({
         console.error(`${dispatches} dispatches so far`);
         return outputs;
     },
-    why(text) { // which words of the runtime's own say that it lacks something
-        return /not a registered|implementation for|not supported|unsupported|fallback/i.test(text)
+    why(text) { // which of its own words say that it lacks something
+        return /registered|import|implementation for|not supported|unsupported|fallback/i.test(text)
             ? { kind: 'unsupported' } : {};
     },
 });
