@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Fetches the runtimes that published bugs are replayed on, into vendor/runtimes: versions of ONNX
 # Runtime, each known by the hash of its npm package, as ort-VERSION/libonnxruntime.so, and ONNX
-# Runtime Web and ONNX.js as web/node_modules. What is there already is left; what cannot be had is
+# Runtime Web, ONNX.js and Dawn (WebGPU for Node.js) as web/node_modules. What is there already is left; what cannot be had is
 # said, and the rest is fetched.
 #
 #     tools/runtimes.sh [VERSION…]     without versions: all of them, and the two for Node.js
@@ -61,11 +61,11 @@ done <<'END'
 1.29.0 cfdfb45ec4044b1fdca43e5d2e180fb6817e649ff8ad1e0dfc90e18e51b67037
 1.30.0 6e3390d6b783e7be946fad629292799da28d0b42f84856e50d2c1b0383291e75
 END
-if [ $# -eq 0 ] && [ ! -e "$runtimes/web/node_modules/onnxjs" ]; then
-    echo "runtimes: fetching onnxruntime-web 1.22.0 and onnxjs 0.1.8"
+if [ $# -eq 0 ] && [ ! -e "$runtimes/web/node_modules/webgpu" ]; then
+    echo "runtimes: fetching onnxruntime-web 1.22.0, onnxjs 0.1.8 and webgpu 0.6.2"
     mkdir -p "$runtimes/web" &&
         npm install --prefix "$runtimes/web" --ignore-scripts --silent --no-audit --no-fund \
-            onnxruntime-web@1.22.0 onnxjs@0.1.8 >/dev/null 2>&1 ||
-        complain "npm could not fetch onnxruntime-web and onnxjs"
+            onnxruntime-web@1.22.0 onnxjs@0.1.8 webgpu@0.6.2 >/dev/null 2>&1 ||
+        complain "npm could not fetch onnxruntime-web, onnxjs and webgpu"
 fi
 exit "$status"

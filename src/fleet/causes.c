@@ -9,8 +9,8 @@
 #include "base/mem.h"
 
 #define CAUSE_TITLE ((size_t)160) /* bytes of what a target said */
-#define CAUSE_REFUSES "refuses "  /* an operator: the base of the cause */
-#define CAUSE_IN "computes in "   /* a type: likewise */
+#define CAUSE_REFUSES "refuses "  /* and an operator: the base of the cause */
+#define CAUSE_IN "computes in "   /* and a type: likewise */
 
 static const char *cause_text(const json_t *object, const char *key)
 {
@@ -154,7 +154,7 @@ static void cause_put_member(struct odb_cause *cause, const struct odb_fleet *fl
 
 /* Those of a narrower type are one cause, whatever explains each. */
 static void cause_add(struct odb_causes *causes, const struct odb_fleet *fleet, size_t model,
-                      const char *key, const json_t *culprit)
+                      enum odb_fleet_verdict verdict, const char *key, const json_t *culprit)
 {
     char **list = NULL;
     bool explained = culprit && !json_is_true(json_object_get(culprit, "narrower"));
@@ -163,7 +163,7 @@ static void cause_add(struct odb_causes *causes, const struct odb_fleet *fleet, 
     for (size_t i = 0; i < n; i++)
         free(list[i]);
     free(list);
-    cause->verdict = ODB_MIN(cause->verdict, fleet->models.items[model].verdict);
+    cause->verdict = ODB_MIN(cause->verdict, verdict);
     cause_put_member(cause, fleet, (struct odb_cause_member){model, culprit, false});
 }
 
@@ -186,7 +186,7 @@ static size_t cause_add_refused(struct odb_causes *causes, const struct odb_flee
         struct odb_buf key = ODB_BUF_INIT;
         odb_buf_puts(&key, CAUSE_REFUSES);
         cause_put_op(one, &key);
-        cause_add(causes, fleet, model, odb_buf_text(&key), NULL);
+        cause_add(causes, fleet, model, ODB_FLEET_REFUSED, odb_buf_text(&key), NULL);
         odb_buf_dispose(&key);
     }
     return n;
@@ -203,16 +203,18 @@ static size_t cause_add_culprits(struct odb_causes *causes, const struct odb_fle
         const char *kind = cause_text(one, "kind");
         if (!cause_counts(culprits, one))
             continue;
+        enum odb_fleet_verdict verdict = fleet->models.items[model].verdict;
         if (json_is_true(json_object_get(one, "narrower"))) {
             odb_buf_printf(&key, CAUSE_IN "%s", cause_text(report, "narrower"));
         } else if (!strcmp(kind, "refused")) { /* as what cause_add_refused() finds */
             odb_buf_puts(&key, CAUSE_REFUSES);
             cause_put_op(one, &key);
+            verdict = ODB_FLEET_REFUSED;
         } else {
             cause_put_op(one, &key);
             odb_buf_printf(&key, " %s", kind);
         }
-        cause_add(causes, fleet, model, odb_buf_text(&key), one);
+        cause_add(causes, fleet, model, verdict, odb_buf_text(&key), one);
         odb_buf_dispose(&key);
         n++;
     }
@@ -228,12 +230,12 @@ static void cause_add_model(struct odb_causes *causes, const struct odb_fleet *f
     if (cause_add_culprits(causes, fleet, at) + cause_add_refused(causes, fleet, at))
         return;
     if (model->stage != ODB_FLEET_SEARCHED && odb_fleet_fails(model->verdict)) {
-        cause_add(causes, fleet, at, ODB_CAUSE_OPEN, NULL);
+        cause_add(causes, fleet, at, model->verdict, ODB_CAUSE_OPEN, NULL);
         return;
     }
     odb_buf_printf(&key, "%s: ", odb_fleet_word(model->verdict));
     cause_put_shape(model->said ? model->said : "", &key);
-    cause_add(causes, fleet, at, odb_buf_text(&key), NULL);
+    cause_add(causes, fleet, at, model->verdict, odb_buf_text(&key), NULL);
     odb_buf_dispose(&key);
 }
 
@@ -440,6 +442,20 @@ static char *cause_explained(struct odb_cause *cause)
     return odb_buf_take(&words);
 }
 
+/* What a member's model failed with; of one that refuses an operator, what is said of that, for a
+ * model's message is of one of the operators that it refuses. NULL: nothing is said. */
+static const char *cause_heard(const struct odb_cause *cause, const struct odb_fleet *fleet,
+                               size_t member)
+{
+    const char *said = fleet->models.items[cause->members.items[member].model].said;
+    if (!said || strncmp(cause->base, CAUSE_REFUSES, strlen(CAUSE_REFUSES)))
+        return said;
+    char *of = odb_xasprintf("(%s): ", cause->base + strlen(CAUSE_REFUSES));
+    const char *there = strstr(said, of);
+    free(of);
+    return there ? said : NULL;
+}
+
 /* The shape in which most members' messages are said; the caller's. */
 static char *cause_shape(const struct odb_cause *cause, const struct odb_fleet *fleet)
 {
@@ -447,7 +463,7 @@ static char *cause_shape(const struct odb_cause *cause, const struct odb_fleet *
     char *best = odb_xstrdup("");
     size_t most = 0;
     for (size_t i = 0; i < cause->members.n; i++) {
-        const char *said = fleet->models.items[cause->members.items[i].model].said;
+        const char *said = cause_heard(cause, fleet, i);
         struct odb_buf shape = ODB_BUF_INIT;
         size_t n = 0;
         cause_put_shape(said ? said : "", &shape);
@@ -509,7 +525,7 @@ static char *cause_said(const struct odb_cause *cause, const struct odb_fleet *f
     char *best = cause_shape(cause, fleet);
     struct odb_buf text = ODB_BUF_INIT;
     for (size_t i = 0; i < cause->members.n; i++) {
-        const char *said = fleet->models.items[cause->members.items[i].model].said;
+        const char *said = cause_heard(cause, fleet, i);
         struct odb_buf shape = ODB_BUF_INIT;
         cause_put_shape(said ? said : "", &shape);
         bool same = said && !strcmp(odb_buf_text(&shape), best);

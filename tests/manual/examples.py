@@ -36,6 +36,8 @@ ENDS = [
     ("plugin:./chain.so", "a model that it has all operators of", [4]),
     ("--target command:false", "a target that runs", [0, 4]),
     ("TOOLCHAIN=$BAD", "a toolchain without a fault", [1]),
+    ("opencv_adapter.py", "OpenCV", [0, 1, 4]),
+    ("web_adapter.mjs", "ONNX Runtime Web", [0, 1, 4]),
     ("retry.sh", "an OpenCV that runs all of it", [0, 1, 4]),
     ("--target web", "ONNX Runtime Web", [0, 1, 4]),
     ("via:podman", "that container", [4]),
@@ -179,6 +181,11 @@ def prepare(page, folder, environ):
         make("onnxdbg extract model.onnx --inputs /attn/flat/Transpose_output_0 "
              "--outputs /attn/score/Mul_output_0 -o attention.onnx && mv attention.onnx model.onnx")
         write("numpy_target.py", "import numpy")
+    elif name == "onnxdbg-adapter.7":
+        make("onnxdbg extract model.onnx --outputs /block/conv2/Conv_output_0 -o small.onnx && "
+             "mv small.onnx model.onnx && echo model.onnx >list && "
+             "mkdir -p cases/one/test_data_set_0 && cp model.onnx cases/one && "
+             f"cp {TOP}/examples/adapter/* .")
     elif name == "onnxdbg-tutorial-backend.7":
         write("npu.py", "#!/usr/bin/python3")
         write("server.py", "import json\nimport sys\n\nimport npu")

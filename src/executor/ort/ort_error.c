@@ -83,8 +83,9 @@ static const struct {
     {"not supported in this build", NULL, ort_remedy_providers, ODB_E_EXECUTOR},
     {"Unknown provider name", NULL, ort_remedy_providers, ODB_E_EXECUTOR},
     {"WebGPU adapter",
-     "it takes a Vulkan driver of its liking; for 1.22, Debian's mesa-vulkan-drivers do, without a "
-     "GPU",
+     "it takes a Vulkan driver of its liking; without a GPU, Debian's mesa-vulkan-drivers do: any "
+     "for "
+     "1.22, from version 25 on (bookworm-backports) for 1.30",
      NULL, ODB_E_EXECUTOR},
     {"bad_alloc", NULL, NULL, ODB_E_NOMEM},
     {"Failed to allocate memory", NULL, NULL, ODB_E_NOMEM},

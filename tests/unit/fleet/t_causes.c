@@ -124,6 +124,28 @@ static void test_causes__a_refusal_is_one_cause_whoever_finds_it(void **state)
     odb_fleet_dispose(&fleet);
 }
 
+/* A model that diverges, and of which operators are refused: its one message is of the first. */
+static void test_causes__what_is_refused_has_no_other_ones_message(void **state)
+{
+    static const char *const titles[] = {"refuses Conv: unsupported kernel", "refuses Relu"};
+    struct odb_fleet fleet = {0};
+    struct odb_causes causes;
+    (void)state;
+    causes_add(&fleet, NULL, "#1 'c' (Conv): unsupported kernel; 2 of 3 nodes judged");
+    fleet.models.items[0].verdict = ODB_FLEET_DIVERGES;
+    fleet.models.items[0].report =
+        json_pack("{s:{s:[{s:s,s:s},{s:s,s:s}]}}", "pieces", "refused", "op_type", "Conv", "domain",
+                  "", "op_type", "Relu", "domain", "");
+    odb_causes_find(&causes, &fleet);
+    assert_int_equal(causes.list.n, ODB_COUNT(titles));
+    for (size_t i = 0; i < ODB_COUNT(titles); i++) {
+        assert_string_equal(causes.list.items[i].title, titles[i]);
+        assert_int_equal(causes.list.items[i].verdict, ODB_FLEET_REFUSED);
+    }
+    odb_causes_dispose(&causes);
+    odb_fleet_dispose(&fleet);
+}
+
 static void test_fleet__names_without_the_folder_of_all(void **state)
 {
     static const char *const lists[][3] = {
@@ -150,6 +172,7 @@ int main(void)
         cmocka_unit_test(test_causes__a_message_has_what_all_say),
         cmocka_unit_test(test_causes__a_narrower_type_is_one_cause),
         cmocka_unit_test(test_causes__a_refusal_is_one_cause_whoever_finds_it),
+        cmocka_unit_test(test_causes__what_is_refused_has_no_other_ones_message),
         cmocka_unit_test(test_fleet__names_without_the_folder_of_all),
     };
     return cmocka_run_group_tests_name("causes", tests, NULL, NULL);
