@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "bisect/evidence/sensitivity.h"
@@ -28,18 +27,19 @@ static const struct narrower_type {
     {"bf16", ODB_PREC_BF16},
 };
 
-/* What culprits are off by, over what they must lose in the type that fits best. */
+/* The type that fits best. */
 struct narrower_fit {
     const char *type; /* NULL: none fits */
     double far;       /* median of how many times too much or too little, as a logarithm */
-    double *times;    /* owned; [culprits] NAN: not known */
+    bool *within;     /* owned; [culprits] off by no more than the tolerance times what is lost */
 };
 
 /* A node of which nothing is known but that it is off. */
 static bool narrower_asks(const struct odb_culprit *who)
 {
     return odb_diagnosis_accuses(who->kind) && !odb_culprit_is_region(who) && !who->of_reference &&
-           who->value >= 0 && who->numbers.local_error.known && who->numbers.local_error.v > 0;
+           who->value >= 0 && who->numbers.local_error.known && who->numbers.local_error.v > 0 &&
+           isfinite(who->numbers.local_error.v);
 }
 
 static int narrower_ascending(const void *a, const void *b)
@@ -48,20 +48,20 @@ static int narrower_ascending(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Median of |log(times)|; infinite where nothing is known. */
-static double narrower_far(const double *times, size_t n)
+/* What a culprit is off by, against what it must lose on the reference's inputs, and on the
+ * target's, which are rounded already. *far: of the nearer one. False: it is not known. */
+static bool narrower_measure(const struct search_case *c, const struct findings *f,
+                             const struct odb_culprit *who, enum odb_precision precision,
+                             bool *within, double *far)
 {
-    double *logs = odb_new_n(double, n + 1), median = INFINITY;
-    size_t known = 0;
-    for (size_t i = 0; i < n; i++)
-        if (!isnan(times[i]))
-            logs[known++] = fabs(log(times[i]));
-    if (known) {
-        qsort(logs, known, sizeof *logs, narrower_ascending);
-        median = logs[known / 2];
-    }
-    free(logs);
-    return median;
+    double own, given, error = who->numbers.local_error.v;
+    if (!narrower_asks(who) || !sensitivity_in(c, who->value, precision, NULL, &own))
+        return false;
+    if (!sensitivity_in(c, who->value, precision, f->given, &given))
+        given = own;
+    *within = error <= c->options->tolerance.v[0] * fmax(own, given);
+    *far = fmin(fabs(log(error / own)), fabs(log(error / given)));
+    return true;
 }
 
 static enum odb_status narrower_try(const struct search_case *c, const struct findings *f,
@@ -69,30 +69,30 @@ static enum odb_status narrower_try(const struct search_case *c, const struct fi
                                     struct odb_error *err)
 {
     size_t n = f->report->culprits.n, within = 0, asked = 0;
-    double *times = odb_new_n(double, n + 1), lost;
-    for (size_t i = 0; i < n; i++) {
+    struct narrower_fit fit = {.type = type->name, .within = odb_new_n(bool, n + 1)};
+    double *far = odb_new_n(double, n + 1);
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < n && status == ODB_OK; i++) {
         const struct odb_culprit *who = &f->report->culprits.items[i];
-        bool asks = narrower_asks(who);
-        enum odb_status status = odb_hooks_cancelled(&c->options->hooks, err);
-        if (status != ODB_OK) {
-            free(times);
-            return status;
+        status = odb_hooks_cancelled(&c->options->hooks, err);
+        if (status == ODB_OK &&
+            narrower_measure(c, f, who, type->precision, &fit.within[i], &far[asked])) {
+            within += fit.within[i];
+            asked++;
         }
-        times[i] = asks && sensitivity_in(c, who->value, type->precision, &lost)
-                       ? who->numbers.local_error.v / lost
-                       : NAN;
-        within += times[i] <= c->options->tolerance.v[0];
-        asked += asks;
     }
-    double far = narrower_far(times, n);
-    bool fits = within >= NARROWER_LEAST && 2 * within >= asked && far <= log(NARROWER_NEAR);
-    if (!fits || (best->type && far >= best->far)) {
-        free(times);
+    if (asked)
+        qsort(far, asked, sizeof *far, narrower_ascending);
+    fit.far = far[asked / 2];
+    free(far);
+    if (status == ODB_OK && within >= NARROWER_LEAST && 2 * within >= asked &&
+        fit.far <= log(NARROWER_NEAR) && (!best->type || fit.far < best->far)) {
+        free(best->within);
+        *best = fit;
         return ODB_OK;
     }
-    free(best->times);
-    *best = (struct narrower_fit){type->name, far, times};
-    return ODB_OK;
+    free(fit.within);
+    return status;
 }
 
 enum odb_status narrower_look(const struct search_case *c, struct findings *f,
@@ -107,10 +107,10 @@ enum odb_status narrower_look(const struct search_case *c, struct findings *f,
     for (size_t t = 0; t < ODB_COUNT(narrower_types) && status == ODB_OK; t++)
         status = narrower_try(c, f, &narrower_types[t], &best, err);
     for (size_t i = 0; i < f->report->culprits.n && best.type && status == ODB_OK; i++)
-        findings_culprit(f, i)->narrower = best.times[i] <= c->options->tolerance.v[0];
+        findings_culprit(f, i)->narrower = best.within[i];
     if (best.type && status == ODB_OK)
         findings_narrower(f, best.type);
     findings_step_end(f, "narrower", "the accused as if the target computed in a narrower type");
-    free(best.times);
+    free(best.within);
     return status;
 }

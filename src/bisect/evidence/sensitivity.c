@@ -128,7 +128,7 @@ static bool sensitivity_most(const struct search_case *c, int value, enum odb_pr
 }
 
 bool sensitivity_in(const struct search_case *c, int value, enum odb_precision precision,
-                    double *error)
+                    struct odb_tensor *const *given, double *error)
 {
     if (!sensitivity_possible(c, value))
         return false;
@@ -136,7 +136,11 @@ bool sensitivity_in(const struct search_case *c, int value, enum odb_precision p
     struct odb_tensor **in = odb_new_n(struct odb_tensor *, node->n_in);
     struct odb_tensor *narrow = NULL, *exact = NULL;
     struct odb_gap gap = {0};
-    if (sensitivity_inputs(c, node, in)) {
+    bool had = sensitivity_inputs(c, node, in);
+    for (int i = 0; i < node->n_in && given; i++)
+        if (node->in[i] >= 0 && given[node->in[i]])
+            in[i] = given[node->in[i]];
+    if (had) {
         narrow = sensitivity_replay(c, value, precision, in, c->trace->ref);
         exact = sensitivity_replay(c, value, ODB_PREC_F64, in, c->trace->ref);
     }

@@ -18,10 +18,10 @@ struct odb_sensitivity sensitivity_of(const struct search_case *c, const struct 
 bool sensitivity_shaken(const struct search_case *c, int value, const double *sizes, double *most,
                         double *mean);
 /* What computing in a precision loses there: the largest distance between what the reference
- * operator gives in it and in float64, relative to rms, on its own inputs. False: it cannot be had.
- */
+ * operator gives in it and in float64, relative to rms, on its own inputs, or on those of given
+ * ([n_values]; NULL: none) that are there. False: it cannot be had. */
 bool sensitivity_in(const struct search_case *c, int value, enum odb_precision precision,
-                    double *error);
+                    struct odb_tensor *const *given, double *error);
 /* t moved at random by up to size times its rms, element by element, in its own type. NULL:
  * it is no tensor of floats. Owned by the caller. */
 struct odb_tensor *sensitivity_moved(const struct odb_tensor *t, double size, uint64_t seed);
