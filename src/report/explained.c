@@ -20,13 +20,14 @@ static json_t *explained_next(const struct odb_explanation *one)
 
 static json_t *explained_one(const struct odb_explanation *one)
 {
-    return json_pack(
-        "{s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:i,s:i,s:i,s:o,s:o}", "variant", odb_json_text(one->variant),
-        "text", odb_json_text(one->text), "fit", odb_fit_name(one->fit), "residual",
-        odb_json_real(one->residual), "noise", odb_json_real(one->noise), "of",
-        odb_json_real(one->of), "left", odb_json_real(one->left), "confirmed", (int)one->confirmed,
-        "refuted", (int)one->refuted, "apart", (int)one->apart, "members",
-        odb_json_texts(one->members.items, one->members.n), "next", explained_next(one));
+    return json_pack("{s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:i,s:i,s:i,s:o,s:o,s:o}", "variant",
+                     odb_json_text(one->variant), "text", odb_json_text(one->text), "fit",
+                     odb_fit_name(one->fit), "residual", odb_json_real(one->residual), "noise",
+                     odb_json_real(one->noise), "of", odb_json_real(one->of), "left",
+                     odb_json_real(one->left), "confirmed", (int)one->confirmed, "refuted",
+                     (int)one->refuted, "apart", (int)one->apart, "members",
+                     odb_json_texts(one->members.items, one->members.n), "members_text",
+                     odb_json_texts(one->says.items, one->says.n), "next", explained_next(one));
 }
 
 static json_t *explained_point(const struct odb_curve_point *p)
@@ -170,6 +171,10 @@ void odb_explained_read(struct odb_explanations *out, const json_t *object)
         json_array_foreach(json_object_get(item, "members"), m, member) {
             if (json_is_string(member))
                 odb_push(&one.members, odb_xstrdup(json_string_value(member)));
+        }
+        json_array_foreach(json_object_get(item, "members_text"), m, member) {
+            if (json_is_string(member))
+                odb_push(&one.says, odb_xstrdup(json_string_value(member)));
         }
         const json_t *next = json_object_get(item, "next");
         one.read = explained_text(next, "read");

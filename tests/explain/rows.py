@@ -71,7 +71,7 @@ def formulas():
          (x / (1 + 0.1 * near) ** 0.75).astype(F))
 
 
-@shows("attribute_choose_begin", "padding_choose", "attribute_choose_all_axes")
+@shows("attribute_choose_begin", "padded_choose", "attribute_choose_all_axes")
 def paddings():
     x, w = floats(1, 3, 9, 8), floats(4, 3, 3, 3)
     case("attribute/pads=begin 0", "Conv --attr pads=1,1,1,1", x, w, conv(x, w, 0, 0))

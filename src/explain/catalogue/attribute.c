@@ -11,14 +11,14 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "explain/catalogue/attribute.h"
-#include "explain/catalogue/padding.h"
+#include "explain/catalogue/padded.h"
 #include "explain/variant.h"
 
 #define POOLS "MaxPool|AveragePool|LpPool|MaxpoolWithMask"
 #define CONVS "Conv|ConvInteger|QLinearConv|FusedConv|NhwcFusedConv"
 #define WINDOWS CONVS "|" POOLS
-#define PADDED "Conv|ConvInteger|QLinearConv|FusedConv|" POOLS /* channels stand before the rest   \
-                                                                */
+/* Channels stand before the rest. */
+#define PADDED "Conv|ConvInteger|QLinearConv|FusedConv|" POOLS
 #define REDUCES                                                                                    \
     "ReduceSum|ReduceMean|ReduceMax|ReduceMin|ReduceProd|ReduceL1|ReduceL2|ReduceLogSum|"          \
     "ReduceLogSumExp|ReduceSumSquare"
@@ -261,7 +261,7 @@ static enum choice attribute_choose_default(const struct accused *s, size_t k, s
     v->word = spec->name;
     odb_buf_printf(&v->name, "%s=default", spec->name);
     if (spec->def)
-        odb_buf_printf(&v->text, "as if %s were ignored, and %s", spec->name, spec->def);
+        odb_buf_printf(&v->text, "as if %s were ignored (%s, its default)", spec->name, spec->def);
     else
         odb_buf_printf(&v->text, "as if %s were ignored", spec->name);
     return CHOICE_MADE;
@@ -627,12 +627,25 @@ enum odb_status attribute_cut_off(const struct variant *v, const struct accused 
 static enum choice attribute_choose_begin(const struct accused *s, size_t k, struct variant *v)
 {
     const struct odb_tensor *x = accused_in(s, 0);
+    int64_t pads[2 * VARIANT_LIST];
+    size_t n;
     if (k >= ATTRIBUTE_BEGINS || !x || x->rank < 3)
         return CHOICE_END;
+    bool known = attribute_pads(s, pads, &n), alike = known;
+    for (size_t i = 1; i < n / 2 && known; i++)
+        alike = alike && pads[i] == pads[0];
+    if (alike && pads[0] == (int64_t)k) /* as it does */
+        return CHOICE_SKIP;
     v->at = (int)k;
     odb_buf_printf(&v->name, "begin %zu", k);
     odb_buf_printf(&v->text, "as if padding began with %zu element%s on each axis", k,
                    k == 1 ? "" : "s");
+    if (known)
+        odb_buf_puts(&v->text, " instead of ");
+    if (alike)
+        odb_buf_printf(&v->text, "%lld", (long long)pads[0]);
+    else if (known)
+        attribute_put_ints(pads, n / 2, &v->text);
     return CHOICE_MADE;
 }
 
@@ -827,7 +840,7 @@ const struct variant_row variants_attribute[] = {
     {"", "attribute/", attribute_choose_list, attribute_change_list, attribute_cut_off, false, 0},
     {WINDOWS, "attribute/pads=", attribute_choose_begin, attribute_change_begin, attribute_cut_off,
      false, 0},
-    {PADDED, "attribute/pads=", padding_choose, padding_change, NULL, false, 0},
+    {PADDED, "attribute/pads=", padded_choose, padded_change, NULL, false, 0},
     {"", "attribute/", attribute_choose_formula, attribute_change, NULL, false, 0},
     {EXPERTS, "attribute/swiglu=", attribute_choose_model, attribute_change_model, NULL, false, 0},
     {REDUCES, "attribute/axes=", attribute_choose_all_axes, attribute_change_all_axes,
