@@ -80,6 +80,7 @@ void odb_explained_json(const struct odb_explanations *all, json_t *object)
     json_object_set_new(object, "variants", json_integer((json_int_t)all->variants));
     json_object_set_new(object, "untried", json_integer((json_int_t)all->untried));
     json_object_set_new(object, "pairs", json_integer((json_int_t)all->pairs));
+    json_object_set_new(object, "unfinished", json_boolean(all->unfinished));
     json_object_set_new(object, "recording", json_boolean(all->recorded));
 }
 
@@ -157,6 +158,7 @@ void odb_explained_read(struct odb_explanations *out, const json_t *object)
     out->variants = explained_count(object, "variants");
     out->untried = explained_count(object, "untried");
     out->pairs = explained_count(object, "pairs");
+    out->unfinished = json_is_true(json_object_get(object, "unfinished"));
     out->recorded = json_is_true(json_object_get(object, "recording"));
     json_array_foreach(list, i, item) {
         struct odb_explanation one = {.variant = explained_text(item, "variant"),

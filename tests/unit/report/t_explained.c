@@ -59,7 +59,7 @@ static void test_explained__no_curve_is_none(void **state)
 static void test_explained__members_come_back_with_their_words(void **state)
 {
     struct odb_explanation one = {.variant = odb_xstrdup("a"), .text = odb_xstrdup("as if a")};
-    struct odb_explanations all = {.tried = true}, back = {0};
+    struct odb_explanations all = {.tried = true, .unfinished = true}, back = {0};
     json_t *json = json_object();
     (void)state;
     one.fit = ODB_FIT_CLASS;
@@ -71,6 +71,7 @@ static void test_explained__members_come_back_with_their_words(void **state)
     assert_int_equal(back.items.n, 1);
     assert_string_equal(back.items.items[0].members.items[0], "b");
     assert_string_equal(back.items.items[0].says.items[0], "as if b");
+    assert_true(back.unfinished);
     json_decref(json);
     odb_explanations_dispose(&all);
     odb_explanations_dispose(&back);
