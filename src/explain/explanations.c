@@ -82,7 +82,7 @@ static void explanations_put_where(const char *where, struct odb_buf *out)
 static void explanations_put_none(const struct odb_explanations *all, struct odb_buf *out)
 {
     /* Else it is the shape that is wrong, or nothing. */
-    bool counted = all->where && (isdigit(*all->where) || *all->where == 'e');
+    bool counted = all->where && (isdigit((unsigned char)*all->where) || *all->where == 'e');
     if (all->right || (!counted && !all->curve))
         return;
     odb_buf_printf(out, "No%s variant gives it; ", all->untried ? " likely" : "");

@@ -861,6 +861,7 @@ enum odb_status minimise_scramble(struct minimisation *m, struct odb_error *err)
         return odb_fail(err, ODB_E_EXECUTOR,
                         "what is left does not fail by itself in the same way, so whether it does "
                         "with other numbers cannot be decided");
+    m->explains = false; /* what must not be told counts for more */
     minimise_step_begin(m, "scrambling");
     enum odb_status status = scramble_names(m, err); /* first: notes name weights */
     if (status == ODB_OK)

@@ -628,7 +628,7 @@ static enum choice attribute_choose_begin(const struct accused *s, size_t k, str
 {
     const struct odb_tensor *x = accused_in(s, 0);
     int64_t pads[2 * VARIANT_LIST];
-    size_t n;
+    size_t n = 0;
     if (k >= ATTRIBUTE_BEGINS || !x || x->rank < 3)
         return CHOICE_END;
     bool known = attribute_pads(s, pads, &n), alike = known;
