@@ -31,6 +31,11 @@ bool odb_verdict_parse(enum odb_verdict *out, const char *name)
     return false;
 }
 
+bool odb_verdict_misfits(enum odb_verdict verdict)
+{
+    return verdict == ODB_VERDICT_SHAPE || verdict == ODB_VERDICT_DTYPE;
+}
+
 bool odb_verdict_is_bad(enum odb_verdict verdict)
 {
     return verdict >= ODB_VERDICT_FAIL && verdict <= ODB_VERDICT_REFUSED;

@@ -34,5 +34,7 @@ const char *odb_verdict_help(enum odb_verdict verdict);
 bool odb_verdict_parse(enum odb_verdict *out, const char *name);
 /* The target is wrong there: fail, nan, shape, dtype, crash, timeout, refused. */
 bool odb_verdict_is_bad(enum odb_verdict verdict);
+/* Another shape or type: there are no numbers to compare. */
+bool odb_verdict_misfits(enum odb_verdict verdict);
 
 #endif

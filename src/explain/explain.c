@@ -433,6 +433,13 @@ static void explain_next(const struct explain *e, struct odb_explanation *told)
         explain_next_inputs(e, told, others, n);
 }
 
+static void explain_member(const struct explain *e, struct odb_explanation *told,
+                           const struct variant *v)
+{
+    odb_push(&told->members, variant_name(v));
+    odb_push(&told->says, variant_text(v, e->accused.graph));
+}
+
 /* All that hold alike are one class, under the name of the first. */
 static void explain_tell(struct explain *e)
 {
@@ -449,7 +456,7 @@ static void explain_tell(struct explain *e)
         if (hit->exact && (n_exact > 1 || !explain_sure(e, hit)))
             told.fit = ODB_FIT_CLASS;
         for (size_t m = 1; hit->exact && m < n_exact && m <= EXPLAIN_MEMBERS; m++)
-            odb_push(&told.members, variant_name(e->hits.items[m].v));
+            explain_member(e, &told, e->hits.items[m].v);
         explain_next(e, &told);
         odb_push(&e->out->items, told);
     }

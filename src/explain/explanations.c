@@ -2,12 +2,15 @@
  *
  * Explanations in words, and what they own.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "explain/explanations.h"
 #include "explain/measure/curve.h"
+
+#define EXPLANATION_TOLD 3 /* members of a class, in a sentence */
 
 static const char *const explain_fits[] = {NULL,
 #define FIT_NAME(id, name) name,
@@ -66,13 +69,47 @@ void odb_explanation_put_next(const struct odb_explanations *all, const struct o
     odb_buf_printf(out, " would tell %s apart", one->told < one->members.n ? "some" : "them");
 }
 
+/* "3 of 10 elements are wrong, only at the border", of where's "3 of 10 elements: only at …". */
+static void explanations_put_where(const char *where, struct odb_buf *out)
+{
+    size_t n = strcspn(where, ":");
+    odb_buf_printf(out, "%.*s %s wrong", (int)n, where, *where == 'e' ? "is" : "are");
+    if (where[n])
+        odb_buf_printf(out, ",%s", where + n + 1);
+}
+
+/* What is known where no variant fits. */
+static void explanations_put_none(const struct odb_explanations *all, struct odb_buf *out)
+{
+    /* Else it is the shape that is wrong, or nothing. */
+    bool counted = all->where && (isdigit((unsigned char)*all->where) || *all->where == 'e');
+    if (all->right || (!counted && !all->curve))
+        return;
+    odb_buf_printf(out, "No%s variant gives it; ", all->untried ? " likely" : "");
+    if (counted)
+        explanations_put_where(all->where, out);
+    if (all->curve)
+        odb_buf_printf(out, "%s%s", counted ? "; " : "", all->curve->text);
+    odb_buf_puts(out, ". ");
+}
+
+/* Says the members of a class too: ", or as if auto_pad were …". */
+static void explanations_put_members(const struct odb_explanation *one, struct odb_buf *out)
+{
+    size_t n = one->members.n, told = ODB_MIN(n, (size_t)EXPLANATION_TOLD);
+    for (size_t m = 0; m < told; m++)
+        odb_buf_printf(out, ", or %s",
+                       m < one->says.n ? one->says.items[m] : one->members.items[m]);
+    if (n > told)
+        odb_buf_printf(out, ", or as %zu other variant%s", n - told, n - told == 1 ? "" : "s");
+    odb_buf_puts(out, "; these inputs do not tell which");
+}
+
 void odb_explanations_put(const struct odb_explanations *all, struct odb_buf *out)
 {
     const struct odb_explanation *best = all->items.n ? all->items.items : NULL;
     if (!best) {
-        if (all->curve)
-            odb_buf_printf(out, "No%s variant gives it; %s. ", all->untried ? " likely" : "",
-                           all->curve->text);
+        explanations_put_none(all, out);
         return;
     }
     odb_buf_printf(out, "It %s%s", explanation_verb(best->text), best->text);
@@ -87,10 +124,10 @@ void odb_explanations_put(const struct odb_explanations *all, struct odb_buf *ou
     else
         odb_buf_puts(out, all->recorded ? " (it fits this recording)"
                                         : " (within noise, on these inputs alone)");
-    if (odb_explanation_doubt(all, best))
+    if (best->members.n)
+        explanations_put_members(best, out);
+    else if (odb_explanation_doubt(all, best))
         odb_buf_printf(out, "; %s", odb_explanation_doubt(all, best));
-    for (size_t m = 0; m < best->members.n; m++)
-        odb_buf_printf(out, "%s %s", m ? "," : "", best->members.items[m]);
     if (best->read || best->inputs) {
         odb_buf_puts(out, "; ");
         odb_explanation_put_next(all, best, out);
@@ -106,7 +143,10 @@ void odb_explanations_dispose(struct odb_explanations *all)
         struct odb_explanation *one = &all->items.items[i];
         for (size_t m = 0; m < one->members.n; m++)
             free(one->members.items[m]);
+        for (size_t m = 0; m < one->says.n; m++)
+            free(one->says.items[m]);
         free(one->members.items);
+        free(one->says.items);
         free(one->read);
         free(one->inputs);
         free(one->variant);

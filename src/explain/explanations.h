@@ -37,6 +37,7 @@ struct odb_explanation {
     double left;     /* the part of the error's energy that it leaves, 0 to 1 */
     size_t confirmed, refuted; /* other inputs on which it held as well, in place, and did not */
     ODB_VEC(char *) members;   /* owned: variants that the inputs do not tell apart from it */
+    ODB_VEC(char *) says;      /* owned: what each of these says; none where that is not known */
     size_t apart;     /* variants that held as well, and not on inputs made to tell them apart */
     const char *made; /* static: how these were made, "32 times as large"; NULL: none were */
     /* Of a class: what would tell its members apart. */
@@ -131,7 +132,8 @@ void odb_explanation_put_next(const struct odb_explanations *all, const struct o
 void odb_explanations_dispose(struct odb_explanations *all);
 
 /* The best one as a sentence, "It behaves as if dilations were [1, 1] (…). ", with how sure that
- * is; nothing where there is none. Appends. */
+ * is. Where there is none, which elements are wrong; nothing where that is not known either.
+ * Appends. */
 void odb_explanations_put(const struct odb_explanations *all, struct odb_buf *out);
 
 #endif

@@ -67,15 +67,16 @@ static void where_axis(const struct where *w, int axis, struct where_axis *a)
 static void where_put_axis(const struct where_axis *a, int axis, struct odb_buf *out)
 {
     if (a->wrong == 1)
-        odb_buf_printf(out, "place %zu of axis %d (%zu places)", a->first, axis, a->n);
+        odb_buf_printf(out, "at place %zu of axis %d (%zu places)", a->first, axis, a->n);
     else if (a->wrong == a->last - a->first + 1 && a->last == a->n - 1)
-        odb_buf_printf(out, "the last %zu of %zu places of axis %d", a->wrong, a->n, axis);
+        odb_buf_printf(out, "in the last %zu of %zu places of axis %d", a->wrong, a->n, axis);
     else if (a->wrong == a->last - a->first + 1)
-        odb_buf_printf(out, "places %zu to %zu of %zu of axis %d", a->first, a->last, a->n, axis);
+        odb_buf_printf(out, "in places %zu to %zu of %zu of axis %d", a->first, a->last, a->n,
+                       axis);
     else if (a->step > 1)
-        odb_buf_printf(out, "every %zu. place of axis %d, from %zu on", a->step, axis, a->first);
+        odb_buf_printf(out, "in every %zu. place of axis %d, from %zu on", a->step, axis, a->first);
     else
-        odb_buf_printf(out, "%zu of %zu places of axis %d", a->wrong, a->n, axis);
+        odb_buf_printf(out, "in %zu of %zu places of axis %d", a->wrong, a->n, axis);
 }
 
 /* The places on each axis, where together they are not much more than what is wrong. */
@@ -95,7 +96,7 @@ static bool where_places(const struct where *w, struct odb_buf *out)
     named = product < (double)w->r->count && (double)w->n >= WHERE_FULL * product;
     for (int k = 0; k < w->r->rank; k++) {
         if (named && axes[k].wrong < axes[k].n) {
-            odb_buf_puts(out, any ? ", " : "");
+            odb_buf_puts(out, any ? ", " : "only ");
             where_put_axis(&axes[k], k, out);
             any = true;
         }
@@ -130,7 +131,7 @@ static bool where_border(const struct where *w, struct odb_buf *out)
         inside += where_depth(w->r, i) <= deepest;
     if (inside == w->r->count || (double)w->n < WHERE_FULL * (double)inside / 2)
         return false;
-    odb_buf_printf(out, "only the border, %zu element%s deep", deepest + 1, deepest ? "s" : "");
+    odb_buf_printf(out, "only at the border, %zu element%s deep", deepest + 1, deepest ? "s" : "");
     return true;
 }
 
@@ -186,13 +187,23 @@ static bool where_numbers(const struct where *w, struct odb_buf *out)
     return false;
 }
 
+static char *where_shapes(const struct odb_tensor *y, const struct odb_tensor *r)
+{
+    char target[120], reference[120];
+    return odb_xasprintf("another shape: %s where the reference has %s",
+                         odb_shape_text(y, target, sizeof target),
+                         odb_shape_text(r, reference, sizeof reference));
+}
+
 char *where_wrong(const struct accused *s)
 {
     int output = s->shown;
     struct odb_buf out = ODB_BUF_INIT;
     struct where w;
-    if (output < 0 || !odb_tensor_same_shape(s->y[output], s->r[output]) || !s->r[output]->count)
+    if (output < 0 || !s->r[output]->count)
         return odb_xstrdup("");
+    if (!odb_tensor_same_shape(s->y[output], s->r[output]))
+        return where_shapes(s->y[output], s->r[output]);
     where_begin(&w, s, output);
     double share = (double)w.n / (double)w.r->count;
     if (!w.n)

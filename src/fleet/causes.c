@@ -541,6 +541,41 @@ static char *cause_said(const struct odb_cause *cause, const struct odb_fleet *f
     return brief;
 }
 
+/* "only at the border", where that is so of all members: how deep and of how many elements is each
+ * one's own. The caller's; NULL: it is not so of all. */
+static char *cause_where(const struct odb_cause *cause)
+{
+    char *all = NULL;
+    for (size_t m = 0; m < cause->members.n; m++) {
+        const char *where = cause_text(cause->members.items[m].culprit, "wrong_where");
+        const char *only = strstr(where, ": only ");
+        size_t n = only ? strcspn(only += strlen(": "), ",(") : 0;
+        while (n && only[n - 1] == ' ')
+            n--;
+        if (!n || (all && (strlen(all) != n || strncmp(all, only, n) != 0))) {
+            free(all);
+            return NULL;
+        }
+        all = all ? all : odb_xstrndup(only, n);
+    }
+    return all;
+}
+
+/* What a culprit does, of which that is not known better: "introduced, unexplained", or "wrong only
+ * at the border". */
+static void cause_put_kind(const struct odb_cause *cause, const json_t *culprit,
+                           struct odb_buf *out)
+{
+    const char *kind = cause_text(culprit, "kind");
+    bool introduced = !strcmp(kind, "introduced");
+    char *where = introduced ? cause_where(cause) : NULL;
+    if (where)
+        odb_buf_printf(out, "wrong %s", where);
+    else
+        odb_buf_printf(out, "%s%s", kind, introduced ? ", unexplained" : "");
+    free(where);
+}
+
 static void cause_name(struct odb_cause *cause, const struct odb_fleet *fleet)
 {
     const struct odb_cause_member *member = &cause->members.items[cause->smallest];
@@ -559,9 +594,11 @@ static void cause_name(struct odb_cause *cause, const struct odb_fleet *fleet)
     } else if (member->culprit) {
         char *explained = cause_explained(cause);
         cause_put_op(member->culprit, &title);
-        odb_buf_printf(&title, ": %s", explained ? explained : cause_text(member->culprit, "kind"));
-        if (!explained && !strcmp(cause_text(member->culprit, "kind"), "introduced"))
-            odb_buf_puts(&title, ", unexplained");
+        odb_buf_puts(&title, ": ");
+        if (explained)
+            odb_buf_puts(&title, explained);
+        else
+            cause_put_kind(cause, member->culprit, &title);
         free(explained);
     } else if (!strcmp(cause->base, ODB_CAUSE_OPEN)) {
         odb_buf_puts(&title, ODB_CAUSE_OPEN);

@@ -20,13 +20,14 @@ static json_t *explained_next(const struct odb_explanation *one)
 
 static json_t *explained_one(const struct odb_explanation *one)
 {
-    return json_pack(
-        "{s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:i,s:i,s:i,s:o,s:o}", "variant", odb_json_text(one->variant),
-        "text", odb_json_text(one->text), "fit", odb_fit_name(one->fit), "residual",
-        odb_json_real(one->residual), "noise", odb_json_real(one->noise), "of",
-        odb_json_real(one->of), "left", odb_json_real(one->left), "confirmed", (int)one->confirmed,
-        "refuted", (int)one->refuted, "apart", (int)one->apart, "members",
-        odb_json_texts(one->members.items, one->members.n), "next", explained_next(one));
+    return json_pack("{s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:i,s:i,s:i,s:o,s:o,s:o}", "variant",
+                     odb_json_text(one->variant), "text", odb_json_text(one->text), "fit",
+                     odb_fit_name(one->fit), "residual", odb_json_real(one->residual), "noise",
+                     odb_json_real(one->noise), "of", odb_json_real(one->of), "left",
+                     odb_json_real(one->left), "confirmed", (int)one->confirmed, "refuted",
+                     (int)one->refuted, "apart", (int)one->apart, "members",
+                     odb_json_texts(one->members.items, one->members.n), "members_text",
+                     odb_json_texts(one->says.items, one->says.n), "next", explained_next(one));
 }
 
 static json_t *explained_point(const struct odb_curve_point *p)
@@ -79,6 +80,7 @@ void odb_explained_json(const struct odb_explanations *all, json_t *object)
     json_object_set_new(object, "variants", json_integer((json_int_t)all->variants));
     json_object_set_new(object, "untried", json_integer((json_int_t)all->untried));
     json_object_set_new(object, "pairs", json_integer((json_int_t)all->pairs));
+    json_object_set_new(object, "unfinished", json_boolean(all->unfinished));
     json_object_set_new(object, "recording", json_boolean(all->recorded));
 }
 
@@ -156,6 +158,7 @@ void odb_explained_read(struct odb_explanations *out, const json_t *object)
     out->variants = explained_count(object, "variants");
     out->untried = explained_count(object, "untried");
     out->pairs = explained_count(object, "pairs");
+    out->unfinished = json_is_true(json_object_get(object, "unfinished"));
     out->recorded = json_is_true(json_object_get(object, "recording"));
     json_array_foreach(list, i, item) {
         struct odb_explanation one = {.variant = explained_text(item, "variant"),
@@ -170,6 +173,10 @@ void odb_explained_read(struct odb_explanations *out, const json_t *object)
         json_array_foreach(json_object_get(item, "members"), m, member) {
             if (json_is_string(member))
                 odb_push(&one.members, odb_xstrdup(json_string_value(member)));
+        }
+        json_array_foreach(json_object_get(item, "members_text"), m, member) {
+            if (json_is_string(member))
+                odb_push(&one.says, odb_xstrdup(json_string_value(member)));
         }
         const json_t *next = json_object_get(item, "next");
         one.read = explained_text(next, "read");

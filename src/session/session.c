@@ -865,6 +865,14 @@ struct odb_tensor *odb_session_target(const struct odb_session *session, int val
     return ref;
 }
 
+bool odb_session_gave(const struct odb_session *session)
+{
+    bool any = false;
+    for (size_t v = 0; v < session->model->graph->n_values && !any; v++)
+        any = session->given[v] != NULL;
+    return any;
+}
+
 /* --- looking ---------------------------------------------------------------------------------- */
 
 const struct odb_model *odb_session_model(const struct odb_session *session)

@@ -261,6 +261,9 @@ const struct odb_culprit *odb_session_culprit(const struct odb_session *session,
  * the lock itself. */
 struct odb_tensor *odb_session_reference(const struct odb_session *session, int value);
 struct odb_tensor *odb_session_target(const struct odb_session *session, int value);
+/* Whether the target has given any value since the session was opened: its file keeps none. Caller
+ * holds the lock. */
+bool odb_session_gave(const struct odb_session *session);
 
 /* Those that the session's file has. */
 enum odb_status odb_session__read_bookmarks(struct odb_session *session,

@@ -57,7 +57,13 @@ struct minimisation {
     bool over;                   /* the budget is used up */
     bool alone;                  /* left fails by itself in the way sought */
     bool strict;                 /* what fails among cuts is a search's to say */
+    bool single;                 /* one node is asked: another shape or type is a fault of its own,
+                                    whatever it comes to */
     bool unproven;               /* left has changed since proven was kept */
+    bool explains;               /* left is one node: what fails is explained as well */
+    size_t fits;                 /* variants that give what was asked about last */
+    size_t variants;             /* the same of left: what loses the explanation, or has more of
+                                    them, is no simpler to its reader; 0: there is none to lose */
     double start, step_start;
     size_t step_probes;
 };

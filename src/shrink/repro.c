@@ -528,12 +528,10 @@ static enum odb_status repro_judge(struct repro *r, const struct odb_bisect_opti
     return ODB_OK;
 }
 
-/* What is known of what the target computed instead; NULL: nothing is. */
+/* What was asked of what the target computed instead; NULL: nothing. */
 static const struct odb_explanations *repro_explained(const struct repro *r)
 {
-    const struct odb_culprit *first =
-        r->report && r->report->culprits.n ? r->report->culprits.items : NULL;
-    return first && first->explained.items.n ? &first->explained : NULL;
+    return r->report && r->report->culprits.n ? &r->report->culprits.items[0].explained : NULL;
 }
 
 /* The model that computes what the target did, where there is one. */
@@ -619,6 +617,15 @@ static bool repro_fails(const struct repro *r)
                            : odb_report_outcome(r->report) == ODB_OUTCOME_DIVERGES;
 }
 
+/* How far off it is: by numbers, where there are any to compare. */
+static void repro_put_off(const struct odb_repro_result *result, struct odb_buf *out)
+{
+    if (result->misfit[0])
+        odb_buf_puts(out, result->misfit);
+    else
+        odb_buf_printf(out, "error %.3g, noise %.3g", result->error, result->noise);
+}
+
 /* The worst output of the second run. */
 static void repro_result(const struct repro *r, struct odb_repro_result *out)
 {
@@ -636,6 +643,8 @@ static void repro_result(const struct repro *r, struct odb_repro_result *out)
         double error = v->error.known ? v->error.v : 0;
         if (odb_verdict_is_bad(v->verdict) && !odb_verdict_is_bad(out->verdict))
             out->verdict = v->verdict;
+        if (odb_verdict_misfits(v->verdict) && !out->misfit[0])
+            snprintf(out->misfit, sizeof out->misfit, "%s", v->reason);
         if (error < out->error)
             continue;
         out->error = error;
@@ -650,10 +659,11 @@ static void repro_result(const struct repro *r, struct odb_repro_result *out)
         out->noise = first->numbers.local_noise.known ? first->numbers.local_noise.v : 0;
     }
     bool sought = repro_is_sought(r, out), fails = out->reproduces;
+    struct odb_buf off = ODB_BUF_INIT;
+    repro_put_off(out, &off);
     out->reproduces = fails && sought;
-    snprintf(out->summary, sizeof out->summary,
-             "%zu node%s%s; re-run from its own files: %s, error %.3g, noise %.3g", graph->n_nodes,
-             graph->n_nodes == 1 ? "" : "s",
+    snprintf(out->summary, sizeof out->summary, "%zu node%s%s; re-run from its own files: %s, %s",
+             graph->n_nodes, graph->n_nodes == 1 ? "" : "s",
              r->own ? ", fed with what the target itself makes before it" : "",
              out->verdict == ODB_VERDICT_CRASH     ? "the target crashes"
              : out->verdict == ODB_VERDICT_TIMEOUT ? "the target hangs"
@@ -663,7 +673,8 @@ static void repro_result(const struct repro *r, struct odb_repro_result *out)
              : fails && !sought ? "the target fails in ANOTHER way"
              : fails            ? "the target diverges"
                                 : "the target does NOT diverge",
-             out->error, out->noise);
+             odb_buf_text(&off));
+    odb_buf_dispose(&off);
 }
 
 /* --- the page that goes with it --------------------------------------------------------------- */
@@ -730,6 +741,16 @@ static void repro_put_files(const struct repro *r, struct odb_buf *text)
                        "| good/ | the largest model met on the way that passes, %zu nodes, with "
                        "its inputs and outputs |\n",
                        o->good->graph->n_nodes);
+}
+
+static void repro_put_explained(const struct repro *r, struct odb_buf *text)
+{
+    struct odb_buf said = ODB_BUF_INIT;
+    if (repro_explained(r))
+        odb_explanations_put(repro_explained(r), &said);
+    if (said.len) /* without the blank at its end */
+        odb_buf_printf(text, "%.*s\n\n", (int)said.len - 1, odb_buf_text(&said));
+    odb_buf_dispose(&said);
 }
 
 /* How it was refused, and what shows that it need not be. */
@@ -800,10 +821,7 @@ static enum odb_status repro_write_page(const struct repro *r,
                    : result->reproduces ? "It reproduces"
                                         : "It does NOT reproduce",
                    result->summary);
-    if (repro_explained(r)) {
-        odb_explanations_put(repro_explained(r), &text);
-        odb_buf_puts(&text, "\n\n");
-    }
+    repro_put_explained(r, &text);
     enum odb_status status = repro_put_refusal(r, &text, err);
     repro_put_files(r, &text);
     repro_put_command(r, &text);
@@ -816,7 +834,7 @@ static enum odb_status repro_write_page(const struct repro *r,
         odb_buf_printf(&text, " (%s)", r->description);
     odb_buf_puts(&text,
                  "\n- metric: largest |target - golden| over the root mean square of golden");
-    if (o->known)
+    if (o->known || result->misfit[0])
         odb_buf_printf(&text, "; tolerance %s\n- machine: ", tolerance);
     else
         odb_buf_printf(&text, ": %.6g; tolerance %s, noise %.3g\n- machine: ", result->error,

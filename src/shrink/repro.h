@@ -42,6 +42,8 @@ struct odb_repro_result {
     bool reproduces;
     enum odb_verdict verdict;
     double error, noise; /* of the worst output, relative to rms; see trace.h */
+    char misfit[160];    /* "shape [1] where the reference has [2]", of an output that has another
+                            shape or type, and so no error; else "" */
     char summary[400];   /* one line: what was written and what the re-run showed */
 };
 

@@ -159,6 +159,20 @@ static enum odb_status shrink_carry_odd(const struct minimisation *m,
     return status;
 }
 
+/* What a value of another shape comes to there, where what follows takes that shape too. */
+static enum odb_status shrink_carry_shape(const struct minimisation *m,
+                                          const struct minimise_cut *cut,
+                                          struct odb_tensor *const *given,
+                                          struct odb_signature *carried, struct odb_error *err)
+{
+    struct odb_error why = ODB_ERROR_INIT;
+    *carried = (struct odb_signature){.verdict = ODB_VERDICT_UNTESTABLE};
+    enum odb_status status = shrink_carry(m, cut, given, carried, &why);
+    if (status == ODB_CANCELLED)
+        *err = why;
+    return status == ODB_CANCELLED ? status : ODB_OK;
+}
+
 /* Whether another value than the one that the signature is of shows the same failure: what it comes
  * to at that one decides. */
 static enum odb_status shrink_same(const struct minimisation *m, const struct minimise_cut *cut,
@@ -167,13 +181,20 @@ static enum odb_status shrink_same(const struct minimisation *m, const struct mi
 {
     struct odb_signature carried;
     bool numbers = m->sought.verdict == ODB_VERDICT_FAIL || m->sought.verdict == ODB_VERDICT_NAN;
+    bool shape = cut->shown.verdict == ODB_VERDICT_SHAPE;
+    if (m->single && odb_verdict_misfits(cut->shown.verdict)) {
+        *answer = ODB_ANSWER_BAD;
+        return ODB_OK;
+    }
     *answer = ODB_ANSWER_UNTESTABLE;
-    if (!numbers ||
-        (cut->shown.verdict != ODB_VERDICT_FAIL && cut->shown.verdict != ODB_VERDICT_NAN)) {
+    if (!numbers || (cut->shown.verdict != ODB_VERDICT_FAIL &&
+                     cut->shown.verdict != ODB_VERDICT_NAN && !shape)) {
         *answer = cut->shown.verdict == m->sought.verdict ? ODB_ANSWER_BAD : ODB_ANSWER_UNTESTABLE;
         return ODB_OK;
     }
-    if (cut->shown.verdict == ODB_VERDICT_NAN && m->sought.verdict == ODB_VERDICT_FAIL)
+    if (shape)
+        ODB_TRY(shrink_carry_shape(m, cut, given, &carried, err));
+    else if (cut->shown.verdict == ODB_VERDICT_NAN && m->sought.verdict == ODB_VERDICT_FAIL)
         ODB_TRY(shrink_carry_odd(m, cut, given, &carried, err));
     else
         ODB_TRY(shrink_carry(m, cut, given, &carried, err));
@@ -648,6 +669,7 @@ static enum odb_status shrink_alone(struct minimisation *m, struct odb_error *er
     bool *wanted = odb_new_n(bool, m->graph->n_nodes + 1);
     enum odb_status status = ODB_OK;
     minimise_step_begin(m, "trying nodes alone");
+    m->single = true;
     for (size_t n = 0; n < m->graph->n_nodes && m->best.n_nodes > 1 && status == ODB_OK; n++) {
         enum odb_answer ignored;
         size_t n_values;
@@ -660,9 +682,15 @@ static enum odb_status shrink_alone(struct minimisation *m, struct odb_error *er
         wanted[n] = false;
         free(values);
     }
+    m->single = false;
     free(from);
     free(wanted);
     ODB_TRY(status);
+    if (m->best.n_nodes == 1 && odb_verdict_misfits(m->best.shown.verdict))
+        minimise_note(m,
+                      "what is left makes another %s by itself; whether all of the failure at "
+                      "the start comes of that is not known",
+                      odb_verdict_name(m->best.shown.verdict));
     minimise_step_end(m, "alone", "%s", m->best.n_nodes > 1 ? "none of them fails" : "");
     return ODB_OK;
 }

@@ -16,10 +16,14 @@
 #include "run/feeds.h"
 #include "run/hooks.h"
 #include "search/search.h"
+#include "probe/explain_node.h"
 #include "probe/reference_from.h"
 #include "reference/trace.h"
 #include "model/write/edit.h"
 #include "model/read/load.h"
+
+#define SIMPLIFY_FACTOR 10 /* times the noise is agreement, as where a node is explained */
+#define SIMPLIFY_SECONDS 2 /* of one explanation */
 
 void subject_dispose(struct subject *subject)
 {
@@ -132,6 +136,34 @@ struct simplify_run {
     struct odb_tensor **outputs; /* owned */
 };
 
+/* How many variants give what the target gave of the one node, on these inputs alone: the class of
+ * the best explanation, its first included. 0: none is known. */
+static size_t simplify_fits(struct simplify_run *run, const struct odb_probe *probe)
+{
+    const struct odb_graph *graph = run->prober.model->graph;
+    const struct odb_feeds *feeds = run->prober.feeds;
+    struct odb_tensor **given = odb_new_n(struct odb_tensor *, graph->n_values + 1);
+    struct odb_explain_asking asking = {.prober = &run->prober,
+                                        .cpu = run->trace->cpu,
+                                        .given = given,
+                                        .once = true,
+                                        .factor = SIMPLIFY_FACTOR,
+                                        .seconds = SIMPLIFY_SECONDS};
+    struct odb_explanations found;
+    for (size_t f = 0; f < feeds->n; f++)
+        given[feeds->items[f].value] = feeds->items[f].tensor;
+    for (size_t i = 0; i < probe->n_values; i++)
+        given[probe->values[i]] = probe->outputs[i];
+    enum odb_status status = odb_explain_node(&found, &asking, NULL);
+    const struct odb_explanation *best = found.items.n ? &found.items.items[0] : NULL;
+    size_t n = status == ODB_OK && !found.unfinished && best && best->fit >= ODB_FIT_CLASS
+                   ? 1 + best->members.n
+                   : 0;
+    odb_explanations_dispose(&found);
+    free(given);
+    return n;
+}
+
 static enum odb_status simplify_judge(void *payload, const struct odb_probe *probe,
                                       enum odb_verdict *shown, struct odb_error *err)
 {
@@ -139,7 +171,10 @@ static enum odb_status simplify_judge(void *payload, const struct odb_probe *pro
     if (run->m->value != ODB_NO_VALUE)
         ODB_TRY(minimise_shown(&run->judge, run->value, probe->outputs[run->at], run->shown, err));
     run->shown->output[0] = '\0'; /* names may change, and there is only one that counts */
-    bool says = odb_signature_match(&run->m->sought, run->shown) != ODB_ANSWER_UNTESTABLE;
+    enum odb_answer answer = odb_signature_match(&run->m->sought, run->shown);
+    bool says = answer != ODB_ANSWER_UNTESTABLE;
+    if (run->m->explains && odb_verdict_is_bad(run->shown->verdict))
+        run->m->fits = simplify_fits(run, probe);
     *shown = says ? run->shown->verdict : ODB_VERDICT_UNTESTABLE;
     return ODB_OK;
 }
@@ -194,6 +229,7 @@ static enum odb_status simplify_ask(struct minimisation *m, const struct subject
     const struct odb_graph *graph = s->model->graph;
     struct simplify_run run = {.m = m, .at = s->at, .shown = shown, .value = graph->outputs[s->at]};
     *shown = (struct odb_signature){.verdict = ODB_VERDICT_UNTESTABLE};
+    m->fits = 0;
     ODB_TRY(minimise_spend(m, err));
     ODB_TRY(simplify_trace(m, s, &run.trace, err));
     if (!run.trace)
@@ -270,6 +306,8 @@ static enum odb_status simplify_try(struct minimisation *m, const struct subject
     struct odb_signature shown;
     enum odb_status status = simplify_ask(m, &candidate, what, &shown, err);
     *answer = odb_signature_match(&m->sought, &shown);
+    if (*answer == ODB_ANSWER_BAD && m->explains && (!m->fits || m->fits > m->variants))
+        *answer = ODB_ANSWER_UNTESTABLE;
     if (status != ODB_OK || *answer != ODB_ANSWER_BAD) {
         subject_dispose(&candidate);
         return status;
@@ -278,6 +316,7 @@ static enum odb_status simplify_try(struct minimisation *m, const struct subject
         subject_dispose(&m->left);
     m->left = candidate;
     m->unproven = true;
+    m->variants = m->fits;
     return ODB_OK;
 }
 
@@ -670,7 +709,10 @@ static enum odb_status simplify_begin(struct minimisation *m, bool *same, struct
     minimise_step_begin(m, "cutting it out");
     if (!m->left.model)
         ODB_TRY(minimise_subject(m, &m->best, &m->left, err));
+    m->explains = m->left.model->graph->n_nodes == 1;
     ODB_TRY(simplify_ask(m, &m->left, "minimise: what is left, by itself", &shown, err));
+    m->variants = m->fits;
+    m->explains = m->variants > 0;
     *same = moved ? shown.verdict == m->best.shown.verdict
                   : odb_signature_match(&m->sought, &shown) == ODB_ANSWER_BAD;
     if (*same && moved)
@@ -819,6 +861,7 @@ enum odb_status minimise_scramble(struct minimisation *m, struct odb_error *err)
         return odb_fail(err, ODB_E_EXECUTOR,
                         "what is left does not fail by itself in the same way, so whether it does "
                         "with other numbers cannot be decided");
+    m->explains = false; /* what must not be told counts for more */
     minimise_step_begin(m, "scrambling");
     enum odb_status status = scramble_names(m, err); /* first: notes name weights */
     if (status == ODB_OK)

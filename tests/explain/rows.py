@@ -37,15 +37,16 @@ def shows(*rows):
     return note
 
 
-def windows(x, size, top, left, fill):
+def windows(x, size, top, left, fill=0, mode="constant"):
     """[N, C, H, W, size, size] of x, padded so far that each place has one."""
-    p = np.pad(x.astype(float), ((0, 0), (0, 0), (top, size), (left, size)), constant_values=fill)
+    with_mode = {"constant_values": fill} if mode == "constant" else {"mode": mode}
+    p = np.pad(x.astype(float), ((0, 0), (0, 0), (top, size), (left, size)), **with_mode)
     v = np.lib.stride_tricks.sliding_window_view(p, (size, size), (2, 3))
     return v[:, :, :x.shape[2], :x.shape[3]]
 
 
-def conv(x, w, top=1, left=1, scale=1.0):
-    return np.einsum("ncijhw,ochw->noij", windows(x, w.shape[2], top, left, 0), w * scale).astype(F)
+def conv(x, w, top=1, left=1, scale=1.0, mode="constant"):
+    return np.einsum("ncijhw,ochw->noij", windows(x, w.shape[2], top, left, 0, mode), w * scale).astype(F)
 
 
 # --- attribute ------------------------------------------------------------------------------------
@@ -70,13 +71,24 @@ def formulas():
          (x / (1 + 0.1 * near) ** 0.75).astype(F))
 
 
-@shows("attribute_choose_begin", "attribute_choose_zeros", "attribute_choose_all_axes")
+@shows("attribute_choose_begin", "padded_choose", "attribute_choose_all_axes")
 def paddings():
     x, w = floats(1, 3, 9, 8), floats(4, 3, 3, 3)
     case("attribute/pads=begin 0", "Conv --attr pads=1,1,1,1", x, w, conv(x, w, 0, 0))
     x = -np.abs(floats(1, 3, 6, 7)) - F(1)
     case("attribute/pads=zeros", "MaxPool --attr kernel_shape=3,3 --attr pads=1,1,1,1", x,
          windows(x, 3, 1, 1, 0).max((4, 5)).astype(F))
+    for mode in ("edge", "reflect", "wrap"):
+        x, w = floats(1, 3, 9, 8), floats(4, 3, 5, 5)
+        case("attribute/pads=" + mode, "Conv --attr pads=2,2,2,2", x, w, conv(x, w, 2, 2, mode=mode))
+        case("attribute/pads=" + mode, "Conv --attr auto_pad=SAME_LOWER", x, w[:, :, :4, :4],
+             conv(x, w[:, :, :4, :4], 2, 2, mode=mode))
+        for counted in "01":
+            case("attribute/pads=" + mode, "AveragePool --attr kernel_shape=5,5 --attr pads=2,2,2,2 "
+                 "--attr count_include_pad=" + counted, x,
+                 windows(x, 5, 2, 2, mode=mode).mean((4, 5)).astype(F))
+    case("attribute/pads=reflect", "MaxPool --attr kernel_shape=2,2 --attr auto_pad=SAME_UPPER", x,
+         windows(x, 2, 0, 0, mode="reflect").max((4, 5)).astype(F))
     x = floats(3, 4, 5)
     case("attribute/axes=all", "ReduceMax --attr axes=1 --attr keepdims=1 --opset 13", x,
          np.full((3, 1, 5), x.max(), F))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A target with three bugs of a compiler, by operator and attribute, and two operators that it lacks:
+"""A target with five bugs of a compiler, by operator and attribute, and two operators that it lacks:
 it rewrites what it is given and has the debugger's own CPU run that.
 
     --target python:target.py,bugs=NAMES    ONNXDBG: the program; NAMES: letters of BUGS"""
@@ -9,6 +9,7 @@ import tempfile
 
 import numpy as np
 import onnx
+from onnx import numpy_helper
 
 LACKS = {'r': ('ArgMax',), 'g': ('GRU',)}
 
@@ -49,7 +50,28 @@ def axis(node):
         ends(node, 'axis', -1)
 
 
-BUGS = {'s': slope, 'c': ceiling, 'a': axis}
+def pool(node):
+    """MaxPool drops the window that is not full."""
+    if node.op_type == 'MaxPool':
+        ends(node, 'ceil_mode', None)
+
+
+BUGS = {'s': slope, 'c': ceiling, 'a': axis, 'p': pool}
+
+
+def edges(model):
+    """Conv is padded with the elements at the edge."""
+    for node in list(model.graph.node):
+        pads = attribute(node, 'pads', ()) if node.op_type == 'Conv' else ()
+        if not any(pads):
+            continue
+        half, name = len(pads) // 2, node.output[0] + '_padded'
+        full = [0, 0, *pads[:half], 0, 0, *pads[half:]]
+        model.graph.initializer.append(numpy_helper.from_array(np.int64(full), name + '_by'))
+        pad = onnx.helper.make_node('Pad', [node.input[0], name + '_by'], [name], mode='edge')
+        model.graph.node.insert(list(model.graph.node).index(node), pad)
+        node.input[0] = name
+        ends(node, 'pads', None)
 
 
 class Target:
@@ -63,6 +85,8 @@ class Target:
                 if node.op_type in LACKS.get(letter, ()):
                     raise RuntimeError('no kernel for %s' % node.op_type)
                 BUGS.get(letter, lambda node: None)(node)
+        if 'e' in self.bugs:
+            edges(model)
         self.outputs = [output.name for output in model.graph.output]
         for number, output in enumerate(model.graph.output):
             model.graph.node.append(onnx.helper.make_node('Identity', [output.name],

@@ -490,6 +490,17 @@ static enum ui_answer fleet_refuse(struct odb_error *err, const char *why)
     return UI_FAILED;
 }
 
+/* What has come below the cause that is selected is seen. */
+static void fleet_reveal(struct fleet_view *v)
+{
+    struct ui_view *view = &v->cells.view;
+    size_t last = view->selected;
+    while (last + 1 < v->cells.kept.n &&
+           v->rows.items[v->cells.kept.items[last + 1]].kind != FLEET_HEAD)
+        last++;
+    ui_list_reveal(view, last);
+}
+
 /* `fold HOW` of the cause around the selected row, which is selected then. */
 static enum ui_answer fleet_do_fold(struct fleet_view *v, const char *how, struct odb_error *err)
 {
@@ -509,6 +520,8 @@ static enum ui_answer fleet_do_fold(struct fleet_view *v, const char *how, struc
     }
     fleet_arrange(&v->cells);
     fleet_select_take(v, selected);
+    if (!all && !none)
+        fleet_reveal(v);
     return UI_DONE;
 }
 

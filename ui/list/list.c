@@ -77,6 +77,16 @@ void ui_list_select(struct ui_view *view, size_t row)
     odb_session_unlock(view->app->session);
 }
 
+void ui_list_reveal(struct ui_view *view, size_t last)
+{
+    size_t height = (size_t)ODB_MAX(view->height, 1);
+    odb_session_lock(view->app->session);
+    if (last >= view->top + height)
+        view->top = ODB_MIN(view->selected, last + 1 - height);
+    list_scroll(view);
+    odb_session_unlock(view->app->session);
+}
+
 bool ui_list_find(struct ui_view *view, const char *text, int direction, bool first)
 {
     odb_session_lock(view->app->session);

@@ -13,7 +13,9 @@
 #include "session/session.h"
 #include "ui/tensor/tensor_int.h"
 #include "ui/terminal/draw.h"
+#include "ui/terminal/key.h"
 #include "ui/view/app.h"
+#include "ui/view/keymap.h"
 #include "ui/view/mark.h"
 
 /* "float[1,64,56,56]" */
@@ -115,28 +117,43 @@ static void head_draw_verdict(const struct ui_tensor *v, const struct ui_area *a
     }
 }
 
-/* Why a side has nothing to show; "": it has, or never will. */
-static const char *head_lacks(const struct ui_tensor *v, enum ui_side side)
+/* Why what was never asked for is not here, and the key that gets it. Appends. */
+static void head_put_lacks(const struct ui_tensor *v, const char *why, const char *command,
+                           struct odb_buf *out)
+{
+    char name[16];
+    const struct ui_app *app = v->view.app;
+    int key = app->linear ? 0 : ui_keymap_key(app->keymap, v->view.name, command);
+    odb_buf_puts(out, why);
+    if (key)
+        odb_buf_printf(out, "; %s computes it", ui_key_name(key, name, sizeof name));
+    else
+        odb_buf_printf(out, "; `%s` computes it", command);
+}
+
+/* Why a side has nothing to show; nothing: it has, or never will. Appends. */
+static void head_lacks(const struct ui_tensor *v, enum ui_side side, struct odb_buf *out)
 {
     const struct odb_session *session = v->view.app->session;
     const struct odb_value *value = &odb_session_model(session)->graph->values[v->value];
-    if (v->t[side])
-        return "";
+    const struct odb_trace *trace = odb_session_held_trace(session);
+    bool made = value->producer != ODB_NO_NODE, searched = odb_session_report(session) != NULL;
+    const char *kept = "not here, as a session keeps no values";
+    if (v->t[side] || (side == UI_TARGET && !made))
+        return;
     if (v->whole[side])
-        return "its values are not here: a file of weights is missing";
-    if (side == UI_TARGET && value->producer == ODB_NO_NODE)
-        return "";
-    if (side == UI_REFERENCE && odb_session_held_trace(session) && value->producer != ODB_NO_NODE) {
-        const char *why = odb_session_held_trace(session)->why[value->producer];
-        return why ? why : "not computed";
-    }
-    if (side == UI_REFERENCE && value->producer == ODB_NO_NODE)
-        return "not made yet; `run` or `bisect` makes one, `set input` gives one";
-    if (side == UI_REFERENCE)
-        return "not computed yet; `run` or `bisect` computes it";
-    return odb_session_report(session) || odb_session_at(session) != ODB_NO_NODE
-               ? "not had: the target did not show it"
-               : "not had yet; `bisect` or `continue` gets it";
+        odb_buf_puts(out, "its values are not here: a file of weights is missing");
+    else if (!made)
+        odb_buf_puts(out, "not made yet; `run` or `bisect` makes one, `set input` gives one");
+    else if (side == UI_REFERENCE && trace)
+        odb_buf_puts(out,
+                     trace->why[value->producer] ? trace->why[value->producer] : "not computed");
+    else if (side == UI_REFERENCE)
+        head_put_lacks(v, searched ? kept : "not computed yet", "run", out);
+    else if (odb_session_gave(session))
+        odb_buf_puts(out, "not had: the target did not show it");
+    else
+        head_put_lacks(v, searched ? kept : "not had yet", "run", out);
 }
 
 /* Lines about what stands in the way of a comparison; draws them where area is not NULL. */
@@ -145,13 +162,15 @@ static int head_draw_notes(const struct ui_tensor *v, const struct ui_area *area
     const struct odb_tensor *a = v->whole[0], *b = v->whole[1];
     int rows = 0;
     for (int side = 0; side < 2; side++) {
-        const char *why = head_lacks(v, (enum ui_side)side);
-        if (*why && area)
+        struct odb_buf why = ODB_BUF_INIT;
+        head_lacks(v, (enum ui_side)side, &why);
+        if (why.len && area)
             ui_draw_text(area, row + rows,
                          ui_draw_printf(area, row + rows, 0, UI_STYLE_LABEL,
                                         "%s: ", ui_side_name((enum ui_side)side)),
-                         UI_STYLE_UNKNOWN, why);
-        rows += *why != 0;
+                         UI_STYLE_UNKNOWN, odb_buf_text(&why));
+        rows += why.len != 0;
+        odb_buf_dispose(&why);
     }
     if (a && b && (a->kind != b->kind || a->dtype != b->dtype || !odb_tensor_same_shape(a, b))) {
         char text[ODB_MAX_RANK * 24 + 64];

@@ -122,8 +122,11 @@ static void tensor_mode(struct ui_tensor *v, const char *name)
     v->mode = tensor_choose(names, ODB_COUNT(names), v->mode, name);
     ui_tensor__print(v);
     ui_tensor__reveal(v);
-    ui_app_say(v->view.app, UI_STYLE_MESSAGE, "shown: %s",
-               v->mode == UI_SIDES ? "reference, target and difference" : names[v->mode]);
+    if (!v->t[0] && !v->t[1])
+        ui_app_say(v->view.app, UI_STYLE_WARN, "there are no values to show");
+    else
+        ui_app_say(v->view.app, UI_STYLE_MESSAGE, "shown: %s",
+                   v->mode == UI_SIDES ? "reference, target and difference" : names[v->mode]);
 }
 
 static void tensor_measure(struct ui_tensor *v, const char *name)

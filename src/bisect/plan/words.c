@@ -97,6 +97,20 @@ static void words_specials(const struct odb_culprit *c, struct odb_buf *out)
     odb_buf_dispose(&counts);
 }
 
+/* Its output has another shape or type, and the reference operator makes the same of the target's
+ * own inputs: that comes of them. */
+static bool words_misfit_is_inherited(const struct odb_value_report *v)
+{
+    return odb_verdict_misfits(v->verdict) && v->local_error.known && isfinite(v->local_error.v);
+}
+
+/* "shape (2, 3) where the reference has (2, 4)". */
+static void words_misfit(const struct odb_value_report *v, struct odb_buf *out)
+{
+    odb_buf_puts(out, v->verdict == ODB_VERDICT_DTYPE ? "type " : "");
+    odb_buf_put_shown(out, v->reason);
+}
+
 static void words_introduced(const struct search_case *c, const struct odb_culprit *who,
                              struct odb_buf *out)
 {
@@ -104,9 +118,10 @@ static void words_introduced(const struct search_case *c, const struct odb_culpr
     words_node(c, who->node, out);
     odb_buf_printf(out, " %s: its output ", words_makes(who));
     words_value(c, who->value, out);
-    if (v->verdict == ODB_VERDICT_DTYPE || v->verdict == ODB_VERDICT_SHAPE) {
-        odb_buf_printf(out, " has another %s: ", odb_verdict_name(v->verdict));
-        odb_buf_put_shown(out, v->reason);
+    bool inherited = words_misfit_is_inherited(v);
+    if (odb_verdict_misfits(v->verdict) && !inherited) {
+        odb_buf_puts(out, " has ");
+        words_misfit(v, out);
     } else if (who->kind != ODB_KIND_INTRODUCED && v->local_error.known) {
         odb_buf_puts(out, " has them where the reference operator has none for the very same "
                           "inputs, or none where that has them");
@@ -117,10 +132,17 @@ static void words_introduced(const struct search_case *c, const struct odb_culpr
         odb_buf_puts(out, " is the first that is wrong");
         words_how(v, v->error, v->noise, out);
     }
+    if (inherited) {
+        odb_buf_puts(out, "; that it has ");
+        words_misfit(v, out);
+        odb_buf_puts(out, " comes of its inputs");
+    }
     odb_buf_puts(out, ". ");
     if (who->verified)
-        odb_buf_puts(out, "Run alone on the target with those inputs it fails the same way, so "
-                          "neither its neighbours nor the cut are to blame. ");
+        odb_buf_printf(out,
+                       "Run alone on the target %s, so neither its neighbours nor the cut are to "
+                       "blame. ",
+                       inherited ? "it is wrong too" : "with those inputs it fails the same way");
     else if (words_recorded(c))
         odb_buf_puts(out, "The target is a recording, which cannot be asked to run it alone. ");
     else if (who->checks[ODB_CHECK_ALONE] == ODB_NOT_TESTABLE)

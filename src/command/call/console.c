@@ -295,5 +295,5 @@ const char *odb_console_target(const struct odb_console *console)
 const char *odb_console_tolerance(const struct odb_console *console)
 {
     const char *value = odb_console_get(console, ODB_OPTION_TOL);
-    return value ? value : "noise:10";
+    return value ? value : "noise";
 }

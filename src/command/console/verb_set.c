@@ -59,7 +59,7 @@ static enum odb_status set_spare_verdicts(const struct odb_session *session, con
     if (!session->trace)
         return ODB_OK;
     odb_fail(err, ODB_E_USAGE, "verdicts would not follow");
-    return odb_error_remedy(err, "`tol %.200s` judges them anew", *value ? value : "noise:10");
+    return odb_error_remedy(err, "`tol %.200s` judges them anew", *value ? value : "noise");
 }
 
 /* Inputs that do not fit the model are not taken, so that nothing is forgotten for them. One

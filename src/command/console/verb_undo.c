@@ -26,7 +26,7 @@
 
 /* --- how things are --------------------------------------------------------------------------- */
 
-#define UNDO_TOLERANCE "noise:10" /* where none is set; `tol` sets it to judge by it again */
+#define UNDO_TOLERANCE "noise" /* where none is set; `tol` sets it to judge by it again */
 
 static char *undo_settings(const struct odb_console *console)
 {

@@ -11,11 +11,14 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "explain/catalogue/attribute.h"
+#include "explain/catalogue/padded.h"
 #include "explain/variant.h"
 
 #define POOLS "MaxPool|AveragePool|LpPool|MaxpoolWithMask"
 #define CONVS "Conv|ConvInteger|QLinearConv|FusedConv|NhwcFusedConv"
 #define WINDOWS CONVS "|" POOLS
+/* Channels stand before the rest. */
+#define PADDED "Conv|ConvInteger|QLinearConv|FusedConv|" POOLS
 #define REDUCES                                                                                    \
     "ReduceSum|ReduceMean|ReduceMax|ReduceMin|ReduceProd|ReduceL1|ReduceL2|ReduceLogSum|"          \
     "ReduceLogSumExp|ReduceSumSquare"
@@ -266,7 +269,7 @@ static enum choice attribute_choose_default(const struct accused *s, size_t k, s
     v->word = spec->name;
     odb_buf_printf(&v->name, "%s=default", spec->name);
     if (spec->def)
-        odb_buf_printf(&v->text, "as if %s were ignored, and %s", spec->name, spec->def);
+        odb_buf_printf(&v->text, "as if %s were ignored (%s, its default)", spec->name, spec->def);
     else
         odb_buf_printf(&v->text, "as if %s were ignored", spec->name);
     return CHOICE_MADE;
@@ -478,15 +481,15 @@ struct attribute_window {
         dilations[VARIANT_LIST], pads[2 * VARIANT_LIST];
 };
 
-static void attribute_read_ints(const struct change *c, const char *name, size_t n, int64_t *out,
-                                int64_t fill)
+static void attribute_read_ints(const struct odb_attrs *attrs, const char *name, size_t n,
+                                int64_t *out, int64_t fill)
 {
-    const struct odb_attr *attr = odb_attrs_find(&c->call->attrs, name);
+    const struct odb_attr *attr = odb_attrs_find(attrs, name);
     for (size_t i = 0; i < n; i++)
         out[i] = attr && attr->n == n ? attr->ints[i] : fill;
 }
 
-static bool attribute_window(const struct accused *s, const struct change *c,
+static bool attribute_window(const struct accused *s, const struct odb_attrs *attrs,
                              struct attribute_window *w)
 {
     const struct odb_tensor *x = accused_in(s, 0), *y = s->y[0];
@@ -500,13 +503,24 @@ static bool attribute_window(const struct accused *s, const struct change *c,
         w->in[i] = x->dims[i + 2];
         w->out[i] = y->dims[i + 2];
     }
-    attribute_read_ints(c, "kernel_shape", w->n, w->kernel, 1);
+    attribute_read_ints(attrs, "kernel_shape", w->n, w->kernel, 1);
     for (size_t i = 0; kernel && i < w->n; i++)
         w->kernel[i] = kernel->dims[i + 2];
-    attribute_read_ints(c, "strides", w->n, w->strides, 1);
-    attribute_read_ints(c, "dilations", w->n, w->dilations, 1);
-    attribute_read_ints(c, "pads", 2 * w->n, w->pads, 0);
+    attribute_read_ints(attrs, "strides", w->n, w->strides, 1);
+    attribute_read_ints(attrs, "dilations", w->n, w->dilations, 1);
+    attribute_read_ints(attrs, "pads", 2 * w->n, w->pads, 0);
     return true;
+}
+
+/* Elements of padding that axis i has at both ends together, by the shapes. */
+static int64_t attribute_room(const struct attribute_window *w, size_t i)
+{
+    return (w->out[i] - 1) * w->strides[i] + (w->kernel[i] - 1) * w->dilations[i] + 1 - w->in[i];
+}
+
+static bool attribute_is(const struct odb_attr *attr, const char *word)
+{
+    return attr && attr->s.len == strlen(word) && !strncmp(attr->s.data, word, attr->s.len);
 }
 
 /* Where pads begin, instead of a number of elements. */
@@ -520,11 +534,10 @@ static bool attribute_keep_shape(const struct accused *s, struct change *c, int6
     const struct odb_attr *automatic = odb_attrs_find(&c->call->attrs, "auto_pad");
     struct attribute_window w;
     bool same = automatic && automatic->s.len && strncmp(automatic->s.data, "NOTSET", 6);
-    if ((same && begin == BEGIN_AS_IT_IS) || !attribute_window(s, c, &w))
+    if ((same && begin == BEGIN_AS_IT_IS) || !attribute_window(s, &c->call->attrs, &w))
         return false;
     for (size_t i = 0; i < w.n; i++) {
-        int64_t total =
-            (w.out[i] - 1) * w.strides[i] + (w.kernel[i] - 1) * w.dilations[i] + 1 - w.in[i];
+        int64_t total = attribute_room(&w, i);
         int64_t more = total - w.pads[i] - w.pads[i + w.n], first = w.pads[i];
         if (begin != BEGIN_AS_IT_IS) /* half of what is more, or less, goes to each side */
             first = begin >= 0 ? begin : first + more / 2;
@@ -533,6 +546,23 @@ static bool attribute_keep_shape(const struct accused *s, struct change *c, int6
     }
     *n = 2 * w.n;
     return true;
+}
+
+bool attribute_pads(const struct accused *s, int64_t *pads, size_t *n)
+{
+    const struct odb_attr *automatic = accused_attr(s, "auto_pad");
+    bool upper = attribute_is(automatic, "SAME_UPPER"),
+         lower = attribute_is(automatic, "SAME_LOWER");
+    struct attribute_window w;
+    if (!attribute_window(s, &s->node->attrs, &w))
+        return false;
+    *n = 2 * w.n;
+    for (size_t i = 0; i < w.n; i++) {
+        int64_t total = ODB_MAX(attribute_room(&w, i), 0);
+        pads[i] = upper || lower ? (total + lower) / 2 : w.pads[i];
+        pads[i + w.n] = upper || lower ? total - pads[i] : w.pads[i + w.n];
+    }
+    return !attribute_is(automatic, "VALID");
 }
 
 void attribute_settle(const struct accused *s, struct change *c)
@@ -605,12 +635,25 @@ enum odb_status attribute_cut_off(const struct variant *v, const struct accused 
 static enum choice attribute_choose_begin(const struct accused *s, size_t k, struct variant *v)
 {
     const struct odb_tensor *x = accused_in(s, 0);
+    int64_t pads[2 * VARIANT_LIST];
+    size_t n = 0;
     if (k >= ATTRIBUTE_BEGINS || !x || x->rank < 3)
         return CHOICE_END;
+    bool known = attribute_pads(s, pads, &n), alike = known;
+    for (size_t i = 1; i < n / 2 && known; i++)
+        alike = alike && pads[i] == pads[0];
+    if (alike && pads[0] == (int64_t)k) /* as it does */
+        return CHOICE_SKIP;
     v->at = (int)k;
     odb_buf_printf(&v->name, "begin %zu", k);
     odb_buf_printf(&v->text, "as if padding began with %zu element%s on each axis", k,
                    k == 1 ? "" : "s");
+    if (known)
+        odb_buf_puts(&v->text, " instead of ");
+    if (alike)
+        odb_buf_printf(&v->text, "%lld", (long long)pads[0]);
+    else if (known)
+        attribute_put_ints(pads, n / 2, &v->text);
     return CHOICE_MADE;
 }
 
@@ -623,63 +666,6 @@ static enum odb_status attribute_change_begin(const struct variant *v, const str
         return ODB_SKIPPED;
     change_drop_attr(c, "auto_pad");
     change_ints(c, "pads", c->ints, n);
-    return ODB_OK;
-}
-
-/* Padding counts as zeros, where it ought to be the lowest number or the zero point. */
-static enum choice attribute_choose_zeros(const struct accused *s, size_t k, struct variant *v)
-{
-    const struct odb_attr *pads = accused_attr(s, "pads");
-    const struct odb_tensor *x = accused_in(s, 0);
-    bool any = false;
-    for (size_t i = 0; pads && i < pads->n; i++)
-        any |= pads->ints[i] > 0;
-    if (k || !any || !x || x->rank < 3 || pads->n != 2 * (size_t)(x->rank - 2))
-        return CHOICE_END;
-    odb_buf_puts(&v->name, "zeros");
-    odb_buf_puts(&v->text, "as if padding counted as zeros");
-    return CHOICE_MADE;
-}
-
-/* Element i of a tensor with padding around its spatial axes; -1: it is padding. */
-struct attribute_padded {
-    const struct odb_tensor *from;
-    const int64_t *dims, *pads;
-};
-
-static int64_t attribute_padded(const void *payload, size_t i)
-{
-    const struct attribute_padded *p = payload;
-    int64_t at = 0, step = 1;
-    for (int k = p->from->rank; k-- > 0;) {
-        int64_t here = (int64_t)(i % (size_t)p->dims[k]) - (k < 2 ? 0 : p->pads[k - 2]);
-        i /= (size_t)p->dims[k];
-        if (here < 0 || here >= p->from->dims[k])
-            return -1;
-        at += here * step;
-        step *= p->from->dims[k];
-    }
-    return at;
-}
-
-static enum odb_status attribute_change_zeros(const struct variant *v, const struct accused *s,
-                                              struct change *c, struct odb_error *err)
-{
-    const struct odb_tensor *x = c->in[0];
-    const struct odb_attr *pads = accused_attr(s, "pads");
-    size_t n = pads->n / 2;
-    int64_t dims[ODB_MAX_RANK], none[2 * VARIANT_LIST] = {0};
-    struct odb_tensor *t = NULL;
-    (void)v;
-    if (pads->n > VARIANT_LIST)
-        return ODB_SKIPPED;
-    for (int k = 0; k < x->rank; k++)
-        dims[k] = x->dims[k] + (k < 2 ? 0 : pads->ints[k - 2] + pads->ints[(size_t)k - 2 + n]);
-    const struct attribute_padded padded = {x, dims, pads->ints};
-    ODB_TRY(tensor_gather_into(&t, x, x->rank, dims, attribute_padded, &padded, err));
-    change_input(c, 0, t);
-    memcpy(c->ints, none, sizeof none);
-    change_ints(c, "pads", c->ints, pads->n);
     return ODB_OK;
 }
 
@@ -919,8 +905,7 @@ const struct variant_row variants_attribute[] = {
     {"", "attribute/", attribute_choose_list, attribute_change_list, attribute_cut_off, false, 0},
     {WINDOWS, "attribute/pads=", attribute_choose_begin, attribute_change_begin, attribute_cut_off,
      false, 0},
-    {"MaxPool|QLinearConv|ConvInteger", "attribute/pads=", attribute_choose_zeros,
-     attribute_change_zeros, NULL, false, 0},
+    {PADDED, "attribute/pads=", padded_choose, padded_change, NULL, false, 0},
     {"", "attribute/", attribute_choose_formula, attribute_change, NULL, false, 0},
     {RECURRENT, "attribute/activation_alpha,activation_beta=", attribute_choose_activations,
      attribute_change_activations, NULL, false, 0},

@@ -301,8 +301,63 @@ static void test_explain__where_it_is_wrong(void **state)
     scene_open(&s, softmax(2));
     s.out[0] = spoilt(made_by(softmax(2), s.in), first_twelve_zero);
     scene_explain(&s, NULL, NULL);
-    assert_string_equal(s.found.where, "12 of 105 elements: place 0 of axis 0 (3 places), places 0 "
-                                       "to 1 of 5 of axis 1");
+    assert_string_equal(s.found.where, "12 of 105 elements: only at place 0 of axis 0 (3 places), "
+                                       "in places 0 to 1 of 5 of axis 1");
+    scene_close(&s);
+}
+
+/* Of an image of 13 x 11. */
+static double noise_at_border(size_t i, double x)
+{
+    size_t row = i / 11 % 13, column = i % 11;
+    return row == 0 || row == 12 || column == 0 || column == 10 ? noise(i + 1, x) : x;
+}
+
+static void assert_said(const struct scene *s, const char *text)
+{
+    struct odb_buf said = ODB_BUF_INIT;
+    odb_explanations_put(&s->found, &said);
+    assert_string_equal(odb_buf_text(&said), text);
+    odb_buf_dispose(&said);
+}
+
+static void test_explain__what_nothing_explains_has_its_place(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_open(&s, conv(0, padded));
+    s.out[0] = spoilt(made_by(conv(0, padded), s.in), noise_at_border);
+    scene_explain(&s, NULL, NULL);
+    assert_int_equal(s.found.items.n, 0);
+    assert_said(&s, "No variant gives it; 264 of 858 elements are wrong, only at the "
+                    "border, 1 element deep. ");
+    scene_close(&s);
+}
+
+static void test_explain__another_shape_is_where_it_is_wrong(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_open(&s, conv(0, padded));
+    s.out[0] = made_by(conv(0, (int64_t[]){2, 2, 2, 1}), s.in);
+    scene_explain(&s, NULL, NULL);
+    assert_string_equal(s.found.where,
+                        "another shape: (1, 6, 13, 10) where the reference has (1, 6, 13, 11)");
+    scene_close(&s);
+}
+
+static void test_explain__a_class_is_said_in_words(void **state)
+{
+    struct scene s;
+    (void)state;
+    scene_open(&s, conv(0, lopsided));
+    s.out[0] = made_by(conv(0, (int64_t[]){1, 1, 1, 1}), s.in);
+    scene_explain(&s, NULL, NULL);
+    assert_best(&s, "attribute/pads=begin 1", ODB_FIT_CLASS);
+    assert_said(&s, "It behaves as if auto_pad were \"SAME_UPPER\" (within noise, on these inputs "
+                    "alone), or as if auto_pad were \"SAME_LOWER\", or as if pads were [1, 1, 1, "
+                    "1] (half of both), or as if padding began with 1 element on each axis instead "
+                    "of [2, 1]; these inputs do not tell which. ");
     scene_close(&s);
 }
 
@@ -665,6 +720,9 @@ int main(void)
         cmocka_unit_test(test_explain__a_factor_is_no_factor_by_channel),
         cmocka_unit_test(test_explain__noise_is_nothing_known),
         cmocka_unit_test(test_explain__where_it_is_wrong),
+        cmocka_unit_test(test_explain__what_nothing_explains_has_its_place),
+        cmocka_unit_test(test_explain__another_shape_is_where_it_is_wrong),
+        cmocka_unit_test(test_explain__a_class_is_said_in_words),
         cmocka_unit_test(test_explain__few_wrong_elements_are_never_exact),
         cmocka_unit_test(test_explain__out_of_time_is_said),
         cmocka_unit_test(test_explain__what_holds_elsewhere_is_confirmed),

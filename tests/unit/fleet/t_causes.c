@@ -53,9 +53,11 @@ static void test_causes__a_title_has_no_value_of_one_model(void **state)
 static void test_causes__a_title_has_what_all_say(void **state)
 {
     (void)state;
-    causes_named("as if pads were ignored, and [1, 1]", "as if pads were ignored, and [1, 1]",
-                 false, "Clip: as if pads were ignored, and [1, 1]");
-    causes_named("as if pads were ignored, and [1, 1]", "as if pads were ignored, and [1]", false,
+    causes_named("as if pads were ignored ([1, 1], its default)",
+                 "as if pads were ignored ([1, 1], its default)", false,
+                 "Clip: as if pads were ignored ([1, 1], its default)");
+    causes_named("as if pads were ignored ([1, 1], its default)",
+                 "as if pads were ignored ([1], its default)", false,
                  "Clip: as if pads were ignored");
     causes_named("as if it were 1", "otherwise", false, "Clip: input/max=missing");
 }
@@ -146,6 +148,49 @@ static void test_causes__what_is_refused_has_no_other_ones_message(void **state)
     odb_fleet_dispose(&fleet);
 }
 
+/* A culprit that nothing explains, whose elements are wrong there. */
+static void causes_add_where(struct odb_fleet *fleet, const char *where)
+{
+    causes_add(fleet, NULL, NULL);
+    fleet->models.items[fleet->models.n - 1].verdict = ODB_FLEET_DIVERGES;
+    fleet->models.items[fleet->models.n - 1].report =
+        json_pack("{s:[{s:s,s:s,s:s,s:s}]}", "culprits", "op_type", "Conv", "domain", "", "kind",
+                  "introduced", "wrong_where", where);
+}
+
+static void test_causes__what_nothing_explains_is_named_by_where_it_is_wrong(void **state)
+{
+    static const struct {
+        const char *wheres[2], *title;
+    } cases[] = {
+        {{"6 of 9 elements: only at the border, 2 elements deep",
+          "4 of 9 elements: only at the border, 1 element deep"},
+         "Conv: wrong only at the border"},
+        {{"6 of 9 elements: only at place 3 of axis 1 (4 places)",
+          "6 of 9 elements: only at place 3 of axis 1 (8 places)"},
+         "Conv: wrong only at place 3 of axis 1"},
+        {{"6 of 9 elements: only at the border, 1 element deep", "every element"},
+         "Conv: introduced, unexplained"},
+        {{"6 of 9 elements: only at the border, 1 element deep",
+          "6 of 9 elements: only where the reference is negative"},
+         "Conv: introduced, unexplained"},
+        {{"6 of 9 elements: in no simple pattern", "6 of 9 elements: in no simple pattern"},
+         "Conv: introduced, unexplained"},
+    };
+    (void)state;
+    for (size_t i = 0; i < ODB_COUNT(cases); i++) {
+        struct odb_fleet fleet = {0};
+        struct odb_causes causes;
+        causes_add_where(&fleet, cases[i].wheres[0]);
+        causes_add_where(&fleet, cases[i].wheres[1]);
+        odb_causes_find(&causes, &fleet);
+        assert_int_equal(causes.list.n, 1);
+        assert_string_equal(causes.list.items[0].title, cases[i].title);
+        odb_causes_dispose(&causes);
+        odb_fleet_dispose(&fleet);
+    }
+}
+
 static void test_fleet__names_without_the_folder_of_all(void **state)
 {
     static const char *const lists[][3] = {
@@ -173,6 +218,7 @@ int main(void)
         cmocka_unit_test(test_causes__a_narrower_type_is_one_cause),
         cmocka_unit_test(test_causes__a_refusal_is_one_cause_whoever_finds_it),
         cmocka_unit_test(test_causes__what_is_refused_has_no_other_ones_message),
+        cmocka_unit_test(test_causes__what_nothing_explains_is_named_by_where_it_is_wrong),
         cmocka_unit_test(test_fleet__names_without_the_folder_of_all),
     };
     return cmocka_run_group_tests_name("causes", tests, NULL, NULL);

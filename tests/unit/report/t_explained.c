@@ -56,11 +56,33 @@ static void test_explained__no_curve_is_none(void **state)
     odb_explanations_dispose(&back);
 }
 
+static void test_explained__members_come_back_with_their_words(void **state)
+{
+    struct odb_explanation one = {.variant = odb_xstrdup("a"), .text = odb_xstrdup("as if a")};
+    struct odb_explanations all = {.tried = true, .unfinished = true}, back = {0};
+    json_t *json = json_object();
+    (void)state;
+    one.fit = ODB_FIT_CLASS;
+    odb_push(&one.members, odb_xstrdup("b"));
+    odb_push(&one.says, odb_xstrdup("as if b"));
+    odb_push(&all.items, one);
+    odb_explained_json(&all, json);
+    odb_explained_read(&back, json);
+    assert_int_equal(back.items.n, 1);
+    assert_string_equal(back.items.items[0].members.items[0], "b");
+    assert_string_equal(back.items.items[0].says.items[0], "as if b");
+    assert_true(back.unfinished);
+    json_decref(json);
+    odb_explanations_dispose(&all);
+    odb_explanations_dispose(&back);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_explained__a_curve_comes_back),
         cmocka_unit_test(test_explained__no_curve_is_none),
+        cmocka_unit_test(test_explained__members_come_back_with_their_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,14 @@
 #define EXPLAIN_ROWS 16
 #define EXPLAIN_RECORDING "fits this recording:" /* what exact is where nothing is asked again */
 
+static void explain_put_member(const struct odb_explanation *one, size_t m, struct odb_buf *out)
+{
+    odb_buf_printf(out, "            %s", one->members.items[m]);
+    if (m < one->says.n)
+        odb_buf_printf(out, ": %s", one->says.items[m]);
+    odb_buf_putc(out, '\n');
+}
+
 static void explain_put_one(const struct odb_explanations *all, const struct odb_explanation *one,
                             struct odb_buf *out)
 {
@@ -25,8 +33,10 @@ static void explain_put_one(const struct odb_explanations *all, const struct odb
     else
         odb_buf_printf(out, "  %-7s ", odb_fit_name(one->fit));
     odb_help_wrap(out, one->text, 10, recording ? strlen("  " EXPLAIN_RECORDING) : 10);
-    odb_buf_printf(out, "          %s: residual %.3g, noise %.3g, of %.3g", one->variant,
-                   one->residual, one->noise, one->of);
+    odb_buf_printf(out, "          %s: residual %.3g, noise %.3g", one->variant, one->residual,
+                   one->noise);
+    if (isfinite(one->of)) /* else nothing can be compared: of another shape, or NaN */
+        odb_buf_printf(out, ", of %.3g", one->of);
     if (one->fit == ODB_FIT_PARTLY)
         odb_buf_printf(out, ", %.2f %% of the error's energy", 100 * (1 - one->left));
     else if (!all->recorded)
@@ -41,7 +51,7 @@ static void explain_put_one(const struct odb_explanations *all, const struct odb
     if (odb_explanation_doubt(all, one))
         odb_buf_printf(out, "          %s\n", odb_explanation_doubt(all, one));
     for (size_t m = 0; m < one->members.n; m++)
-        odb_buf_printf(out, "            %s\n", one->members.items[m]);
+        explain_put_member(one, m, out);
     if (one->read || one->inputs) {
         odb_buf_puts(out, "          ");
         odb_explanation_put_next(all, one, out);

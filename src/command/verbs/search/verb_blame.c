@@ -150,8 +150,7 @@ static void blame_put_cause(const struct odb_session *session, int node,
 static void blame_put_verdict(enum odb_verdict verdict, struct odb_buf *out)
 {
     const char *help = odb_verdict_help(verdict);
-    if (verdict == ODB_VERDICT_PASS || verdict == ODB_VERDICT_FAIL ||
-        verdict == ODB_VERDICT_SHAPE || verdict == ODB_VERDICT_DTYPE)
+    if (verdict == ODB_VERDICT_PASS || verdict == ODB_VERDICT_FAIL || odb_verdict_misfits(verdict))
         odb_buf_printf(out, "What it makes %s. ", help);
     else
         odb_buf_printf(out, "%c%s. ", toupper((unsigned char)*help), help + 1);

@@ -126,8 +126,7 @@ static void compare_exact(const struct odb_comparison *comparison, struct odb_co
                           struct odb_buf *reason)
 {
     const struct odb_tensor *e = row->m.evaluated, *b = row->m.base;
-    if (!comparison->exact || !e || !b || e->dtype == b->dtype ||
-        row->verdict == ODB_VERDICT_DTYPE || row->verdict == ODB_VERDICT_SHAPE)
+    if (!comparison->exact || !e || !b || e->dtype == b->dtype || odb_verdict_misfits(row->verdict))
         return;
     row->verdict = ODB_VERDICT_DTYPE;
     odb_buf_clear(reason);

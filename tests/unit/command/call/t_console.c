@@ -156,7 +156,7 @@ static void test_console__tolerance_with_nothing_to_judge(void **state)
 {
     struct scene s;
     scene_open(&s);
-    scene_says(&s, "tol", "tolerance noise:10\n");
+    scene_says(&s, "tol", "tolerance noise\n");
     scene_says(&s, "tol noise:3", "tolerance noise:3; it counts from the next search on");
     scene_says(&s, "tol", "tolerance noise:3\n");
     scene_close(&s);

@@ -104,12 +104,31 @@ static void test_list__largest_counts(void **state)
     assert_int_equal(s.view.left, 0);
 }
 
+/* From the selected row on, as far as there is room. */
+static void test_list__what_has_unfolded_is_seen(void **state)
+{
+    static const struct {
+        size_t selected, last, top;
+    } cases[] = {{9, 9, 0}, {9, 12, 3}, {3, 12, 3}, {3, 40, 3}, {0, 5, 0}, {49, 49, 40}};
+    for (size_t i = 0; i < ODB_COUNT(cases); i++) {
+        struct scene s;
+        scene_open(&s, 50);
+        ui_list_select(&s.view, cases[i].selected);
+        if (cases[i].selected < 10)
+            s.view.top = 0;
+        ui_list_reveal(&s.view, cases[i].last);
+        assert_int_equal(s.view.top, cases[i].top);
+        assert_int_equal(s.view.selected, cases[i].selected);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_list__no_rows),
         cmocka_unit_test(test_list__finds_round_the_end),
         cmocka_unit_test(test_list__largest_counts),
+        cmocka_unit_test(test_list__what_has_unfolded_is_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
