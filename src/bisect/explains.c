@@ -22,8 +22,10 @@ static bool explains_wants(const struct search_case *c, const struct odb_culprit
     bool single = culprit->cut.n
                       ? !c->prober->recorded
                       : odb_diagnosis_accuses(culprit->kind) && !odb_culprit_is_region(culprit);
-    return single && !culprit->known && !culprit->of_reference && !odb_probe_in_pieces(c->prober) &&
-           culprit->value != ODB_NO_VALUE && !c->trace->why[culprit->node];
+    bool typed = culprit->numbers.verdict == ODB_VERDICT_DTYPE; /* that is what is wrong with it */
+    return single && !typed && !culprit->known && !culprit->of_reference &&
+           !odb_probe_in_pieces(c->prober) && culprit->value != ODB_NO_VALUE &&
+           !c->trace->why[culprit->node];
 }
 
 static bool explains_once(const struct search_case *c, const struct findings *f)

@@ -334,12 +334,33 @@ void odb_culprit_facts(const struct odb_culprit *culprit, struct odb_buf *out)
         odb_buf_printf(out, "; confidence: %s", odb_confidence_name(culprit->confidence));
 }
 
+/* Types alone: a program in Python has double where it took no care. */
+static void report_put_types(const struct odb_report *report, struct odb_buf *out)
+{
+    size_t n = 0;
+    const struct odb_culprit *first = NULL;
+    for (size_t i = 0; i < report->culprits.n; i++) {
+        const struct odb_culprit *culprit = &report->culprits.items[i];
+        if (culprit->numbers.verdict != ODB_VERDICT_DTYPE)
+            continue;
+        first = n++ ? first : culprit;
+    }
+    if (!n)
+        return;
+    odb_buf_printf(out, "%zu of %zu culprits give another element type, the first ", n,
+                   report->culprits.n);
+    odb_buf_put_shown(out, first->numbers.reason);
+    odb_buf_puts(out, ";\n--types value compares the numbers all the same");
+}
+
 void odb_report_put_hint(const struct odb_report *report, struct odb_buf *out)
 {
     size_t n = report->culprits.n, lost = 0;
     const struct odb_culprit *other = NULL;
-    if (!report->narrower)
+    if (!report->narrower) {
+        report_put_types(report, out);
         return;
+    }
     for (size_t i = 0; i < n; i++) {
         const struct odb_culprit *culprit = &report->culprits.items[i];
         lost += culprit->narrower;

@@ -34,11 +34,16 @@ struct narrower_fit {
     bool *within;     /* owned; [culprits] off by no more than the tolerance times what is lost */
 };
 
-/* A node of which nothing is known but that it is off. */
-static bool narrower_asks(const struct odb_culprit *who)
+/* A node of which nothing is known but that it is off. Only doubles are narrowed to float. */
+static bool narrower_asks(const struct search_case *c, const struct odb_culprit *who,
+                          enum odb_precision precision)
 {
+    const struct odb_tensor *t = who->value >= 0 ? c->trace->ref[who->value] : NULL;
+    if (odb_verdict_misfits(who->numbers.verdict) || !t ||
+        (precision == ODB_PREC_F32 && odb_tensor_real(t) != ODB_F64))
+        return false;
     return odb_diagnosis_accuses(who->kind) && !odb_culprit_is_region(who) && !who->of_reference &&
-           who->value >= 0 && who->numbers.local_error.known && who->numbers.local_error.v > 0 &&
+           who->numbers.local_error.known && who->numbers.local_error.v > 0 &&
            isfinite(who->numbers.local_error.v);
 }
 
@@ -55,7 +60,7 @@ static bool narrower_measure(const struct search_case *c, const struct findings 
                              bool *within, double *far)
 {
     double own, given, error = who->numbers.local_error.v;
-    if (!narrower_asks(who) || !sensitivity_in(c, who->value, precision, NULL, &own))
+    if (!narrower_asks(c, who, precision) || !sensitivity_in(c, who->value, precision, NULL, &own))
         return false;
     if (!sensitivity_in(c, who->value, precision, f->given, &given))
         given = own;

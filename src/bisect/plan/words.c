@@ -97,11 +97,11 @@ static void words_specials(const struct odb_culprit *c, struct odb_buf *out)
     odb_buf_dispose(&counts);
 }
 
-/* Its output has another shape or type, and the reference operator makes the same of the target's
- * own inputs: that comes of them. */
+/* Its output has another shape, and the reference operator makes the same of the target's own
+ * inputs: that comes of them. Numbers of another type can be compared, which says nothing of it. */
 static bool words_misfit_is_inherited(const struct odb_value_report *v)
 {
-    return odb_verdict_misfits(v->verdict) && v->local_error.known && isfinite(v->local_error.v);
+    return v->verdict == ODB_VERDICT_SHAPE && v->local_error.known && isfinite(v->local_error.v);
 }
 
 /* "shape (2, 3) where the reference has (2, 4)". */
