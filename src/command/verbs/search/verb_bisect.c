@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/verbs/search/verb_bisect.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "probe/ahead.h"
 #include "bisect/plan/bisect.h"
@@ -171,6 +173,36 @@ static void bisect_put_headline(const struct odb_report *report, struct odb_buf 
                        report->observer.by);
 }
 
+/* Seconds of a part that were not the target's. */
+static double bisect_own_seconds(const struct odb_report *report, const char *part)
+{
+    for (size_t i = 0; i < report->phases.n; i++) {
+        const struct odb_phase *phase = &report->phases.items[i];
+        if (!strcmp(phase->name, part))
+            return fmax(0, phase->spent.seconds - phase->target_seconds);
+    }
+    return 0;
+}
+
+/* What is counted for the reference's, less what other executors and explaining took of it. */
+static void bisect_put_shares(const struct odb_report *report, struct odb_buf *out)
+{
+    static const struct {
+        const char *part, *words;
+    } rows[] = {{"third", "third opinion"}, {"explain", "explaining"}};
+    double rest = report->reference_seconds;
+    for (size_t i = 0; i < ODB_COUNT(rows); i++)
+        rest -= bisect_own_seconds(report, rows[i].part);
+    odb_buf_printf(out, "; %.2f s, of them reference %.2f s", report->seconds, fmax(0, rest));
+    if (report->golden_seconds > 0)
+        odb_buf_printf(out, " (in float64 %.2f s, noise %.2f s)", report->golden_seconds,
+                       report->noise_seconds);
+    for (size_t i = 0; i < ODB_COUNT(rows); i++)
+        if (bisect_own_seconds(report, rows[i].part) > 0.005)
+            odb_buf_printf(out, ", %s %.2f s", rows[i].words,
+                           bisect_own_seconds(report, rows[i].part));
+}
+
 static void bisect_put_cost(const struct odb_report *report, struct odb_buf *out)
 {
     odb_buf_printf(out, "\n%zu model%s, %zu load%s and %zu run%s of the target",
@@ -182,11 +214,7 @@ static void bisect_put_cost(const struct odb_report *report, struct odb_buf *out
         odb_buf_put_shown(out, report->target_description);
         odb_buf_putc(out, ')');
     }
-    odb_buf_printf(out, "; %.2f s, of them reference %.2f s", report->seconds,
-                   report->reference_seconds);
-    if (report->golden_seconds > 0)
-        odb_buf_printf(out, " (in float64 %.2f s, noise %.2f s)", report->golden_seconds,
-                       report->noise_seconds);
+    bisect_put_shares(report, out);
     odb_buf_printf(
         out, ", target %.2f s (loads %.2f s); %.2f s of the processors, the target's own aside\n",
         report->target_seconds, report->target_load_seconds, report->processor_seconds);
