@@ -64,12 +64,13 @@ enum odb_status search_case_connect(struct search_case_made *made, struct odb_er
         return ODB_OK;
     }
     made->is.trace->phase = "start of the target";
-    odb_hooks_phase(&options->hooks, made->is.trace->phase, 0);
     bool ahead = odb_ahead_is(options->ahead, options->target);
-    if (ahead)
+    if (ahead) {
+        odb_hooks_phase(&options->hooks, made->is.trace->phase, 0);
         ODB_TRY(odb_ahead_pool(options->ahead, &made->pool, err));
-    else
+    } else {
         ODB_TRY(odb_probe_pool(&made->pool, options->target, &options->hooks, err));
+    }
     odb_prober_init(&made->prober, made->is.model, made->is.feeds, made->is.trace, made->pool,
                     options->hooks);
     made->prober.search = true;

@@ -89,7 +89,7 @@ struct odb_probe {
 };
 
 /* Children for a spec; the command whose hooks these are (NULL: none) can be cancelled while they
- * start. */
+ * start, and is told that it is at the start of the target. */
 enum odb_status odb_probe_pool(struct odb_pool **out, const char *spec,
                                const struct odb_search_hooks *hooks,
                                struct odb_error *err) ODB_MUST_USE;

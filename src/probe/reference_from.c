@@ -135,7 +135,8 @@ static enum odb_status reference_ask(struct odb_trace *trace, const struct odb_t
     const struct odb_graph *graph = trace->model->graph;
     struct odb_pool *pool = NULL;
     struct odb_prober prober;
-    ODB_TRY(odb_probe_pool(&pool, source->spec, hooks, err));
+    struct odb_search_hooks quiet = odb_hooks_quiet(hooks);
+    ODB_TRY(odb_probe_pool(&pool, source->spec, &quiet, err));
     odb_prober_init(&prober, trace->model, trace->feeds, own, pool, *hooks);
     int *list = odb_new_n(int, graph->n_values);
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, graph->n_values);

@@ -53,6 +53,13 @@ struct odb_search_hooks {
     struct odb_budget *budget; /* borrowed; NULL: as much as it takes */
 };
 
+/* The same for work within another phase, which is not told of. */
+static inline struct odb_search_hooks odb_hooks_quiet(const struct odb_search_hooks *hooks)
+{
+    return (struct odb_search_hooks){
+        .cancelled = hooks->cancelled, .payload = hooks->payload, .budget = hooks->budget};
+}
+
 static inline void odb_hooks_tell(const struct odb_search_hooks *hooks,
                                   struct odb_search_event event)
 {

@@ -277,7 +277,6 @@ enum odb_status odb_walk_open(struct odb_walk **out, const struct odb_model *mod
 {
     struct odb_pool *pool = NULL;
     size_t n = model->graph->n_values;
-    odb_hooks_phase(&options->hooks, "start of the target", 0);
     ODB_TRY(odb_probe_pool(&pool, options->target, &options->hooks, err));
     struct odb_walk *walk = odb_new(struct odb_walk);
     *walk = (struct odb_walk){.model = model,

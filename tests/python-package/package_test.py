@@ -193,7 +193,7 @@ def test_no_verdict_is_an_exception():
     assert error.status == 4 and error.report.verdict == "none"
     assert not error.report.passed and not error.report.diverges
     assert str(error).startswith("no verdict: ")
-    assert str(error).endswith("; command: false exited with status 1"), error
+    assert "; command: false exited with status 1" in str(error), error
     assert "<error" in error.report.to_junit()
     raises(onnxdbg.ExecutorError, onnxdbg.assert_matches, "demo.onnx", "command:false")
 

@@ -26,8 +26,9 @@
 static enum odb_status third_open(const struct search_case *c, struct findings *f, const char *spec,
                                   struct odb_pool **out, struct odb_error *err)
 {
+    struct odb_search_hooks quiet = odb_hooks_quiet(&c->options->hooks);
     return odb_ahead_is(f->kept->third, spec) ? odb_ahead_pool(f->kept->third, out, err)
-                                              : odb_probe_pool(out, spec, &c->options->hooks, err);
+                                              : odb_probe_pool(out, spec, &quiet, err);
 }
 
 enum odb_opinion third_opinion_of(const struct search_case *c, struct findings *f, int index,
