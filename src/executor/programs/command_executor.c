@@ -263,11 +263,11 @@ static enum odb_status command_load(void *self, const struct odb_load *load, str
     return ODB_OK;
 }
 
-/* It fails whatever the model is; where it was not even started that is said already. */
+/* It fails whatever the model is. */
 static enum odb_status command_knows_nothing(struct odb_error *err)
 {
-    if (!err || err->remedy[0])
-        return err ? err->code : ODB_E_EXECUTOR;
+    if (!err)
+        return ODB_E_EXECUTOR;
     size_t n = strlen(err->what);
     if (!strstr(err->what, COMMAND_BLIND))
         odb_text_fit(err->what + n, sizeof err->what - n, "%s", COMMAND_BLIND);
@@ -307,11 +307,13 @@ static enum odb_status command_execute(void *self, const struct odb_named *input
     json_decref(out);
     if (status == ODB_OK)
         status = command_start(command, command->runs ? "run" : NULL, "", err);
+    bool unstarted = status != ODB_OK && err && err->remedy[0]; /* which says all there is to say */
     for (size_t i = 0; i < n_outputs && status == ODB_OK; i++)
         status = odb_exchange_read(&command->files, names[i], i, &outputs[i], err);
     odb_exchange_clear(&command->files, n_inputs, n_outputs);
     command->knows |= status == ODB_OK;
-    return status == ODB_E_EXECUTOR && !command->knows ? command_knows_nothing(err) : status;
+    return status == ODB_E_EXECUTOR && !command->knows && !unstarted ? command_knows_nothing(err)
+                                                                     : status;
 }
 
 static enum odb_status command_account(void *self, struct odb_account *account,
