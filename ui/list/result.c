@@ -73,8 +73,10 @@ static void result_put_verdict(const struct odb_report *report, const struct odb
         odb_buf_printf(out, ": %s", odb_diagnosis_name(culprit->kind));
     if (report->culprits.n > 1)
         odb_buf_printf(out, ", first of %zu", report->culprits.n);
-    if (report->narrower)
+    if (report->narrower && culprit->narrower)
         odb_buf_printf(out, "; if it is meant to: :set expect %s", report->narrower);
+    else if (report->narrower)
+        odb_buf_printf(out, "; others as %s must lose", report->narrower);
 }
 
 /* The name of what is accused: into bodies, where one of their nodes is. */
