@@ -59,26 +59,45 @@ struct run_jitter {
     uint64_t seed;
 };
 
+/* 32 random bits for the 16 elements from i on. */
+static uint32_t run_bits(uint64_t seed, size_t i)
+{
+    return (uint32_t)(run_mix(seed + i / 32) >> i % 32 * 2);
+}
+
 /* Floats of one sign are ordered like their bits, so a step is +-1 on the magnitude. Two random
  * bits say which: 0 is one step down, 1 one step up, else the number stays. So do zeros,
  * infinities, NaN and the largest finite number, whose magnitudes less one are not below limit less
- * one. There is no branch, because it would be taken at random.
+ * one. There is no branch, because it would be taken at random; a comparison of vectors is all ones
+ * where it holds, which is -1.
  *
  * 16 elements take their bits from half of a random word. begin is a multiple of 16; to may be
  * from. */
 #define RUN_JITTER(name, uint, magnitude, limit)                                                   \
+    typedef uint name##_lanes __attribute__((vector_size(32)));                                    \
+    static inline                                                                                  \
+        __attribute__((always_inline)) void name##_16(uint *to, const uint *from, uint32_t bits)   \
+    {                                                                                              \
+        name##_lanes x, bit, shift = {0};                                                          \
+        for (uint k = 0; k < 16; k += sizeof x / sizeof *to) {                                     \
+            for (uint lane = 0; lane < sizeof x / sizeof *to; lane++)                              \
+                shift[lane] = 2 * (k + lane);                                                      \
+            memcpy(&x, from + k, sizeof x);                                                        \
+            bit = ((uint)bits - (name##_lanes){0}) >> shift & 3;                                   \
+            x += (name##_lanes)(((bit == 0) - (bit == 1)) & ((x & (magnitude)) - 1 < (limit)-1));  \
+            memcpy(to + k, &x, sizeof x);                                                          \
+        }                                                                                          \
+    }                                                                                              \
     static ODB_SIMD void name(uint *to, const uint *from, size_t begin, size_t end, uint64_t seed) \
     {                                                                                              \
-        for (size_t i = begin; i < end; i += 16) {                                                 \
-            uint32_t bits = (uint32_t)(run_mix(seed + i / 32) >> i % 32 * 2);                      \
-            uint32_t n = (uint32_t)ODB_MIN(end - i, (size_t)16);                                   \
-            _Pragma("GCC ivdep") for (uint32_t k = 0; k < n; k++)                                  \
-            {                                                                                      \
-                uint x = from[i + k], bit = bits >> 2 * k & 3;                                     \
-                bool moves = (x & (magnitude)) - 1 < (limit)-1;                                    \
-                to[i + k] = x + (moves ? (uint)(bit == 1) - (uint)(bit == 0) : 0);                 \
-            }                                                                                      \
-        }                                                                                          \
+        uint last[16] = {0};                                                                       \
+        size_t i = begin, n;                                                                       \
+        for (; i + 16 <= end; i += 16)                                                             \
+            name##_16(to + i, from + i, run_bits(seed, i));                                        \
+        n = (end - i) * sizeof *to;                                                                \
+        memcpy(last, from + i, n);                                                                 \
+        name##_16(last, last, run_bits(seed, i));                                                  \
+        memcpy(to + i, last, n);                                                                   \
     }
 RUN_JITTER(run_jitter_32, odb_u32, 0x7fffffffu, 0x7f7fffffu)
 RUN_JITTER(run_jitter_64, odb_u64, 0x7fffffffffffffffu, 0x7fefffffffffffffu)
@@ -154,15 +173,21 @@ static void run_move(const struct odb_call *call, struct odb_tensor *t,
 }
 
 /* Parts of 1: a rational approximation has as many digits behind the point as 1 has (MLAS computes
- * sigmoids so), so that a sigmoid of 0.001 is as far off as one of 0.9. By up to one unit of 1. */
+ * sigmoids so), so that a sigmoid of 0.001 is as far off as one of 0.9. By up to one unit of 1.
+ * Eight elements take their bits from a random word; begin is a multiple of 8. */
 #define RUN_PARTS(name, ctype)                                                                     \
-    static ODB_SIMD void name(ctype *x, size_t begin, size_t end, double unit, uint64_t seed)      \
+    static ODB_SIMD void name(ctype *x, size_t begin, size_t end, ctype unit, uint64_t seed)       \
     {                                                                                              \
-        for (size_t i = begin; i < end; i++) {                                                     \
-            double at = (double)(run_mix(seed + i) >> 11) * 0x1p-53, v = (double)x[i];             \
-            double moved = v + (2 * at - 1) * unit;                                                \
-            moved = moved < 0 ? 0 : moved > 1 ? 1 : moved;                                         \
-            x[i] = (ctype)(v > 0 && v < 1 ? moved : v);                                            \
+        for (size_t i = begin; i < end; i += 8) {                                                  \
+            uint64_t bits = run_mix(seed + i / 8);                                                 \
+            uint32_t n = (uint32_t)ODB_MIN(end - i, (size_t)8);                                    \
+            _Pragma("GCC ivdep") for (uint32_t k = 0; k < n; k++)                                  \
+            {                                                                                      \
+                ctype v = x[i + k], at = (ctype)(int32_t)(bits >> 8 * k & 0xff);                   \
+                ctype moved = v + (at - (ctype)127.5) * (unit / (ctype)127.5);                     \
+                moved = moved < 0 ? 0 : moved > 1 ? 1 : moved;                                     \
+                x[i + k] = v > 0 && v < 1 ? moved : v;                                             \
+            }                                                                                      \
         }                                                                                          \
     }
 RUN_PARTS(run_parts_32, odb_f32)
@@ -174,7 +199,7 @@ static void run_parts_block(void *arg, size_t begin, size_t end)
     const struct run_jitter *j = arg;
     double unit = odb_dtype_info(j->dtype)->eps / 2;
     if (j->dtype == ODB_F32)
-        run_parts_32(j->data, begin, end, unit, j->seed);
+        run_parts_32(j->data, begin, end, (odb_f32)unit, j->seed);
     else if (j->dtype == ODB_F64)
         run_parts_64(j->data, begin, end, unit, j->seed);
 }

@@ -25,9 +25,10 @@
  * rounds, and so much of it is noise. A single step always is one, by the same token. */
 #define TRACE_STEPS 0.4
 #define TRACE_ONE_STEP 0.1
-/* One noisy run settles errors that exceed their tolerance this many times: the largest of three
- * runs is not that much larger than any one of them, unless that one happened to show nothing. */
-#define TRACE_DECISIVE 10
+/* So many times the tolerance an error must be for the noisy runs so far to settle it: [runs]. Of
+ * 14,043 values of 142 models, three runs showed more than 4 times the noise of the first in 0.4 %,
+ * and more than twice that of the first two in 0.4 %. */
+static const double trace_decisive[TRACE_NOISY_RUNS] = {INFINITY, 4, 2};
 /* Bytes that are looked at until the pages of the values aside are given back. */
 #define TRACE_LOOKED ((uint64_t)16 << 20)
 
@@ -469,8 +470,8 @@ enum odb_status odb_trace_noise(struct odb_trace *trace, int value, double error
         return ODB_OK;
     }
     while (trace->noisy_runs < TRACE_NOISY_RUNS && error > factor * trace->noise[value]) {
-        double limit = TRACE_DECISIVE * factor * trace->noise[value];
-        if (trace->noisy_runs > 0 && limit > 0 && error > limit)
+        double limit = factor * trace->noise[value];
+        if (limit > 0 && error > trace_decisive[trace->noisy_runs] * limit)
             break;
         ODB_TRY(trace_noisy_run(trace, err));
     }
