@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/simd.h"
+#include "system/parallel.h"
 
 /* Where operands, their zero points and what is added are among the inputs; -1: nowhere. */
 static const struct dots_op {
@@ -20,6 +22,23 @@ static const struct dots_op {
     {"QLinearConv", 3, 2, 5, 8},
 };
 
+/* Puts the terms of element e into its lane; returns the element's output channel. */
+struct dots;
+typedef size_t dots_terms(const struct dots *d, size_t e, size_t lane, dots_row *x, dots_row *y);
+
+struct dots_matrix {
+    size_t rows, columns, row_step, column_step; /* of A: rows and terms; of B: terms and columns */
+};
+
+#define DOTS_AXES 3
+
+struct dots_window {
+    int n; /* spatial axes */
+    int64_t stride[DOTS_AXES], dilation[DOTS_AXES], pad[DOTS_AXES];
+    size_t channels, outs, group_outs, taps; /* of W; of Y; of a group of Y; of a channel of W */
+    size_t area, plane;                      /* elements of a channel of Y; of X */
+};
+
 /* The terms of every element: where they lie in the operands, in double. */
 struct dots {
     const struct accused *s;
@@ -28,21 +47,83 @@ struct dots {
     struct odb_tensor *a, *b; /* refs, in double */
     double zero_a, zero_b;    /* zero points of operands of integers */
     double pad;               /* what a's padding holds */
-    double *x, *y;            /* owned: the terms of one element */
     odb_f64 *to;              /* output, in double */
+    size_t k;                 /* terms of an element */
+    dots_terms *terms;
+    const struct odb_tensor *bias; /* borrowed; by output channel; NULL: none */
+    struct dots_matrix m[2];       /* of products of matrices */
+    struct dots_window window;     /* of convolutions */
 };
 
-/* Sum of (a - zero_a) * (b - zero_b), of which the sum of a * b alone is the caller's. */
-static double dots_one(const struct dots *d, size_t k, size_t channel)
+double dots_saturate_16(double x)
 {
-    const struct dots_codes *codes = d->how->codes;
-    double factor = codes ? codes->factor[codes->n_factor > 1 ? channel % codes->n_factor : 0] : 1;
-    double sum = d->how->sum(d->how->payload, d->x, d->y, k), a = 0, b = 0;
-    for (size_t i = 0; i < k && (d->zero_a != 0 || d->zero_b != 0); i++) {
-        a += d->x[i];
-        b += d->y[i];
+    return fmin(fmax(x, -32768), 32767);
+}
+
+ODB_SIMD void dots_sum_exact(const void *payload, const dots_row *a, const dots_row *b, size_t k,
+                             double *sums)
+{
+    (void)payload;
+    for (size_t i = 0; i < k; i++)
+        for (size_t lane = 0; lane < DOTS_LANES; lane++)
+            sums[lane] += a[i][lane] * b[i][lane];
+}
+
+void dots_sum_pairs(const void *payload, const dots_row *a, const dots_row *b, size_t k,
+                    double *sums)
+{
+    (void)payload;
+    for (size_t i = 0; i < k; i += 2)
+        for (size_t lane = 0; lane < DOTS_LANES; lane++)
+            sums[lane] += dots_saturate_16(a[i][lane] * b[i][lane] +
+                                           (i + 1 < k ? a[i + 1][lane] * b[i + 1][lane] : 0));
+}
+
+/* Sum of (a - zero_a) * (b - zero_b), of which the sum of a * b alone is the caller's. */
+static double dots_less_zeros(const struct dots *d, const dots_row *x, const dots_row *y,
+                              size_t lane, double sum)
+{
+    double a = 0, b = 0;
+    for (size_t i = 0; i < d->k && (d->zero_a != 0 || d->zero_b != 0); i++) {
+        a += x[i][lane];
+        b += y[i][lane];
     }
-    return factor * (sum - d->zero_b * a - d->zero_a * b + (double)k * d->zero_a * d->zero_b);
+    return sum - d->zero_b * a - d->zero_a * b + (double)d->k * d->zero_a * d->zero_b;
+}
+
+static void dots_part(void *arg, size_t begin, size_t end)
+{
+    const struct dots *d = arg;
+    const struct dots_codes *codes = d->how->codes;
+    dots_row *x = odb_new_n(dots_row, d->k + 1), *y = odb_new_n(dots_row, d->k + 1);
+    for (size_t e = begin; e < end; e += DOTS_LANES) {
+        size_t n = ODB_MIN(end - e, (size_t)DOTS_LANES), channel[DOTS_LANES] = {0};
+        dots_row sums = {0};
+        for (size_t lane = 0; lane < n; lane++)
+            channel[lane] = d->terms(d, e + lane, lane, x, y);
+        d->how->sum(d->how->payload, (const dots_row *)x, (const dots_row *)y, d->k, sums);
+        for (size_t lane = 0; lane < n; lane++) {
+            size_t at = codes && codes->n_factor > 1 ? channel[lane] % codes->n_factor : 0;
+            d->to[e + lane] =
+                (codes ? codes->factor[at] : 1) *
+                    dots_less_zeros(d, (const dots_row *)x, (const dots_row *)y, lane, sums[lane]) +
+                (d->bias ? odb_tensor_f64(d->bias, channel[lane]) : 0);
+        }
+    }
+    free(x);
+    free(y);
+}
+
+#define DOTS_PART ((size_t)100000) /* products that a thread takes at a time */
+
+/* All elements, of k terms each. */
+static enum odb_status dots_all(struct dots *d, size_t k, dots_terms *terms)
+{
+    size_t lanes = DOTS_PART / (k + 1) / DOTS_LANES + 1;
+    d->k = k;
+    d->terms = terms;
+    odb_parallel_for(d->s->y[0]->count, lanes * DOTS_LANES, dots_part, d);
+    return ODB_OK;
 }
 
 static const odb_f64 *dots_data(const struct odb_tensor *t)
@@ -51,10 +132,6 @@ static const odb_f64 *dots_data(const struct odb_tensor *t)
 }
 
 /* --- matrices --------------------------------------------------------------------------------- */
-
-struct dots_matrix {
-    size_t rows, columns, row_step, column_step; /* of A: rows and terms; of B: terms and columns */
-};
 
 static struct dots_matrix dots_matrix(const struct odb_tensor *t, bool transposed)
 {
@@ -77,6 +154,22 @@ static size_t dots_batch(const struct odb_tensor *t, const struct odb_tensor *y,
     return at;
 }
 
+static size_t dots_matmul_terms(const struct dots *d, size_t e, size_t lane, dots_row *x,
+                                dots_row *y)
+{
+    const struct dots_matrix *a = &d->m[0], *b = &d->m[1];
+    size_t column = e % b->columns, row = e / b->columns % a->rows;
+    size_t batch = e / (a->rows * b->columns);
+    const odb_f64 *pa = dots_data(d->a) + dots_batch(d->a, d->s->y[0], batch) + row * a->row_step;
+    const odb_f64 *pb =
+        dots_data(d->b) + dots_batch(d->b, d->s->y[0], batch) + column * b->column_step;
+    for (size_t i = 0; i < d->k; i++) {
+        x[i][lane] = pa[i * a->column_step];
+        y[i][lane] = pb[i * b->row_step];
+    }
+    return column;
+}
+
 static enum odb_status dots_matmul(struct dots *d, bool trans_a, bool trans_b)
 {
     const struct odb_tensor *y = d->s->y[0];
@@ -86,19 +179,9 @@ static enum odb_status dots_matmul(struct dots *d, bool trans_a, bool trans_b)
     size_t k = a.columns, area = ODB_MAX(a.rows * b.columns, (size_t)1), batches = y->count / area;
     if (b.rows != k || y->count * k > DOTS_MOST || batches * a.rows * b.columns != y->count)
         return ODB_SKIPPED;
-    d->x = odb_new_n(double, k + 1);
-    d->y = odb_new_n(double, k + 1);
-    for (size_t e = 0; e < y->count; e++) {
-        size_t column = e % b.columns, row = e / b.columns % a.rows;
-        const odb_f64 *pa = dots_data(d->a) + dots_batch(d->a, y, e / (a.rows * b.columns));
-        const odb_f64 *pb = dots_data(d->b) + dots_batch(d->b, y, e / (a.rows * b.columns));
-        for (size_t i = 0; i < k; i++) {
-            d->x[i] = pa[row * a.row_step + i * a.column_step];
-            d->y[i] = pb[i * b.row_step + column * b.column_step];
-        }
-        d->to[e] = dots_one(d, k, column);
-    }
-    return ODB_OK;
+    d->m[0] = a;
+    d->m[1] = b;
+    return dots_all(d, k, dots_matmul_terms);
 }
 
 /* alpha * A * B + beta * C. */
@@ -120,13 +203,6 @@ static enum odb_status dots_gemm(struct dots *d)
 }
 
 /* --- convolutions ----------------------------------------------------------------------------- */
-
-#define DOTS_AXES 3
-
-struct dots_window {
-    int n; /* spatial axes */
-    int64_t stride[DOTS_AXES], dilation[DOTS_AXES], pad[DOTS_AXES];
-};
 
 static bool dots_window(const struct accused *s, int n, struct dots_window *w)
 {
@@ -161,44 +237,51 @@ static int64_t dots_tap(const struct dots_window *w, const struct odb_tensor *x,
     return plane;
 }
 
+static size_t dots_conv_terms(const struct dots *d, size_t e, size_t lane, dots_row *to_x,
+                              dots_row *to_y)
+{
+    const struct dots_window *w = &d->window;
+    const struct odb_tensor *x = d->a;
+    const odb_f64 *weights = dots_data(d->b);
+    int64_t at[DOTS_AXES];
+    size_t rest = e % w->area, out = e / w->area % w->outs, image = e / w->area / w->outs, n = 0;
+    for (int k = w->n; k-- > 0;) {
+        at[k] = (int64_t)(rest % (size_t)d->s->y[0]->dims[k + 2]);
+        rest /= (size_t)d->s->y[0]->dims[k + 2];
+    }
+    size_t first = (image * (size_t)x->dims[1] + out / w->group_outs * w->channels) * w->plane;
+    for (size_t tap = 0; tap < w->taps; tap++) {
+        int64_t in = dots_tap(w, x, d->b, at, tap);
+        for (size_t c = 0; c < w->channels; c++, n++) {
+            size_t to = d->how->order == DOTS_CHANNELS ? c * w->taps + tap : n;
+            to_x[to][lane] = in < 0 ? d->pad : dots_data(x)[first + c * w->plane + (size_t)in];
+            to_y[to][lane] = weights[(out * w->channels + c) * w->taps + tap];
+        }
+    }
+    return out;
+}
+
 static enum odb_status dots_conv(struct dots *d)
 {
     const struct odb_tensor *x = d->a, *w = d->b, *y = d->s->y[0];
-    const struct odb_tensor *bias = d->op->bias < 0 ? NULL : accused_in(d->s, d->op->bias);
-    struct dots_window window;
+    struct dots_window *window = &d->window;
     if (x->rank < 3 || w->rank != x->rank || y->rank != x->rank ||
-        !dots_window(d->s, x->rank - 2, &window))
+        !dots_window(d->s, x->rank - 2, window))
         return ODB_SKIPPED;
-    size_t channels = (size_t)w->dims[1], outs = (size_t)y->dims[1], taps = 1, area = 1, plane = 1;
+    window->channels = (size_t)w->dims[1];
+    window->outs = (size_t)y->dims[1];
+    window->taps = window->area = window->plane = 1;
     for (int k = 2; k < x->rank; k++) {
-        taps *= (size_t)w->dims[k];
-        area *= (size_t)y->dims[k];
-        plane *= (size_t)x->dims[k];
+        window->taps *= (size_t)w->dims[k];
+        window->area *= (size_t)y->dims[k];
+        window->plane *= (size_t)x->dims[k];
     }
-    size_t group_outs = outs / (size_t)ODB_MAX(accused_int(d->s, "group", 1), 1);
-    if (y->count * channels * taps > DOTS_MOST || !group_outs)
+    window->group_outs = window->outs / (size_t)ODB_MAX(accused_int(d->s, "group", 1), 1);
+    size_t k = window->channels * window->taps;
+    if (y->count * k > DOTS_MOST || !window->group_outs)
         return ODB_SKIPPED;
-    d->x = odb_new_n(double, channels *taps + 1);
-    d->y = odb_new_n(double, channels *taps + 1);
-    for (size_t e = 0; e < y->count; e++) {
-        int64_t at[DOTS_AXES];
-        size_t rest = e % area, out = e / area % outs, image = e / area / outs, n = 0;
-        for (int k = window.n; k-- > 0;) {
-            at[k] = (int64_t)(rest % (size_t)y->dims[k + 2]);
-            rest /= (size_t)y->dims[k + 2];
-        }
-        size_t first = (image * (size_t)x->dims[1] + out / group_outs * channels) * plane;
-        for (size_t tap = 0; tap < taps; tap++) {
-            int64_t in = dots_tap(&window, x, w, at, tap);
-            for (size_t c = 0; c < channels; c++, n++) {
-                size_t to = d->how->order == DOTS_CHANNELS ? c * taps + tap : n;
-                d->x[to] = in < 0 ? d->pad : dots_data(x)[first + c * plane + (size_t)in];
-                d->y[to] = dots_data(w)[(out * channels + c) * taps + tap];
-            }
-        }
-        d->to[e] = dots_one(d, n, out) + (bias ? odb_tensor_f64(bias, out) : 0);
-    }
-    return ODB_OK;
+    d->bias = d->op->bias < 0 ? NULL : accused_in(d->s, d->op->bias);
+    return dots_all(d, k, dots_conv_terms);
 }
 
 bool dots_have_orders(const struct accused *s)
@@ -321,7 +404,5 @@ enum odb_status dots_make(const struct accused *s, const struct dots_how *how,
     odb_tensor_unref(wide);
     odb_tensor_unref(d.a);
     odb_tensor_unref(d.b);
-    free(d.x);
-    free(d.y);
     return status;
 }

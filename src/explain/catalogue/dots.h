@@ -13,8 +13,16 @@
                                                                             */
 #define DOTS_MOST ((size_t)40000000) /* products that it takes the time for */
 
-/* The sum of a[i] * b[i], i below k, in whatever way. */
-typedef double dots_sum(const void *payload, const double *a, const double *b, size_t k);
+/* Elements that are summed side by side, so that their sums can be vectors. */
+#define DOTS_LANES 8
+typedef double dots_row[DOTS_LANES]; /* of each of these one number */
+
+/* Adds a[i] * b[i], i below k, to sums, which are 0, in whatever way. */
+typedef void dots_sum(const void *payload, const dots_row *a, const dots_row *b, size_t k,
+                      double *sums);
+dots_sum dots_sum_exact; /* in double */
+dots_sum dots_sum_pairs; /* of two neighbouring products, which saturate at the ends of int16 */
+double dots_saturate_16(double x);
 
 /* In which order a convolution's terms come: tap by tap, all channels of each, as where channels
  * are last in memory; or channel by channel. Whether there are two orders. */

@@ -3,11 +3,14 @@
  * The family number: the same operation in other arithmetic. Operands and results go through
  * another type, sums are taken in one, values are rounded another way.
  */
+#include <float.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/simd.h"
 #include "explain/catalogue/dots.h"
 #include "explain/catalogue/stepwise.h"
 #include "explain/catalogue/number.h"
@@ -287,33 +290,37 @@ static enum choice number_choose_sum(const struct accused *s, size_t k, struct v
     return number_choose_order(s, k % 2, v);
 }
 
-/* A float that rounds to any type of half its bits as x does: the last bit is 1 where x has more.
- */
-static odb_f32 number_to_odd(double x)
+/* The number of a type that is nearest to x, half to even: what is left when a number has been
+ * added whose unit in the last place is the type's at x. */
+static inline double number_nearest(double x, int digits, int64_t least, double max)
 {
-    odb_f32 f = (odb_f32)x;
-    uint32_t bits;
-    if ((double)f == x || !isfinite(f))
-        return f;
-    f = fabs((double)f) > fabs(x) ? nextafterf(f, 0) : f;
-    memcpy(&bits, &f, sizeof bits);
-    bits |= 1;
-    memcpy(&f, &bits, sizeof f);
-    return f;
+    int64_t bits, magic;
+    double big, near;
+    memcpy(&bits, &x, sizeof bits);
+    magic = bits & INT64_C(0x7ff) << 52; /* the exponent; below the least one units grow no less */
+    magic = ODB_MAX(magic, least) + ((int64_t)(52 - digits) << 52) + (INT64_C(1) << 51);
+    memcpy(&big, &magic, sizeof big);
+    near = (x + big) - big;
+    near = fabs(near) > max ? copysign(INFINITY, near) : near;
+    return fabs(x) <= DBL_MAX ? near : x;
 }
 
-static double number_sum(const void *payload, const double *a, const double *b, size_t k)
+static ODB_SIMD void number_sum(const void *payload, const dots_row *a, const dots_row *b, size_t k,
+                                double *sums)
 {
     const struct number_sum *how = payload;
-    odb_f32 sum = 0;
+    const struct odb_dtype_info *in = odb_dtype_info(how->in);
+    const int digits = -ilogb(in->eps);
+    const int64_t least = (int64_t)(1023 + ilogb(in->tiny) + digits) << 52;
+    const double max = in->max;
     for (size_t i = 0; i < k; i += how->block) {
-        double part = 0;
+        dots_row part = {0};
         for (size_t j = i; j < ODB_MIN(i + how->block, k); j++)
-            part += a[j] * b[j];
-        sum = number_to_odd((double)sum + part);
-        odb_round_f32(how->in, &sum, 1);
+            for (size_t lane = 0; lane < DOTS_LANES; lane++)
+                part[lane] += a[j][lane] * b[j][lane];
+        for (size_t lane = 0; lane < DOTS_LANES; lane++)
+            sums[lane] = number_nearest(sums[lane] + part[lane], digits, least, max);
     }
-    return (double)sum;
 }
 
 static enum odb_status number_result_sum(const struct variant *v, const struct accused *s,
@@ -337,13 +344,10 @@ static enum choice number_choose_tail(const struct accused *s, size_t k, struct 
     return number_choose_order(s, k % 2, v);
 }
 
-static double number_sum_tiles(const void *payload, const double *a, const double *b, size_t k)
+static void number_sum_tiles(const void *payload, const dots_row *a, const dots_row *b, size_t k,
+                             double *sums)
 {
-    size_t tile = *(const size_t *)payload, end = k - k % tile;
-    double sum = 0;
-    for (size_t i = 0; i < end; i++)
-        sum += a[i] * b[i];
-    return sum;
+    dots_sum_exact(NULL, a, b, k - k % *(const size_t *)payload, sums);
 }
 
 static enum odb_status number_result_tail(const struct variant *v, const struct accused *s,
@@ -365,22 +369,11 @@ static enum choice number_choose_pairs(const struct accused *s, size_t k, struct
     return number_choose_order(s, k, v);
 }
 
-static double number_sum_pairs(const void *payload, const double *a, const double *b, size_t k)
-{
-    double sum = 0;
-    (void)payload;
-    for (size_t i = 0; i < k; i += 2) {
-        double pair = a[i] * b[i] + (i + 1 < k ? a[i + 1] * b[i + 1] : 0);
-        sum += fmin(fmax(pair, -32768), 32767);
-    }
-    return sum;
-}
-
 static enum odb_status number_result_pairs(const struct variant *v, const struct accused *s,
                                            struct odb_tensor **out, struct odb_error *err)
 {
-    return dots_make(s, &(struct dots_how){number_sum_pairs, NULL, number_order(v), NULL, NULL},
-                     out, err);
+    return dots_make(s, &(struct dots_how){dots_sum_pairs, NULL, number_order(v), NULL, NULL}, out,
+                     err);
 }
 
 /* --- rounding --------------------------------------------------------------------------------- */
@@ -540,19 +533,10 @@ static enum choice number_choose_requantised(const struct accused *s, size_t k, 
     return CHOICE_MADE;
 }
 
-static double number_sum_exact(const void *payload, const double *a, const double *b, size_t k)
-{
-    double sum = 0;
-    (void)payload;
-    for (size_t i = 0; i < k; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
 static enum odb_status number_result_requantised(const struct variant *v, const struct accused *s,
                                                  struct odb_tensor **out, struct odb_error *err)
 {
-    const struct dots_how how = {number_sum_exact, NULL, DOTS_TAPS, number_roundings[v->at].round,
+    const struct dots_how how = {dots_sum_exact, NULL, DOTS_TAPS, number_roundings[v->at].round,
                                  NULL};
     return dots_make(s, &how, out, err);
 }

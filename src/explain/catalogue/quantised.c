@@ -123,46 +123,21 @@ static bool product_is_8_bits(const struct accused_group *g, size_t place)
 
 /* --- sums of 16 bits -------------------------------------------------------------------------- */
 
-static double quantised_saturate(double x)
+static void quantised_sum_saturated(const void *payload, const dots_row *a, const dots_row *b,
+                                    size_t k, double *sums)
 {
-    return fmin(fmax(x, -32768), 32767);
-}
-
-static double quantised_sum_pairs(const void *payload, const double *a, const double *b, size_t k)
-{
-    double sum = 0;
-    (void)payload;
-    for (size_t i = 0; i < k; i += 2)
-        sum += quantised_saturate(a[i] * b[i] + (i + 1 < k ? a[i + 1] * b[i + 1] : 0));
-    return sum;
-}
-
-static double quantised_sum_saturated(const void *payload, const double *a, const double *b,
-                                      size_t k)
-{
-    double sum = 0;
     (void)payload;
     for (size_t i = 0; i < k; i++)
-        sum = quantised_saturate(sum + a[i] * b[i]);
-    return sum;
+        for (size_t lane = 0; lane < DOTS_LANES; lane++)
+            sums[lane] = dots_saturate_16(sums[lane] + a[i][lane] * b[i][lane]);
 }
 
-static double quantised_sum_wrapped(const void *payload, const double *a, const double *b, size_t k)
+static void quantised_sum_wrapped(const void *payload, const dots_row *a, const dots_row *b,
+                                  size_t k, double *sums)
 {
-    double sum = 0;
-    (void)payload;
-    for (size_t i = 0; i < k; i++)
-        sum += a[i] * b[i];
-    return sum - 65536 * floor((sum + 32768) / 65536);
-}
-
-static double quantised_sum_exact(const void *payload, const double *a, const double *b, size_t k)
-{
-    double sum = 0;
-    (void)payload;
-    for (size_t i = 0; i < k; i++)
-        sum += a[i] * b[i];
-    return sum;
+    dots_sum_exact(payload, a, b, k, sums);
+    for (size_t lane = 0; lane < DOTS_LANES; lane++)
+        sums[lane] -= 65536 * floor((sums[lane] + 32768) / 65536);
 }
 
 static const struct quantised_sum {
@@ -175,9 +150,9 @@ static const struct quantised_sum {
     {"pairs of int16",
      "as if sums of two neighbouring products saturated at 32767, which 16 bits "
      "hold",
-     quantised_sum_pairs, true, true, false},
-    {"padding 0", "as if padding held the integer 0, and not the zero point", quantised_sum_exact,
-     false, false, true},
+     dots_sum_pairs, true, true, false},
+    {"padding 0", "as if padding held the integer 0, and not the zero point", dots_sum_exact, false,
+     false, true},
     {"int16", "as if sums saturated at 32767, which 16 bits hold", quantised_sum_saturated, true,
      false, false},
     {"int16 wrapped", "as if sums wrapped at 16 bits", quantised_sum_wrapped, false, false, false},
