@@ -22,9 +22,10 @@ static const struct dots_op {
     {"QLinearConv", 3, 2, 5, 8},
 };
 
-/* Puts the terms of element e into its lane; returns the element's output channel. */
+/* Puts the terms of these elements into their lanes, and says which output channels they are of. */
 struct dots;
-typedef size_t dots_terms(const struct dots *d, size_t e, size_t lane, dots_row *x, dots_row *y);
+typedef void dots_terms(const struct dots *d, const size_t e[DOTS_LANES], dots_row *x, dots_row *y,
+                        size_t channel[DOTS_LANES]);
 
 struct dots_matrix {
     size_t rows, columns, row_step, column_step; /* of A: rows and terms; of B: terms and columns */
@@ -97,15 +98,16 @@ static void dots_part(void *arg, size_t begin, size_t end)
     const struct dots_codes *codes = d->how->codes;
     dots_row *x = odb_new_n(dots_row, d->k + 1), *y = odb_new_n(dots_row, d->k + 1);
     for (size_t e = begin; e < end; e += DOTS_LANES) {
-        size_t n = ODB_MIN(end - e, (size_t)DOTS_LANES), channel[DOTS_LANES] = {0};
+        size_t n = ODB_MIN(end - e, (size_t)DOTS_LANES), at[DOTS_LANES], channel[DOTS_LANES];
         dots_row sums = {0};
-        for (size_t lane = 0; lane < n; lane++)
-            channel[lane] = d->terms(d, e + lane, lane, x, y);
+        for (size_t lane = 0; lane < DOTS_LANES; lane++)
+            at[lane] = e + ODB_MIN(lane, n - 1);
+        d->terms(d, at, x, y, channel);
         d->how->sum(d->how->payload, (const dots_row *)x, (const dots_row *)y, d->k, sums);
         for (size_t lane = 0; lane < n; lane++) {
-            size_t at = codes && codes->n_factor > 1 ? channel[lane] % codes->n_factor : 0;
+            size_t f = codes && codes->n_factor > 1 ? channel[lane] % codes->n_factor : 0;
             d->to[e + lane] =
-                (codes ? codes->factor[at] : 1) *
+                (codes ? codes->factor[f] : 1) *
                     dots_less_zeros(d, (const dots_row *)x, (const dots_row *)y, lane, sums[lane]) +
                 (d->bias ? odb_tensor_f64(d->bias, channel[lane]) : 0);
         }
@@ -154,20 +156,23 @@ static size_t dots_batch(const struct odb_tensor *t, const struct odb_tensor *y,
     return at;
 }
 
-static size_t dots_matmul_terms(const struct dots *d, size_t e, size_t lane, dots_row *x,
-                                dots_row *y)
+static void dots_matmul_terms(const struct dots *d, const size_t *e, dots_row *x, dots_row *y,
+                              size_t *channel)
 {
     const struct dots_matrix *a = &d->m[0], *b = &d->m[1];
-    size_t column = e % b->columns, row = e / b->columns % a->rows;
-    size_t batch = e / (a->rows * b->columns);
-    const odb_f64 *pa = dots_data(d->a) + dots_batch(d->a, d->s->y[0], batch) + row * a->row_step;
-    const odb_f64 *pb =
-        dots_data(d->b) + dots_batch(d->b, d->s->y[0], batch) + column * b->column_step;
-    for (size_t i = 0; i < d->k; i++) {
-        x[i][lane] = pa[i * a->column_step];
-        y[i][lane] = pb[i * b->row_step];
+    const odb_f64 *pa[DOTS_LANES], *pb[DOTS_LANES];
+    for (size_t lane = 0; lane < DOTS_LANES; lane++) {
+        size_t row = e[lane] / b->columns % a->rows, batch = e[lane] / (a->rows * b->columns);
+        channel[lane] = e[lane] % b->columns;
+        pa[lane] = dots_data(d->a) + dots_batch(d->a, d->s->y[0], batch) + row * a->row_step;
+        pb[lane] =
+            dots_data(d->b) + dots_batch(d->b, d->s->y[0], batch) + channel[lane] * b->column_step;
     }
-    return column;
+    for (size_t i = 0; i < d->k; i++)
+        for (size_t lane = 0; lane < DOTS_LANES; lane++) {
+            x[i][lane] = pa[lane][i * a->column_step];
+            y[i][lane] = pb[lane][i * b->row_step];
+        }
 }
 
 static enum odb_status dots_matmul(struct dots *d, bool trans_a, bool trans_b)
@@ -237,28 +242,35 @@ static int64_t dots_tap(const struct dots_window *w, const struct odb_tensor *x,
     return plane;
 }
 
-static size_t dots_conv_terms(const struct dots *d, size_t e, size_t lane, dots_row *to_x,
-                              dots_row *to_y)
+static void dots_conv_terms(const struct dots *d, const size_t *e, dots_row *x, dots_row *y,
+                            size_t *channel)
 {
     const struct dots_window *w = &d->window;
-    const struct odb_tensor *x = d->a;
-    const odb_f64 *weights = dots_data(d->b);
-    int64_t at[DOTS_AXES];
-    size_t rest = e % w->area, out = e / w->area % w->outs, image = e / w->area / w->outs, n = 0;
-    for (int k = w->n; k-- > 0;) {
-        at[k] = (int64_t)(rest % (size_t)d->s->y[0]->dims[k + 2]);
-        rest /= (size_t)d->s->y[0]->dims[k + 2];
-    }
-    size_t first = (image * (size_t)x->dims[1] + out / w->group_outs * w->channels) * w->plane;
-    for (size_t tap = 0; tap < w->taps; tap++) {
-        int64_t in = dots_tap(w, x, d->b, at, tap);
-        for (size_t c = 0; c < w->channels; c++, n++) {
-            size_t to = d->how->order == DOTS_CHANNELS ? c * w->taps + tap : n;
-            to_x[to][lane] = in < 0 ? d->pad : dots_data(x)[first + c * w->plane + (size_t)in];
-            to_y[to][lane] = weights[(out * w->channels + c) * w->taps + tap];
+    const odb_f64 *planes[DOTS_LANES], *weights[DOTS_LANES];
+    int64_t at[DOTS_LANES][DOTS_AXES], in[DOTS_LANES];
+    size_t n = 0;
+    for (size_t lane = 0; lane < DOTS_LANES; lane++) {
+        size_t rest = e[lane] % w->area, out = e[lane] / w->area % w->outs;
+        size_t image = e[lane] / w->area / w->outs * (size_t)d->a->dims[1];
+        channel[lane] = out;
+        weights[lane] = dots_data(d->b) + out * w->channels * w->taps;
+        planes[lane] = dots_data(d->a) + (image + out / w->group_outs * w->channels) * w->plane;
+        for (int k = w->n; k-- > 0;) {
+            at[lane][k] = (int64_t)(rest % (size_t)d->s->y[0]->dims[k + 2]);
+            rest /= (size_t)d->s->y[0]->dims[k + 2];
         }
     }
-    return out;
+    for (size_t tap = 0; tap < w->taps; tap++) {
+        for (size_t lane = 0; lane < DOTS_LANES; lane++)
+            in[lane] = dots_tap(w, d->a, d->b, at[lane], tap);
+        for (size_t c = 0; c < w->channels; c++, n++) {
+            size_t to = d->how->order == DOTS_CHANNELS ? c * w->taps + tap : n;
+            for (size_t lane = 0; lane < DOTS_LANES; lane++) {
+                x[to][lane] = in[lane] < 0 ? d->pad : planes[lane][c * w->plane + (size_t)in[lane]];
+                y[to][lane] = weights[lane][c * w->taps + tap];
+            }
+        }
+    }
 }
 
 static enum odb_status dots_conv(struct dots *d)
