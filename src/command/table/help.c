@@ -37,6 +37,27 @@ void odb_help_wrap(struct odb_buf *out, const char *text, size_t indent, size_t 
     odb_buf_putc(out, '\n');
 }
 
+#define HELP_COLUMN 12 /* a first column is no wider */
+
+void odb_help_wrap_lines(struct odb_buf *out, const char *text)
+{
+    while (*text) {
+        size_t len = strcspn(text, "\n"), lead = strspn(text, " ");
+        const char *gap = strstr(text + lead, "  ");
+        if (gap && gap < text + HELP_COLUMN)
+            lead = (size_t)(gap - text) + strspn(gap, " ");
+        if (len < HELP_WIDTH) {
+            odb_buf_printf(out, "%.*s\n", (int)len, text);
+        } else {
+            char *line = odb_xstrndup(text + lead, len - lead);
+            odb_buf_printf(out, "%.*s", (int)lead, text);
+            odb_help_wrap(out, line, lead, lead);
+            free(line);
+        }
+        text += len + (text[len] == '\n');
+    }
+}
+
 void odb_help_row(struct odb_buf *out, const char *left, size_t indent, const char *text)
 {
     size_t len = strlen(left) + 2;

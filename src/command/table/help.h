@@ -22,6 +22,9 @@ void odb_help_overview(bool prompt, struct odb_buf *out);
 /* Words of text, shown safely, broken before 80 columns, every line but the first indented. column:
  * where the first line stands already. */
 void odb_help_wrap(struct odb_buf *out, const char *text, size_t indent, size_t column);
+/* Lines, of which those that are longer are broken so, under the first word behind what is blank,
+ * or behind a first column. Of text that is shown safely. */
+void odb_help_wrap_lines(struct odb_buf *out, const char *text);
 /* "  left    text text", the text in a column of its own. */
 void odb_help_row(struct odb_buf *out, const char *left, size_t indent, const char *text);
 

@@ -472,6 +472,26 @@ static void test_blame__no_noise_in_one_run_settles_nothing(void **state)
     scene_close(&s);
 }
 
+/* The nearer an error is to the tolerance, the more noisy runs it takes to tell. */
+static void test_blame__noisy_runs_are_as_many_as_it_takes(void **state)
+{
+    static const struct {
+        double times; /* the tolerance */
+        int runs;
+    } asked[] = {{0.9, 0}, {5, 1}, {4.5, 1}, {3, 2}, {2.5, 2}, {1.5, 3}, {1.1, 3}};
+    struct odb_error err = ODB_ERROR_INIT;
+    struct scene s;
+    double noise = 0;
+    scene_open(&s, chain(), 8, ramp);
+    int y = value_of(&s, "y");
+    for (size_t i = 0; i < ODB_COUNT(asked); i++) {
+        double error = asked[i].times * 10 * s.trace->noise[y];
+        assert_int_equal(odb_trace_noise(s.trace, y, error, 10, &noise, &err), ODB_OK);
+        assert_int_equal(s.trace->noisy_runs, asked[i].runs);
+    }
+    scene_close(&s);
+}
+
 /* The noisy runs over the model happened to show less than those of the operator. */
 static void test_blame__noise_of_the_operator_is_noise_of_its_value(void **state)
 {
@@ -920,6 +940,7 @@ int main(void)
         cmocka_unit_test(test_blame__decision_in_a_body_is_not_introduced),
         cmocka_unit_test(test_blame__noise_of_a_half_stays_in_a_wider_type),
         cmocka_unit_test(test_blame__no_noise_in_one_run_settles_nothing),
+        cmocka_unit_test(test_blame__noisy_runs_are_as_many_as_it_takes),
         cmocka_unit_test(test_blame__noise_of_the_operator_is_noise_of_its_value),
         cmocka_unit_test(test_blame__another_shape_is_told),
         cmocka_unit_test(test_blame__sums_of_what_another_shape_brought_are_inherited),

@@ -11,6 +11,7 @@
 #include "command/call/watch.h"
 #include "command/table/command.h"
 #include "command/table/command_find.h"
+#include "command/table/help.h"
 #include "command/table/table.h"
 #include "command/table/verbs.h"
 #include "command/value/spare_model.h"
@@ -320,13 +321,16 @@ static enum odb_status fleet_tell(struct fleet *f, struct odb_error *err)
     enum odb_status status = ODB_OK;
     bool json = odb_call__json(f->call, &instead);
     if (!(json && instead)) {
-        odb_fleet_put_text(&told, &out);
+        struct odb_buf text = ODB_BUF_INIT;
+        odb_fleet_put_text(&told, &text);
         if (!f->shown) {
-            odb_buf_puts(&out, "\nit is kept in ");
-            odb_buf_put_shown(&out, f->path);
-            odb_buf_puts(&out, ", which `onnxdbg FILE` shows on a screen\n");
+            odb_buf_puts(&text, "\nit is kept in ");
+            odb_buf_put_shown(&text, f->path);
+            odb_buf_puts(&text, ", which `onnxdbg FILE` shows on a screen\n");
         }
+        odb_help_wrap_lines(&out, odb_buf_text(&text));
         odb_call__print(f->call, &out);
+        odb_buf_dispose(&text);
     }
     if (json) {
         odb_fleet_put_json(&told, &out);
