@@ -22,7 +22,7 @@ struct odb_spill *odb_spill_ref(struct odb_spill *spill); /* NULL stays NULL */
 void odb_spill_unref(struct odb_spill *spill);
 
 /* t, which is kept from now on, may have its bytes on disk afterwards; it is the same otherwise.
- * Only what has no other owner goes there: shared tensors, strings, containers, small ones and what
+ * Only what has no other owner goes there: shared tensors, strings, containers, tiny ones and what
  * is there already stay; NULL is fine. ODB_E_IO: there is no room, and t is as it was. */
 enum odb_status odb_spill_take(struct odb_spill *spill, struct odb_tensor *t,
                                struct odb_error *err) ODB_MUST_USE;

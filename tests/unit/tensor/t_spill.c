@@ -58,6 +58,38 @@ static void test_spill__goes_to_disk_and_is_the_same(void **state)
     odb_tensor_unref(third);
 }
 
+/* Small ones share the file's pages, and tiny ones stay. */
+static void test_spill__small_ones_share(void **state)
+{
+    (void)state;
+    enum { SMALL = 100, MANY = 1000 };
+    struct odb_spill *spill = odb_spill_new(0);
+    struct odb_tensor *all[MANY], *tiny = spill_ramp(10);
+    const void *was = tiny->data;
+    for (int i = 0; i < MANY; i++) {
+        all[i] = spill_ramp(SMALL + i % 7);
+        spill_take(spill, all[i]);
+    }
+    spill_take(spill, tiny);
+    assert_ptr_equal(tiny->data, was);
+    size_t bytes = MANY * (SMALL + 7) * sizeof(float), size = odb_spill_size(spill);
+    assert_true(size >= MANY * SMALL * sizeof(float) && size < bytes * 5 / 4);
+    odb_spill_drop(spill);
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal((uintptr_t)all[i]->data % 64, 0);
+        for (int k = 0; k < SMALL + i % 7; k++)
+            assert_true(((const float *)all[i]->data)[k] == (float)k);
+    }
+    for (int i = 0; i < MANY / 2; i++)
+        odb_tensor_unref(all[i]);
+    assert_true(odb_spill_size(spill) < size * 2 / 3); /* what nobody looks at goes */
+    odb_spill_unref(spill);
+    assert_true(((const float *)all[MANY - 1]->data)[SMALL - 1] == SMALL - 1);
+    for (int i = MANY / 2; i < MANY; i++)
+        odb_tensor_unref(all[i]);
+    odb_tensor_unref(tiny);
+}
+
 /* Pages that were looked at do go back: else the whole would be for nothing. */
 static void test_spill__pages_go_back(void **state)
 {
@@ -173,6 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spill__goes_to_disk_and_is_the_same),
+        cmocka_unit_test(test_spill__small_ones_share),
         cmocka_unit_test(test_spill__pages_go_back),
         cmocka_unit_test(test_spill__what_others_have_stays),
         cmocka_unit_test(test_spill__no_room_is_an_error),
