@@ -144,6 +144,13 @@ void odb_blocks_give(void *block, size_t size)
     blocks_free_all(old);
 }
 
+void *odb_blocks_shrink(void *block, size_t size, size_t less)
+{
+    ODB_ASSERT(less <= size && less > (size_t)1 << BLOCKS_MAX_BITS);
+    void *shrunk = realloc(block, less);
+    return shrunk ? shrunk : block; /* which is large enough */
+}
+
 /* --- work memory ------------------------------------------------------------------------------ */
 
 union blocks_work {

@@ -234,7 +234,7 @@ enum odb_status odb_spill_take(struct odb_spill *spill, struct odb_tensor *t, st
     size_t at = 0;
     if (!t || t->kind != ODB_TENSOR || t->dtype == ODB_STRING || t->bytes < SPILL_TINY ||
         atomic_load(&t->refs) > 1 || atomic_load(&t->storage->refs) > 1 ||
-        t->storage->release == spill_release)
+        odb_spill_has(t->storage))
         return ODB_OK;
     ODB_TRY(spill_find(spill, t->bytes, &storage, &at, err));
     if (!storage)
@@ -269,6 +269,18 @@ void odb_spill_drop(struct odb_spill *spill)
     if (spill->file)
         odb_mem_drop(spill->file->map, spill->file->size);
     pthread_mutex_unlock(&spill->lock);
+}
+
+bool odb_spill_has(const struct odb_storage *storage)
+{
+    return storage && storage->release == spill_release;
+}
+
+void odb_spill_let_go(const struct odb_storage *storage, const void *data, size_t size)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)data / page * page;
+    if (odb_spill_has(storage))
+        odb_mem_drop((void *)begin, (uintptr_t)data + size - begin);
 }
 
 uint64_t odb_spill_size(const struct odb_spill *spill)

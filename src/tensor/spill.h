@@ -34,6 +34,10 @@ enum odb_status odb_spill_fill(struct odb_storage *storage, size_t offset, const
                                size_t size, struct odb_error *err) ODB_MUST_USE;
 /* Pages that were looked at need not stay in memory. Tensors remain what they are. */
 void odb_spill_drop(struct odb_spill *spill);
+/* The same of these bytes alone; nothing where storage is none of a spill. NULL is fine. */
+void odb_spill_let_go(const struct odb_storage *storage, const void *data, size_t size);
+/* Whether a tensor with this storage has its bytes on disk. NULL is fine. */
+bool odb_spill_has(const struct odb_storage *storage);
 /* Bytes of the file that are in use. */
 uint64_t odb_spill_size(const struct odb_spill *spill);
 

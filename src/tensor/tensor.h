@@ -94,6 +94,10 @@ enum odb_status odb_tensor_cast(struct odb_tensor **out, const struct odb_tensor
  * carried and not cast: an infinity stays one in every type that has it. */
 enum odb_status odb_tensor_cast_floats(struct odb_tensor **out, const struct odb_tensor *t,
                                        enum odb_dtype dtype, struct odb_error *err) ODB_MUST_USE;
+/* The same in the place of *t, whose reference is the caller's: where nobody else has one, in its
+ * own memory, of which the rest is given back. */
+enum odb_status odb_tensor_narrow(struct odb_tensor **t, enum odb_dtype dtype,
+                                  struct odb_error *err) ODB_MUST_USE;
 /* Own storage, so that it can be written to. */
 enum odb_status odb_tensor_clone(struct odb_tensor **out, const struct odb_tensor *t,
                                  struct odb_error *err) ODB_MUST_USE;
