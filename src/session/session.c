@@ -11,6 +11,7 @@
 #include "probe/reference_from.h"
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "system/blocks.h"
 #include "encodings/encodings.h"
 #include "explain/own/own_rows.h"
 #include "session/identity.h"
@@ -625,6 +626,9 @@ enum odb_status odb_session_end_take(struct odb_session *session, struct odb_rep
     odb_session_wake(session);
     if (!stopped) /* a target that failed may be another one when it is asked again */
         session_drop_memory(session);
+    if (session->trace)
+        odb_spill_drop(session->trace->aside);
+    odb_blocks_give_back(); /* for the report's text, which may be larger than all values */
     struct odb_error why = ODB_ERROR_INIT;
     enum odb_status status = session_store_end(session, report, stopped, &why);
     odb_session_account_take(session, &report->account); /* which the file has by now */

@@ -15,6 +15,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "base/mem.h"
 
@@ -199,4 +202,12 @@ void odb_blocks_flush(void)
     struct blocks_free *all = blocks_empty();
     pthread_mutex_unlock(&pool.lock);
     blocks_free_all(all);
+}
+
+void odb_blocks_give_back(void)
+{
+    odb_blocks_flush();
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }

@@ -32,5 +32,8 @@ void *odb_work_must(size_t n, size_t size) __attribute__((returns_nonnull));
 
 /* Frees all that is kept. */
 void odb_blocks_flush(void);
+/* The same, and the system has back what the allocator keeps, which may be as much as was ever
+ * taken: for the end of what took long. */
+void odb_blocks_give_back(void);
 
 #endif
