@@ -615,6 +615,7 @@ enum odb_status odb_trace__make_own(struct odb_trace **out, const struct odb_mod
     odb_spent_since(&trace->noise_made, noise);
     trace->hooks = (struct odb_search_hooks){0};
 out:
+    odb_blocks_give_back(); /* what it computed with is not what a search computes with */
     odb_spent_since(&trace->made, start);
     if (status == ODB_OK)
         *out = trace;
