@@ -588,7 +588,10 @@ enum odb_status odb_trace__make_own(struct odb_trace **out, const struct odb_mod
                             .n_pins = options->n_pins,
                             .took = trace->took};
     ODB_TRY_OUT(odb_model_require_data(model, err));
-    ODB_TRY_OUT(odb_cpu_new(&trace->cpu, model, err));
+    if (options->cpu && !options->encodings)
+        trace->cpu = odb_cpu_ref(options->cpu);
+    else
+        ODB_TRY_OUT(odb_cpu_new(&trace->cpu, model, err));
     if (options->encodings) {
         ODB_TRY_OUT(odb_cpu_simulate(trace->cpu, options->encodings, err));
         trace_mark_stepped(trace);

@@ -14,6 +14,10 @@
 #include "report/report.h"
 #include "run/value_report.h"
 
+/* Bytes, about: a text that grows is held twice on its way. */
+#define REPORT_VALUE 384
+#define REPORT_CULPRIT 2560
+
 static void report_set(json_t *object, const char *key, json_t *value)
 {
     json_object_set_new(object, key, value);
@@ -563,5 +567,6 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "values", json_null());
     if (report->more)
         json_object_update(root, report->more);
+    odb_buf_reserve(out, report->n_values * REPORT_VALUE + report->culprits.n * REPORT_CULPRIT);
     odb_json_put_lists(root, lists, ODB_COUNT(lists), out);
 }
