@@ -18,6 +18,8 @@ void odb_oom_sweep(void (*sweep)(void))
     mem_sweep = sweep;
 }
 
+#define MEM_ROOM ((size_t)1 << 20) /* bytes that are worth a mapping */
+
 /* Without memory, and without what exit() would call: libraries that ask for some. */
 static _Noreturn void mem_die(void)
 {
@@ -69,6 +71,37 @@ void *odb_xrealloc(void *p, size_t n, size_t size)
     if (!q)
         mem_die();
     return q;
+}
+
+/* What stands before a room. */
+union mem_room {
+    size_t mapped; /* bytes, this included; 0: it is the allocator's */
+    max_align_t align;
+};
+
+void *odb_room_new(size_t n, size_t size)
+{
+    size_t bytes;
+    if (!odb_size_mul(n, size, &bytes) || !odb_size_add(bytes, sizeof(union mem_room), &bytes))
+        mem_die();
+    bool large = bytes >= MEM_ROOM;
+    union mem_room *room = large ? mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                                 : odb_xcalloc(1, bytes);
+    if (room == MAP_FAILED)
+        mem_die();
+    if (large)
+        room->mapped = bytes;
+    return room + 1;
+}
+
+void odb_room_free(void *room)
+{
+    union mem_room *begin = room ? (union mem_room *)room - 1 : NULL;
+    if (begin && begin->mapped)
+        munmap(begin, begin->mapped);
+    else
+        free(begin);
 }
 
 char *odb_xstrndup(const char *s, size_t n)

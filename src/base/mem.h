@@ -38,6 +38,12 @@ void odb_oom_sweep(void (*sweep)(void));
 /* Fresh pages cost more than most kernels: freed memory stays with the process from now on. */
 void odb_mem_keep_pages(void);
 
+/* n elements of size bytes, all zero, of which few may ever be touched: the others take no memory,
+ * whatever was freed before. No pointers to what is owned may stand in it. Never NULL. */
+#define odb_room_n(type, n) ((type *)odb_room_new((n), sizeof(type)))
+void *odb_room_new(size_t n, size_t size) __attribute__((returns_nonnull));
+void odb_room_free(void *room); /* NULL is fine */
+
 /* The pages of a mapped file (from its first byte on) go back to the system, which reads them again
  * when they are looked at. */
 void odb_mem_drop(const void *map, size_t size);

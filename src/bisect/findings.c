@@ -142,7 +142,7 @@ void findings_pinned(struct findings *f, const struct search_case *c, const stru
     size_t n = c->graph->n_values;
     *book = (struct findings_book){.of = c, .report = of->book->report, .step = of->book->step};
     *f = *of;
-    f->values = book->values = odb_new_n(struct odb_value_report, n + 1);
+    f->values = book->values = odb_room_n(struct odb_value_report, n + 1);
     f->shown = book->shown = odb_new_n(struct odb_tensor *, n);
     f->book = book;
     f->verdicts = odb_new_n(struct odb_value_report, c->n_outputs);
@@ -167,7 +167,7 @@ void findings_dispose(struct findings *f)
     free(f->others.items);
     if (findings_has_pins(f)) { /* the rest is the other's */
         findings_unref(book->shown, n);
-        free(book->values);
+        odb_room_free(book->values);
         free(book->reaching);
         free(f->verdicts);
     } else {

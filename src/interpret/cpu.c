@@ -364,6 +364,7 @@ enum odb_status odb_cpu_new(struct odb_cpu **out, const struct odb_model *model,
     ODB_TRY(odb_plugin_load_env(err));
     struct odb_cpu *cpu = odb_new(struct odb_cpu);
     const struct odb_attrs none = {NULL, 0};
+    atomic_init(&cpu->refs, 1);
     cpu->model = model;
     atomic_init(&cpu->room, CPU_FOLD_BYTES);
     cpu->left = cpu_plan_takes(model->graph) + ODB_LIMIT_EXPANDED;
@@ -381,9 +382,15 @@ enum odb_status odb_cpu_new(struct odb_cpu **out, const struct odb_model *model,
     return status;
 }
 
+struct odb_cpu *odb_cpu_ref(struct odb_cpu *cpu)
+{
+    atomic_fetch_add(&cpu->refs, 1);
+    return cpu;
+}
+
 void odb_cpu_free(struct odb_cpu *cpu)
 {
-    if (!cpu)
+    if (!cpu || atomic_fetch_sub(&cpu->refs, 1) != 1)
         return;
     cpu_simulate_free(cpu);
     cpu_plan_free(cpu->plan);

@@ -17,7 +17,9 @@ struct odb_cpu; /* what is known about a graph before running it: operators, lif
  * are no error. */
 enum odb_status odb_cpu_new(struct odb_cpu **out, const struct odb_model *model,
                             struct odb_error *err) ODB_MUST_USE;
-void odb_cpu_free(struct odb_cpu *cpu);
+/* For another owner; nothing may be simulated from then on. */
+struct odb_cpu *odb_cpu_ref(struct odb_cpu *cpu);
+void odb_cpu_free(struct odb_cpu *cpu); /* gives up one */
 
 /* Why node index cannot be run: "" when it can. Borrowed. */
 const char *odb_cpu_unsupported(const struct odb_cpu *cpu, int node);

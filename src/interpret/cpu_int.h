@@ -52,6 +52,7 @@ struct cpu_plan {
 };
 
 struct odb_cpu {
+    atomic_int refs;
     const struct odb_model *model;   /* borrowed: the caller's */
     struct cpu_plan *plan;           /* owned */
     atomic_size_t room;              /* bytes that folded outputs of all plans may yet take */

@@ -26,6 +26,7 @@
 #define BLAME_NOISY_SEED 0x5eed0000u
 #define BLAME_STEPS 2 /* times its local noise, beside half a step, a value of steps may be off */
 #define BLAME_MANY 16 /* elements: of fewer a quarter is soon off */
+#define BLAME_LARGE ((size_t)64 << 20) /* bytes of results that are rather made again than kept */
 #define BLAME_EDGE 0.875 /* the power of a type's largest number where its edge begins */
 
 static bool blame_is_float(const struct odb_tensor *t)
@@ -265,13 +266,10 @@ static enum odb_status blame_round(struct odb_tensor **exact, struct odb_tensor 
                                    struct odb_error *err)
 {
     for (int o = 0; o < n; o++) {
-        struct odb_tensor *rounded = NULL;
         if (!blame_is_float(exact[o]) || !blame_is_float(out[o]) ||
             odb_tensor_real(exact[o]) == odb_tensor_real(out[o]))
             continue;
-        ODB_TRY(odb_tensor_cast_floats(&rounded, exact[o], odb_tensor_real(out[o]), err));
-        odb_tensor_unref(exact[o]);
-        exact[o] = rounded;
+        ODB_TRY(odb_tensor_narrow(&exact[o], odb_tensor_real(out[o]), err));
     }
     return ODB_OK;
 }
@@ -286,6 +284,18 @@ static struct odb_tensor *const *blame_native(struct blame_replay *r, int n_out)
             memset(r->native, 0, (size_t)n_out * sizeof *r->native);
     }
     return r->native;
+}
+
+/* Large ones are made again where they are asked for again: few nodes do. */
+static void blame_forget_native(struct blame_replay *r, int n_out)
+{
+    size_t bytes = 0;
+    for (int o = 0; r->native && o < n_out; o++)
+        bytes += odb_tensor_size(r->native[o]);
+    if (bytes < BLAME_LARGE)
+        return;
+    blame_drop(r->native, n_out);
+    r->native = NULL;
 }
 
 /* What overflow and rounding give in a type of eight bits is for the operator's attributes to say,
@@ -327,6 +337,7 @@ static void blame_measure_noise(struct blame_replay *r, int n_out, int o,
     enum odb_precision expect = blame_precision(r->judge, t);
     bool expects = expect != ODB_PREC_NATIVE;
     blame_raise(noise, blame_native(r, n_out)[o], r->exact[o]);
+    blame_forget_native(r, n_out);
     for (int run = 0; run < BLAME_NOISY_RUNS + expects; run++) {
         struct odb_error ignored;
         struct odb_tensor **out = odb_new_n(struct odb_tensor *, n_out);

@@ -589,7 +589,10 @@ enum odb_status odb_trace__make_own(struct odb_trace **out, const struct odb_mod
                             .n_pins = options->n_pins,
                             .took = trace->took};
     ODB_TRY_OUT(odb_model_require_data(model, err));
-    ODB_TRY_OUT(odb_cpu_new(&trace->cpu, model, err));
+    if (options->cpu && !options->encodings)
+        trace->cpu = odb_cpu_ref(options->cpu);
+    else
+        ODB_TRY_OUT(odb_cpu_new(&trace->cpu, model, err));
     if (options->encodings) {
         ODB_TRY_OUT(odb_cpu_simulate(trace->cpu, options->encodings, err));
         trace_mark_stepped(trace);
@@ -616,6 +619,7 @@ enum odb_status odb_trace__make_own(struct odb_trace **out, const struct odb_mod
     odb_spent_since(&trace->noise_made, noise);
     trace->hooks = (struct odb_search_hooks){0};
 out:
+    odb_blocks_give_back(); /* what it computed with is not what a search computes with */
     odb_spent_since(&trace->made, start);
     if (status == ODB_OK)
         *out = trace;

@@ -118,6 +118,8 @@ struct odb_trace_options {
     size_t n_pins;
     const char *reference_from, *golden_from; /* specs of executors that give the values; NULL: the
                                                  CPU, in the precisions below */
+    struct odb_cpu *cpu;      /* borrowed: of the model, to be shared; NULL, or with encodings: the
+                                 trace has its own */
     const bool *only;         /* [n_nodes] that are run; borrowed until the trace is made, by
                                  odb_reference_up_to(); NULL: all */
     bool no_golden;           /* the reference alone is wanted: nothing can be judged by it */

@@ -240,26 +240,37 @@ static void json_put_member(const json_t *member, size_t flags, struct odb_buf *
     }
 }
 
-void odb_json_put_list(json_t *json, const char *name, json_t *(*next)(void *payload),
-                       void *payload, struct odb_buf *out)
+static void json_put_list(const struct odb_json_list *list, size_t flags, struct odb_buf *out)
 {
-    const size_t flags = JSON_INDENT(1) | JSON_REAL_PRECISION(9);
     struct odb_buf text = ODB_BUF_INIT;
-    size_t n = 0, begin = out->len;
-    char *place = odb_xasprintf("\n \"%s\": null", name); /* one blank in: of the object itself */
-    json_put(json, JSON_REAL_PRECISION(9), out);
-    char *rest = odb_xstrdup(strstr(out->data + begin, place) + strlen(place));
-    out->len -= strlen(rest) + strlen("null");
-    for (json_t *member; (member = next(payload)); n++) {
+    size_t n = 0;
+    for (json_t *member; (member = list->next(list->payload)); n++) {
         odb_buf_puts(out, n ? ",\n  " : "[\n  ");
         json_put_member(member, flags, &text, out);
         json_decref(member);
     }
     odb_buf_puts(out, n ? "\n ]" : "[]");
-    odb_buf_puts(out, rest);
     odb_buf_dispose(&text);
-    free(place);
-    free(rest);
+}
+
+void odb_json_put_lists(json_t *json, const struct odb_json_list *lists, size_t n,
+                        struct odb_buf *out)
+{
+    const size_t precision = JSON_REAL_PRECISION(9);
+    struct odb_buf object = ODB_BUF_INIT;
+    json_put(json, precision, &object);
+    const char *at = odb_buf_text(&object);
+    for (size_t i = 0; i < n; i++) {
+        char *place =
+            odb_xasprintf("\n \"%s\": ", lists[i].name); /* one blank in: the object's own */
+        const char *null = strstr(at, place) + strlen(place);
+        odb_buf_add(out, at, (size_t)(null - at));
+        json_put_list(&lists[i], JSON_INDENT(1) | precision, out);
+        at = null + strlen("null");
+        free(place);
+    }
+    odb_buf_puts(out, at);
+    odb_buf_dispose(&object);
 }
 
 void odb_json_put_exact(json_t *json, struct odb_buf *out)

@@ -43,11 +43,18 @@ void odb_json_put(json_t *json, struct odb_buf *out);
 /* Appends what json_dumps() gives with these flags, with characters that act on a terminal
  * (odb_utf8_acts()) as \uNNNN: they can only stand in texts, which stay the same. */
 void odb_json_put_dumped(const json_t *json, size_t flags, struct odb_buf *out);
-/* As odb_json_put() with one more list, for which the object has null under that name. Its members
- * are made one by one, as all of them together take ten times what is written: next() gives the
- * caller a new reference, NULL behind the last. */
-void odb_json_put_list(json_t *json, const char *name, json_t *(*next)(void *payload),
-                       void *payload, struct odb_buf *out);
+/* Members of a list that are made one by one, as all of them together take ten times what is
+ * written. */
+struct odb_json_list {
+    const char *name;               /* of the list in its object */
+    json_t *(*next)(void *payload); /* gives the caller a new reference; NULL behind the last */
+    void *payload;                  /* borrowed */
+};
+
+/* As odb_json_put() with n more lists, for which the object has null under their names, in the
+ * order in which they come there. */
+void odb_json_put_lists(json_t *json, const struct odb_json_list *lists, size_t n,
+                        struct odb_buf *out);
 /* As odb_json_put() with as many digits as give a double again; else there are nine. */
 void odb_json_put_exact(json_t *json, struct odb_buf *out);
 

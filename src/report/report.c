@@ -399,7 +399,7 @@ struct odb_report *odb_report_new(const struct odb_model *model)
     report->account = (struct odb_account)ODB_ACCOUNT_INIT;
     report->model = model;
     report->n_values = model->graph->n_values;
-    report->values = odb_new_n(struct odb_value_report, report->n_values + 1);
+    report->values = odb_room_n(struct odb_value_report, report->n_values + 1);
     report->given = odb_new_n(struct odb_tensor *, report->n_values);
     report->repeats.first_node = ODB_NO_NODE;
     report->contributions_to = ODB_NO_VALUE;
@@ -466,7 +466,7 @@ void odb_report_free(struct odb_report *report)
     free(report->golden);
     free(report->narrower);
     free(report->tolerance);
-    free(report->values);
+    odb_room_free(report->values);
     free(report->given);
     free(report->failure);
     free(report->signature);

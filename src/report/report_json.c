@@ -14,6 +14,10 @@
 #include "report/report.h"
 #include "run/value_report.h"
 
+/* Bytes, about: a text that grows is held twice on its way. */
+#define REPORT_VALUE 384
+#define REPORT_CULPRIT 2560
+
 static void report_set(json_t *object, const char *key, json_t *value)
 {
     json_object_set_new(object, key, value);
@@ -318,15 +322,24 @@ json_t *odb_report_value_json(const struct odb_graph *graph, int index,
     return object;
 }
 
-struct report_values {
+struct report_members {
     const struct odb_report *report;
     size_t next;
 };
 
+static json_t *report_next_culprit(void *payload)
+{
+    struct report_members *at = payload;
+    const struct odb_report *report = at->report;
+    return at->next < report->culprits.n
+               ? odb_report_culprit_json(report, &report->culprits.items[at->next++])
+               : NULL;
+}
+
 /* What can be wrong: what is fed and what nodes make. */
 static json_t *report_next_value(void *payload)
 {
-    struct report_values *at = payload;
+    struct report_members *at = payload;
     const struct odb_report *report = at->report;
     const struct odb_graph *graph = report->model->graph;
     for (; at->next < graph->n_values; at->next++) {
@@ -490,10 +503,10 @@ static json_t *report_pinned(const struct odb_report *report)
 
 void odb_report_json(const struct odb_report *report, struct odb_buf *out)
 {
-    json_t *root = json_object(), *culprits = json_array();
-    for (size_t i = 0; i < report->culprits.n; i++)
-        json_array_append_new(culprits,
-                              odb_report_culprit_json(report, &report->culprits.items[i]));
+    struct report_members culprits = {report, 0}, values = {report, 0};
+    const struct odb_json_list lists[] = {{"culprits", report_next_culprit, &culprits},
+                                          {"values", report_next_value, &values}};
+    json_t *root = json_object();
     report_set(root, "model", report_model(report));
     report_set(root, "reference", odb_json_text(report->reference));
     report_set(root, "target", odb_json_text(report->target));
@@ -550,9 +563,10 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "first",
                json_pack("{soso}", "reference", report_firsts(report, &report->reference_firsts),
                          "target", report_firsts(report, &report->target_firsts)));
-    report_set(root, "culprits", culprits);
+    report_set(root, "culprits", json_null());
     report_set(root, "values", json_null());
     if (report->more)
         json_object_update(root, report->more);
-    odb_json_put_list(root, "values", report_next_value, &(struct report_values){report, 0}, out);
+    odb_buf_reserve(out, report->n_values * REPORT_VALUE + report->culprits.n * REPORT_CULPRIT);
+    odb_json_put_lists(root, lists, ODB_COUNT(lists), out);
 }

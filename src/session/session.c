@@ -11,6 +11,7 @@
 #include "probe/reference_from.h"
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "system/blocks.h"
 #include "encodings/encodings.h"
 #include "explain/own/own_rows.h"
 #include "session/identity.h"
@@ -63,7 +64,7 @@ enum odb_status odb_session_open_take(struct odb_session **out, struct odb_model
 {
     struct odb_session *session = odb_new(struct odb_session);
     session->model = model;
-    session->values = odb_new_n(struct odb_value_report, model->graph->n_values + 1);
+    session->values = odb_room_n(struct odb_value_report, model->graph->n_values + 1);
     session->given = odb_new_n(struct odb_tensor *, model->graph->n_values + 1);
     session->took = odb_new_n(double, model->graph->n_nodes + 1);
     session->breaks = odb_new_n(bool, model->graph->n_nodes + 1);
@@ -99,8 +100,8 @@ static void session_drop_values(struct odb_session *session)
         odb_tensor_unref(session->given[v]);
     memset(session->given, 0, n * sizeof *session->given);
     if (session->generation > 1) {
-        free(session->values); /* fresh memory is zero without being written to */
-        session->values = odb_new_n(struct odb_value_report, n + 1);
+        odb_room_free(session->values);
+        session->values = odb_room_n(struct odb_value_report, n + 1);
         session->generation++;
     }
     memset(session->took, 0, session->model->graph->n_nodes * sizeof *session->took);
@@ -189,7 +190,7 @@ void odb_session_close(struct odb_session *session)
     odb_annotation_list_dispose(&session->annotations);
     free(session->given);
     free(session->took);
-    free(session->values);
+    odb_room_free(session->values);
     odb_model_free((struct odb_model *)session->model);
     free(session);
 }
@@ -452,6 +453,7 @@ enum odb_status odb_session_trace(struct odb_session *session, struct odb_trace 
     ODB_TRY_OUT(odb_session__pins(session, options->reference, &pins, err));
     how.pins = pins.list.items;
     how.n_pins = pins.list.n;
+    how.cpu = session->cpu;
     ODB_TRY_OUT(odb_reference_make(&trace, session->model, session->feeds, &how, err));
     session_move_walk(session, trace);
     odb_session_lock(session);
@@ -625,6 +627,9 @@ enum odb_status odb_session_end_take(struct odb_session *session, struct odb_rep
     odb_session_wake(session);
     if (!stopped) /* a target that failed may be another one when it is asked again */
         session_drop_memory(session);
+    if (session->trace)
+        odb_spill_drop(session->trace->aside);
+    odb_blocks_give_back(); /* for the report's text, which may be larger than all values */
     struct odb_error why = ODB_ERROR_INIT;
     enum odb_status status = session_store_end(session, report, stopped, &why);
     odb_session_account_take(session, &report->account); /* which the file has by now */

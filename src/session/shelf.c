@@ -104,7 +104,7 @@ static void shelf_dispose(struct odb_shelved *s, size_t n_values)
     free(s->log.items);
     free(s->given);
     free(s->took);
-    free(s->values);
+    odb_room_free(s->values);
     free(s->culprits);
 }
 
@@ -170,7 +170,7 @@ void odb_session__shelve(struct odb_session *session)
     odb_push(&session->shelf, s);
     session->shown = (struct odb_store_search){.first = ODB_NO_NODE};
     session->report = NULL;
-    session->values = odb_new_n(struct odb_value_report, graph->n_values + 1);
+    session->values = odb_room_n(struct odb_value_report, graph->n_values + 1);
     session->given = odb_new_n(struct odb_tensor *, graph->n_values + 1);
     session->took = odb_new_n(double, graph->n_nodes + 1);
     session->culprits = odb_new_n(int, graph->n_nodes + 1);
@@ -196,7 +196,7 @@ static void shelf_take_stored(struct odb_session *session, struct odb_report *re
 
 static void shelf_take_whole(struct odb_session *session, struct odb_shelved *s)
 {
-    free(session->values);
+    odb_room_free(session->values);
     free(session->given);
     free(session->took);
     free(session->culprits);

@@ -635,20 +635,13 @@ static char *store_column(sqlite3_stmt *stmt, int at)
     return text ? odb_xstrdup(text) : NULL;
 }
 
-enum odb_outcome odb_store__outcome(sqlite3_stmt *row, int at)
-{
-    const char *word = (const char *)sqlite3_column_text(row, at);
-    return odb_outcome_told(word, sqlite3_column_int(row, at + 1), sqlite3_column_int(row, at + 2));
-}
-
 static enum odb_status store_read_search(struct odb_store *store, int64_t search,
                                          struct odb_report **out, struct odb_error *err)
 {
     sqlite3_stmt *stmt;
     enum odb_status status = ODB_OK;
-    ODB_TRY(store_of(store, search, &stmt,
-                     "reference, target, tolerance, expect, " ODB_STORE_OUTCOME, "search", "id",
-                     err));
+    ODB_TRY(store_of(store, search, &stmt, "reference, target, tolerance, expect, " ODB_STORE_TOLD,
+                     "search", "id", err));
     *out = NULL;
     if (odb_store__row(store, stmt, &status, err)) {
         struct odb_report *report = odb_report_new(store->model);
@@ -661,9 +654,10 @@ static enum odb_status store_read_search(struct odb_store *store, int64_t search
         }
         report->expect = expect ? odb_precision_expected(expect) : NULL;
         report->told = true;
-        report->stored = odb_store__outcome(stmt, 4);
-        report->complete = sqlite3_column_int(stmt, 5);
-        report->outputs_diverge = sqlite3_column_int(stmt, 6);
+        struct odb_store_told told = odb_store__told(stmt, 4);
+        report->stored = told.outcome;
+        report->complete = told.complete;
+        report->outputs_diverge = sqlite3_column_int(stmt, 5);
         *out = report;
     }
     sqlite3_finalize(stmt);

@@ -59,11 +59,15 @@ enum odb_status odb_store__end(struct odb_store *store, enum odb_status status,
 enum odb_status odb_store__text(struct odb_store *store, const char *sql, char **out,
                                 struct odb_error *err) ODB_MUST_USE;
 
-/* Of a row of search: what odb_outcome_told() asks of its report, in three columns. */
-#define ODB_STORE_REPORT(key)                                                                      \
-    "CASE WHEN json_valid(report) THEN json_extract(report, '$." key "') END"
-#define ODB_STORE_OUTCOME ODB_STORE_REPORT("verdict") ", " ODB_STORE_REPORT("complete") ", diverges"
-enum odb_outcome odb_store__outcome(sqlite3_stmt *row, int at);
+/* What the report of a search says of itself. */
+struct odb_store_told {
+    enum odb_outcome outcome;
+    bool complete;
+};
+/* Of a row with these columns of search, from number at on. The beginning of the report is read
+ * alone: the whole may have a hundred megabytes. */
+#define ODB_STORE_TOLD "search.id, search.diverges"
+struct odb_store_told odb_store__told(sqlite3_stmt *row, int at);
 
 /* --- store_schema.c --------------------------------------------------------------------------- */
 

@@ -15,6 +15,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "base/mem.h"
 
@@ -144,6 +147,13 @@ void odb_blocks_give(void *block, size_t size)
     blocks_free_all(old);
 }
 
+void *odb_blocks_shrink(void *block, size_t size, size_t less)
+{
+    ODB_ASSERT(less <= size && less > (size_t)1 << BLOCKS_MAX_BITS);
+    void *shrunk = realloc(block, less);
+    return shrunk ? shrunk : block; /* which is large enough */
+}
+
 /* --- work memory ------------------------------------------------------------------------------ */
 
 union blocks_work {
@@ -192,4 +202,12 @@ void odb_blocks_flush(void)
     struct blocks_free *all = blocks_empty();
     pthread_mutex_unlock(&pool.lock);
     blocks_free_all(all);
+}
+
+void odb_blocks_give_back(void)
+{
+    odb_blocks_flush();
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }

@@ -17,6 +17,10 @@ void *odb_blocks_take_zeroed(size_t size);
 /* Gives a block back; size as it was asked for. NULL is fine. */
 void odb_blocks_give(void *block, size_t size);
 
+/* The block with its first bytes alone, maybe at another place; size as it was asked for. Both are
+ * larger than what is kept of blocks. */
+void *odb_blocks_shrink(void *block, size_t size, size_t less);
+
 /* Work memory for the length of a call, whose block knows its size: n elements of size bytes,
  * zeroed; NULL when there is none, or n * size overflows. */
 void *odb_work_take(size_t n, size_t size);
@@ -28,5 +32,8 @@ void *odb_work_must(size_t n, size_t size) __attribute__((returns_nonnull));
 
 /* Frees all that is kept. */
 void odb_blocks_flush(void);
+/* The same, and the system has back what the allocator keeps, which may be as much as was ever
+ * taken: for the end of what took long. */
+void odb_blocks_give_back(void);
 
 #endif

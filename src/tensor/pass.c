@@ -10,10 +10,12 @@
 #include "base/mem.h"
 #include "base/simd.h"
 #include "system/parallel.h"
+#include "tensor/spill.h"
 
 enum {
-    PASS_LINE = 64,  /* bytes that two processors do not write at once without loss */
-    PASS_SMALL = 768 /* bytes of shares that cost no allocation */
+    PASS_LOOKED = 4 << 20, /* places, about, until pages of a value on disk are given back */
+    PASS_LINE = 64,        /* bytes that two processors do not write at once without loss */
+    PASS_SMALL = 768       /* bytes of shares that cost no allocation */
 };
 
 /* --- numbers ---------------------------------------------------------------------------------- */
@@ -24,8 +26,11 @@ struct odb_numbers odb_numbers_of(const struct odb_tensor *t)
         return (struct odb_numbers){.per_element = 1};
     enum odb_dtype type = odb_dtype_part(t->dtype);
     size_t per_element = type == t->dtype ? 1 : 2;
-    return (struct odb_numbers){
-        .data = t->data, .type = type, .n = t->count * per_element, .per_element = per_element};
+    return (struct odb_numbers){.data = t->data,
+                                .type = type,
+                                .n = t->count * per_element,
+                                .per_element = per_element,
+                                .storage = t->storage};
 }
 
 struct odb_numbers odb_numbers_of_elements(const struct odb_tensor *t)
@@ -118,15 +123,33 @@ static void pass_block(void *arg, size_t begin, size_t end)
         pass_chunks(pass, share, begin, end);
 }
 
+/* What was looked at of values on disk: two as large as they may be have no room in memory. */
+static void pass_let_go(const struct odb_pass *pass, size_t begin, size_t end)
+{
+    for (int k = 0; k < 2; k++) {
+        const struct odb_numbers *side = pass->sides[k];
+        if (!side || !odb_spill_has(side->storage) || begin >= side->n)
+            continue;
+        size_t bits = (size_t)odb_dtype_info(side->type)->bits << side->magnitudes;
+        size_t first = begin / 8 * bits, last = ODB_MIN(end, side->n) / 8 * bits;
+        odb_spill_let_go(side->storage, (const char *)side->data + first, last - first);
+    }
+}
+
 static enum odb_status pass_steps(struct pass_run *run, struct odb_pass *pass,
                                   struct odb_error *err)
 {
     size_t all = pass->end - pass->begin, at_once = pass->at_once ? pass->at_once : pass->shares;
     size_t step = at_once ? at_once * pass->block : all, total = pass->total ? pass->total : all;
+    bool large = all > 2 * (size_t)PASS_LOOKED;
+    if (large)
+        step = ODB_MIN(step, ODB_MAX((size_t)PASS_LOOKED / pass->block, 1) * pass->block);
     for (run->begin = pass->begin; run->begin < pass->end; run->begin += step) {
         size_t n = ODB_MIN(pass->end - run->begin, step);
         ODB_TRY(odb_progress_step(pass->progress, pass->done, total, err));
         odb_parallel_for(n, pass->block, pass_block, run);
+        if (large)
+            pass_let_go(pass, run->begin, run->begin + n);
         pass->done += n;
     }
     return ODB_OK;

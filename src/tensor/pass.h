@@ -26,7 +26,8 @@ struct odb_numbers {
     enum odb_dtype type; /* of one; ODB_STRING: each is NaN */
     bool magnitudes;     /* each is the magnitude of two of the type */
     size_t n;
-    size_t per_element; /* numbers */
+    size_t per_element;                /* numbers */
+    const struct odb_storage *storage; /* borrowed: the tensor's; NULL: not known */
 };
 
 /* A complex element has two, its parts. None of a container, and of a tensor without values; t may

@@ -22,7 +22,7 @@ struct odb_spill *odb_spill_ref(struct odb_spill *spill); /* NULL stays NULL */
 void odb_spill_unref(struct odb_spill *spill);
 
 /* t, which is kept from now on, may have its bytes on disk afterwards; it is the same otherwise.
- * Only what has no other owner goes there: shared tensors, strings, containers, small ones and what
+ * Only what has no other owner goes there: shared tensors, strings, containers, tiny ones and what
  * is there already stay; NULL is fine. ODB_E_IO: there is no room, and t is as it was. */
 enum odb_status odb_spill_take(struct odb_spill *spill, struct odb_tensor *t,
                                struct odb_error *err) ODB_MUST_USE;
@@ -34,6 +34,10 @@ enum odb_status odb_spill_fill(struct odb_storage *storage, size_t offset, const
                                size_t size, struct odb_error *err) ODB_MUST_USE;
 /* Pages that were looked at need not stay in memory. Tensors remain what they are. */
 void odb_spill_drop(struct odb_spill *spill);
+/* The same of these bytes alone; nothing where storage is none of a spill. NULL is fine. */
+void odb_spill_let_go(const struct odb_storage *storage, const void *data, size_t size);
+/* Whether a tensor with this storage has its bytes on disk. NULL is fine. */
+bool odb_spill_has(const struct odb_storage *storage);
 /* Bytes of the file that are in use. */
 uint64_t odb_spill_size(const struct odb_spill *spill);
 

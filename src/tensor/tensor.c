@@ -14,7 +14,10 @@
 #include "base/mem.h"
 #include "system/blocks.h"
 
-enum { TENSOR_ALIGN = 64 };
+enum {
+    TENSOR_ALIGN = 64,
+    TENSOR_LARGE = 16 << 20 /* elements, whose type is changed in place */
+};
 
 /* More than any machine that this runs on holds: a shape beyond it is refused before the
  * allocator, which may promise what it does not have. */
@@ -320,6 +323,54 @@ enum odb_status odb_tensor_cast_floats(struct odb_tensor **out, const struct odb
 out:
     tensor_free_items(items, t->n_items);
     return status;
+}
+
+/* Whether large elements can be written over one by one: then half the memory is not needed. */
+static bool tensor_narrows(const struct odb_tensor *t, enum odb_dtype dtype)
+{
+    bool floats = odb_dtype_is_float(t->dtype) && odb_dtype_is_float(dtype);
+    unsigned from = odb_dtype_info(t->dtype)->bits, to = odb_dtype_info(dtype)->bits;
+    bool own = atomic_load(&t->refs) == 1 && t->storage && atomic_load(&t->storage->refs) == 1 &&
+               t->storage->release == tensor_heap_release;
+    return floats && to >= 16 && from >= 2 * to && t->kind == ODB_TENSOR && own &&
+           t->count >= TENSOR_LARGE && !t->read_as && !t->n_steps;
+}
+
+/* As many again as are done already: those do not reach into the elements that are read. */
+static void tensor_narrow_in_place(struct odb_tensor *t, enum odb_dtype dtype)
+{
+    enum { FIRST = 1024 };
+    size_t from = odb_dtype_info(t->dtype)->bits / 8, to = odb_dtype_info(dtype)->bits / 8;
+    struct tensor_heap *heap = (struct tensor_heap *)t->storage;
+    char first[FIRST * sizeof(double)], *data = t->data;
+    odb_convert(dtype, first, t->dtype, data, FIRST);
+    memcpy(data, first, FIRST * to);
+    for (size_t done = FIRST, n; done < t->count; done += n) {
+        n = ODB_MIN(done, t->count - done);
+        odb_convert(dtype, data + done * to, t->dtype, data + done * from, n);
+    }
+    size_t before = (size_t)(data - (char *)heap), size = before + t->count * to;
+    heap = odb_blocks_shrink(heap, heap->size, size);
+    heap->size = size;
+    t->storage = &heap->base;
+    t->data = (char *)heap + before;
+    t->bytes = t->count * to;
+    t->dtype = dtype;
+    t->declared = t->held = ODB_UNDEFINED;
+}
+
+enum odb_status odb_tensor_narrow(struct odb_tensor **t, enum odb_dtype dtype,
+                                  struct odb_error *err)
+{
+    struct odb_tensor *narrow;
+    if (tensor_narrows(*t, dtype)) {
+        tensor_narrow_in_place(*t, dtype);
+        return ODB_OK;
+    }
+    ODB_TRY(odb_tensor_cast_floats(&narrow, *t, dtype, err));
+    odb_tensor_unref(*t);
+    *t = narrow;
+    return ODB_OK;
 }
 
 static void tensor_free_items(struct odb_tensor **items, size_t n)

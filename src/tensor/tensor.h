@@ -94,6 +94,10 @@ enum odb_status odb_tensor_cast(struct odb_tensor **out, const struct odb_tensor
  * carried and not cast: an infinity stays one in every type that has it. */
 enum odb_status odb_tensor_cast_floats(struct odb_tensor **out, const struct odb_tensor *t,
                                        enum odb_dtype dtype, struct odb_error *err) ODB_MUST_USE;
+/* The same in the place of *t, a reference of the caller's: a large tensor without other owners is
+ * written over, and the rest of its memory freed. */
+enum odb_status odb_tensor_narrow(struct odb_tensor **t, enum odb_dtype dtype,
+                                  struct odb_error *err) ODB_MUST_USE;
 /* Own storage, so that it can be written to. */
 enum odb_status odb_tensor_clone(struct odb_tensor **out, const struct odb_tensor *t,
                                  struct odb_error *err) ODB_MUST_USE;

@@ -281,7 +281,7 @@ enum odb_status odb_walk_open(struct odb_walk **out, const struct odb_model *mod
     struct odb_walk *walk = odb_new(struct odb_walk);
     *walk = (struct odb_walk){.model = model,
                               .trace = trace,
-                              .values = odb_new_n(struct odb_value_report, n),
+                              .values = odb_room_n(struct odb_value_report, n),
                               .given = odb_new_n(struct odb_tensor *, n),
                               .fed_by_reference = odb_new_n(bool, n),
                               .tolerance = options->tolerance,
@@ -299,7 +299,7 @@ void odb_walk_close(struct odb_walk *walk)
     odb_prober_dispose(&walk->prober);
     odb_plainest_dispose(&walk->plainest);
     odb_pool_close(walk->pool);
-    free(walk->values);
+    odb_room_free(walk->values);
     free(walk->given);
     free(walk->fed_by_reference);
     free(walk);

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How much memory a command takes, with all processes that it starts.
 
-Usage: peak.py FILE [--own] COMMAND…
+Usage: peak.py FILE [--own | --alone] COMMAND…
 
 Looks twenty times a second, and writes the most that was resident at once into FILE, in MiB.
-What processes share is counted for each of them. With --own it is the command's process alone, and
-its own memory: no pages of files, which the system takes back. Ends as the command does.
+What processes share is counted for each of them. With --alone it is the command's process, and with
+--own that one's own memory: no pages of files, which the system takes back. Ends as the command does.
 """
 import os
 import re
@@ -29,13 +29,13 @@ def resident(pid, kind):
 
 
 def main():
-    own = sys.argv[2] == '--own'
-    command = subprocess.Popen(sys.argv[3 if own else 2:])
+    alone = {'--own': 'RssAnon', '--alone': 'VmHWM'}.get(sys.argv[2])
+    command = subprocess.Popen(sys.argv[3 if alone else 2:])
     most = 0
     while command.poll() is None:
         try:
             pid = command.pid
-            now = (resident(pid, 'RssAnon') if own
+            now = (resident(pid, alone) if alone
                    else sum(resident(each, 'VmRSS') for each in family(pid)))
             most = max(most, now)
         except OSError:  # one has ended meanwhile

@@ -25,6 +25,7 @@
 #include "report/report.h"
 #include "session/files/autosave.h"
 #include "session/session.h"
+#include "system/blocks.h"
 #include "system/job.h"
 #include "ui/app/outside.h"
 #include "ui/app/tour.h"
@@ -232,6 +233,8 @@ static void running_work(void *arg)
 {
     struct ui_running *running = arg;
     running->status = odb_call_run(&running->call, &running->err);
+    if (running->call.command->flags & ODB_COMMAND_LONG)
+        odb_blocks_give_back();
 }
 
 /* A session that has something to lose gets a file, unless it has one. searches: it is going to. */

@@ -104,7 +104,7 @@ static void stored_read_search(struct odb_stored *out, sqlite3 *db)
                        " (SELECT count(*) FROM culprit WHERE culprit.search = search.id),"
                        " (SELECT node FROM culprit WHERE culprit.search = search.id ORDER BY rank),"
                        " (SELECT kind FROM culprit WHERE culprit.search = search.id ORDER BY rank),"
-                       " " ODB_STORE_OUTCOME ", report,"
+                       " " ODB_STORE_TOLD ", report IS NOT NULL,"
                        " CAST(strftime('%s', coalesce(ended, began)) AS INTEGER) FROM search ORDER "
                        "BY id DESC LIMIT 1");
     out->first = -1;
@@ -121,9 +121,9 @@ static void stored_read_search(struct odb_stored *out, sqlite3 *db)
     if (out->culprits)
         out->first = sqlite3_column_int(row, 8);
     out->kind = stored_column(row, 9);
-    out->when = sqlite3_column_int64(row, 14);
-    if (sqlite3_column_type(row, 13) != SQLITE_NULL) /* else not known yet */
-        out->outcome = odb_store__outcome(row, 10);
+    out->when = sqlite3_column_int64(row, 13);
+    if (sqlite3_column_int(row, 12)) /* else not known yet */
+        out->outcome = odb_store__told(row, 10).outcome;
     sqlite3_finalize(row);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "tensor/spill.h"
 
+#include "tensor/pass.h"
 #include "tests/help/executor_help.h"
 
 enum { LARGE = 100000 /* floats: enough to be worth a file */ };
@@ -58,21 +59,61 @@ static void test_spill__goes_to_disk_and_is_the_same(void **state)
     odb_tensor_unref(third);
 }
 
-/* Pages that were looked at do go back: else the whole would be for nothing. */
-static void test_spill__pages_go_back(void **state)
+/* Small ones share the file's pages, and tiny ones stay. */
+static void test_spill__small_ones_share(void **state)
 {
     (void)state;
+    enum { SMALL = 100, MANY = 1000 };
     struct odb_spill *spill = odb_spill_new(0);
-    struct odb_tensor *t = spill_ramp(LARGE);
-    size_t held = 0;
-    spill_take(spill, t);
-    volatile float sum = 0;
-    for (int64_t i = 0; i < LARGE; i++)
-        sum += ((float *)t->data)[i];
+    struct odb_tensor *all[MANY], *tiny = spill_ramp(10);
+    const void *was = tiny->data;
+    for (int i = 0; i < MANY; i++) {
+        all[i] = spill_ramp(SMALL + i % 7);
+        spill_take(spill, all[i]);
+    }
+    spill_take(spill, tiny);
+    assert_ptr_equal(tiny->data, was);
+    size_t bytes = MANY * (SMALL + 7) * sizeof(float), size = odb_spill_size(spill);
+    assert_true(size >= MANY * SMALL * sizeof(float) && size < bytes * 5 / 4);
     odb_spill_drop(spill);
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal((uintptr_t)all[i]->data % 64, 0);
+        for (int k = 0; k < SMALL + i % 7; k++)
+            assert_true(((const float *)all[i]->data)[k] == (float)k);
+    }
+    for (int i = 0; i < MANY / 2; i++)
+        odb_tensor_unref(all[i]);
+    assert_true(odb_spill_size(spill) < size * 2 / 3); /* what nobody looks at goes */
+    odb_spill_unref(spill);
+    assert_true(((const float *)all[MANY - 1]->data)[SMALL - 1] == SMALL - 1);
+    for (int i = MANY / 2; i < MANY; i++)
+        odb_tensor_unref(all[i]);
+    odb_tensor_unref(tiny);
+}
+
+struct spill_sum {
+    double v;
+};
+
+static void spill_add(const void *job, void *share, struct odb_chunk *c)
+{
+    (void)job;
+    for (size_t i = 0; i < c->n; i++)
+        ((struct spill_sum *)share)->v += c->v[0][i];
+}
+
+static void spill_join(void *total, const void *item)
+{
+    ((struct spill_sum *)total)->v += ((const struct spill_sum *)item)->v;
+}
+
+/* KiB in memory of the mapping that begins with the tensor's bytes. */
+static unsigned long spill_held(const struct odb_tensor *t)
+{
     FILE *maps = fopen("/proc/self/smaps", "r");
     char line[512], wanted[32];
     bool here = false;
+    unsigned long held = 0;
     snprintf(wanted, sizeof wanted, "%lx-", (unsigned long)t->data);
     while (fgets(line, sizeof line, maps)) {
         unsigned long kib;
@@ -85,7 +126,47 @@ static void test_spill__pages_go_back(void **state)
     }
     fclose(maps);
     assert_true(here);
-    assert_int_equal(held, 0);
+    return held;
+}
+
+/* Pages that were looked at do go back: else the whole would be for nothing. */
+static void test_spill__pages_go_back(void **state)
+{
+    (void)state;
+    struct odb_spill *spill = odb_spill_new(0);
+    struct odb_tensor *t = spill_ramp(LARGE);
+    spill_take(spill, t);
+    volatile float sum = 0;
+    for (int64_t i = 0; i < LARGE; i++)
+        sum += ((float *)t->data)[i];
+    assert_true(spill_held(t) >= LARGE * sizeof(float) / 1024);
+    odb_spill_drop(spill);
+    assert_int_equal(spill_held(t), 0);
+    odb_tensor_unref(t);
+    odb_spill_unref(spill);
+}
+
+/* So do those of a pass behind where it is. */
+static void test_spill__a_pass_holds_a_part(void **state)
+{
+    (void)state;
+    enum { HUGE = 10 << 20 };
+    struct odb_spill *spill = odb_spill_new(0);
+    struct odb_tensor *t = spill_ramp(HUGE);
+    spill_take(spill, t);
+    const struct odb_numbers aside = odb_numbers_of(t);
+    struct spill_sum sum = {0}, again = {0};
+    struct odb_pass pass = {.end = HUGE,
+                            .block = 64 * ODB_PASS_CHUNK,
+                            .item = sizeof sum,
+                            .sides = {&aside},
+                            .chunk = spill_add,
+                            .join = spill_join};
+    odb_pass_all(&pass, &sum);
+    assert_int_equal(spill_held(t), 0);
+    for (int64_t i = 0; i < HUGE; i++)
+        again.v += ((float *)t->data)[i];
+    assert_true(sum.v == again.v); /* of integers, in a double: exact */
     odb_tensor_unref(t);
     odb_spill_unref(spill);
 }
@@ -173,7 +254,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spill__goes_to_disk_and_is_the_same),
+        cmocka_unit_test(test_spill__small_ones_share),
         cmocka_unit_test(test_spill__pages_go_back),
+        cmocka_unit_test(test_spill__a_pass_holds_a_part),
         cmocka_unit_test(test_spill__what_others_have_stays),
         cmocka_unit_test(test_spill__no_room_is_an_error),
         cmocka_unit_test(test_spill__is_filled_piece_by_piece),

@@ -210,6 +210,33 @@ static void test_tensor__shape_text(void **state)
     }
 }
 
+/* A large tensor that nobody else has is written over; the numbers are those of a cast. */
+static void test_tensor__narrows_in_its_own_memory(void **state)
+{
+    (void)state;
+    const int64_t n = (16 << 20) + 5;
+    static const enum odb_dtype types[] = {ODB_F32, ODB_BF16};
+    for (size_t k = 0; k < ODB_COUNT(types); k++) {
+        struct odb_tensor *t, *held, *cast;
+        assert_int_equal(odb_tensor_new_raw(&t, ODB_F64, 1, &n, &err), ODB_OK);
+        for (int64_t i = 0; i < n; i++)
+            ((double *)t->data)[i] = (double)i / 3;
+        assert_int_equal(odb_tensor_cast_floats(&cast, t, types[k], &err), ODB_OK);
+        const struct odb_tensor *was = t;
+        held = odb_tensor_ref(t);
+        assert_int_equal(odb_tensor_narrow(&t, types[k], &err), ODB_OK); /* of somebody else, too */
+        assert_ptr_not_equal(t, was);
+        assert_true(odb_tensor_identical(t, cast));
+        assert_true(((double *)held->data)[n - 1] == (double)(n - 1) / 3);
+        odb_tensor_unref(t);
+        assert_int_equal(odb_tensor_narrow(&held, types[k], &err), ODB_OK);
+        assert_ptr_equal(held, was);
+        assert_true(odb_tensor_identical(held, cast));
+        odb_tensor_unref(held);
+        odb_tensor_unref(cast);
+    }
+}
+
 /* What is carried in float64 comes out as it went in: whoever cast it has given its infinities. */
 static void test_tensor__carried_infinities_stay(void **state)
 {
@@ -250,6 +277,7 @@ int main(void)
         cmocka_unit_test(test_tensor__refuses_bad_shapes),
         cmocka_unit_test(test_tensor__views_share_storage),
         cmocka_unit_test(test_tensor__reshape_and_cast),
+        cmocka_unit_test(test_tensor__narrows_in_its_own_memory),
         cmocka_unit_test(test_tensor__strings),
         cmocka_unit_test(test_tensor__identical_is_bit_for_bit),
         cmocka_unit_test(test_tensor__containers),
