@@ -682,6 +682,7 @@ char *words_culprit(const struct search_case *c, const struct findings *f,
 {
     struct odb_buf out = ODB_BUF_INIT;
     words_of_kind[who->kind](c, f, who, &out);
+    overflow_put_reference(c, who, &out);
     if (who->narrower)
         odb_buf_printf(&out, "That is no more than computing it in %s must lose. ",
                        f->report->narrower);

@@ -347,6 +347,56 @@ static enum odb_status input_change_transposed(const struct variant *v, const st
     return ODB_OK;
 }
 
+/* A product copies its matrix into panels of some columns, one behind the other, and reads those.
+ */
+static const int64_t input_panels[] = {4, 8, 16, 32, 64};
+
+static enum choice input_choose_panels(const struct accused *s, size_t k, struct variant *v)
+{
+    size_t n = ODB_COUNT(input_panels);
+    int64_t written = input_panels[k / n % n], read = input_panels[k % n];
+    const struct odb_tensor *t = accused_in(s, 1);
+    char name[64], text[96];
+    if (k >= n * n || !t || t->rank != 2)
+        return CHOICE_END;
+    if (written == read || t->dims[0] < 2 || t->dims[1] <= ODB_MIN(written, read) ||
+        accused_int(s, "transB", 0))
+        return CHOICE_SKIP;
+    snprintf(name, sizeof name, "panels of %lld read by %lld", (long long)written, (long long)read);
+    snprintf(text, sizeof text, "lay in panels of %lld columns, and was read in panels of %lld",
+             (long long)written, (long long)read);
+    input_say(s, 1, name, text, v);
+    v->ints[0] = written;
+    v->ints[1] = read;
+    return CHOICE_MADE;
+}
+
+struct input_panel {
+    int64_t rows, columns, written, read;
+};
+
+static int64_t input_from_panels(const void *payload, size_t i)
+{
+    const struct input_panel *p = payload;
+    int64_t row = (int64_t)i / p->columns, column = (int64_t)i % p->columns;
+    int64_t at = column / p->read * p->rows * p->read + row * p->read + column % p->read;
+    int64_t panel = at / (p->rows * p->written), within = at % (p->rows * p->written);
+    int64_t from = panel * p->written + within % p->written;
+    return from < p->columns ? within / p->written * p->columns + from : -1; /* filled with 0 */
+}
+
+static enum odb_status input_change_panels(const struct variant *v, const struct accused *s,
+                                           struct change *c, struct odb_error *err)
+{
+    const struct odb_tensor *b = c->in[1];
+    struct input_panel p = {b->dims[0], b->dims[1], v->ints[0], v->ints[1]};
+    struct odb_tensor *t = NULL;
+    (void)s;
+    ODB_TRY(tensor_gather(&t, b, input_from_panels, &p, err));
+    change_input(c, 1, t);
+    return ODB_OK;
+}
+
 /* --- moved along an axis ---------------------------------------------------------------------- */
 
 /* Where an element comes from when an axis is read in another order. */
@@ -1114,6 +1164,11 @@ const struct variant_row variants_input[] = {
      .name = "input/",
      .choose = input_choose_order,
      .change = input_change_order,
+     .order = true},
+    {.ops = "MatMul|Gemm|FusedMatMul|MatMulInteger",
+     .name = "input/",
+     .choose = input_choose_panels,
+     .change = input_change_panels,
      .order = true},
     {"", "input/", input_choose_map, input_change_map, NULL, false, 0},
     {.ops = "",
