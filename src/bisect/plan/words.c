@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "bisect/evidence/overflow.h"
 #include "bisect/evidence/reference_off.h"
+#include "report/integers.h"
 #include "report/report.h"
 #include "bisect/branch_divergence.h"
 #include "bisect/alone/third.h"
@@ -683,6 +684,9 @@ char *words_culprit(const struct search_case *c, const struct findings *f,
     struct odb_buf out = ODB_BUF_INIT;
     words_of_kind[who->kind](c, f, who, &out);
     overflow_put_reference(c, who, &out);
+    if (who->value >= 0 && who->kind != ODB_KIND_REFUSED)
+        odb_report_put_integers(f->given[who->value], c->trace->ref[who->value], "the reference",
+                                &out);
     if (who->narrower)
         odb_buf_printf(&out, "That is no more than computing it in %s must lose. ",
                        f->report->narrower);
