@@ -123,7 +123,7 @@ void against_weights_within(const struct against *x, struct against_region *r);
 void against_attrs_within(const struct against *x, struct against_region *r);
 /* What one part reads and the other does not. */
 void against_border_within(const struct against *x, struct against_region *r);
-/* The first value within that both models call the same, and that has another shape in the other. */
+/* The first value within that has one name in both models, and another shape in the other. */
 void against_shape_within(const struct against *x, struct against_region *r);
 /* The culprit's paragraph. */
 void against_words(const struct against *x, const struct odb_culprit *c,
