@@ -207,7 +207,7 @@ def optimisers(case, target):
                        "--json", os.path.join(SCRATCH, "report.json"))
     found = (report or {}).get("over_found") or {}
     text = found.get("text") or "none"
-    names = re.findall(r"\b[A-Z]\w*(?:Fusion|Transformer|Elimination|Folding|Optimizer|Propagation"
+    names = re.findall(r"\b(?:Fuse)?[A-Z]\w*(?:Fusion|ReluClip|Transformer|Elimination|Folding|Optimizer|Propagation"
                        r"|Selector|Removal|Rewrite|Cast|Handling|Merging|Inserter|QDQ\w*)\b", text)
     if not names:
         return "no option" if found else "none"

@@ -31,6 +31,16 @@ def scaled_dot_product():
 
 
 @network
+def relu_clip_double():
+    """Clip is to take a Relu in, and does not know the type of its own bound."""
+    net = Net(17)
+    value = net.op("Cast", [net.dense(net.input("rows", [4, 16]), 16, 16, act="Tanh")], to=11)
+    value = net.op("Relu", [value], name="/relu")
+    value = net.op("Clip", [value, np.array(-0.5), np.array(0.7)], name="/clip")
+    return end(net, net.op("Cast", [value], to=1), rank=2)
+
+
+@network
 def half_residual():
     """Sums leave the range of float16, which a runtime that keeps float32 does not see."""
     net = Net(17)
