@@ -15,12 +15,15 @@
 #include "analysis/lint.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "bisect/alone/suffix.h"
 #include "bisect/evidence/confidence.h"
 #include "bisect/question.h"
 #include "bisect/reading.h"
 #include "bisect/refusal/together.h"
 #include "probe/plainest.h"
 #include "report/report.h"
+
+#define BROKEN_MAKERS 3 /* nodes that make weights, of which a text tells */
 
 /* Nodes that are refused together. */
 struct broken_group {
@@ -140,13 +143,39 @@ static void broken_keep(struct findings *f, const struct together *t, struct bro
 }
 
 /* "#4 /pool (MaxPool), #5 /relu (Relu) and #6 /merge (Add)" */
-static void broken_put_nodes(const struct odb_graph *graph, const int *nodes, size_t n,
-                             struct odb_buf *out)
+static void broken_put_list(const struct odb_graph *graph, const int *nodes, size_t n,
+                            struct odb_buf *out)
 {
     for (size_t i = 0; i < n; i++) {
         odb_buf_puts(out, !i ? "" : i + 1 == n ? " and " : ", ");
         odb_node_put(graph, nodes[i], out);
     }
+}
+
+/* The same, "(and #7 /inverse (Div), for a weight)" behind it where nodes make weights of theirs.
+ */
+static void broken_put_nodes(const struct search_case *c, const int *nodes, size_t n,
+                             struct odb_buf *out)
+{
+    bool *cut = odb_new_n(bool, c->graph->n_nodes);
+    int *makers = odb_new_n(int, c->graph->n_nodes);
+    size_t n_makers = 0;
+    for (size_t i = 0; i < n; i++)
+        cut[nodes[i]] = true;
+    suffix_add_weights(c, cut);
+    for (size_t i = 0; i < n; i++)
+        cut[nodes[i]] = false;
+    for (int i = 0; i < (int)c->graph->n_nodes; i++)
+        if (cut[i])
+            makers[n_makers++] = i;
+    broken_put_list(c->graph, nodes, n, out);
+    if (n_makers && n_makers <= BROKEN_MAKERS) {
+        odb_buf_puts(out, " (and ");
+        broken_put_list(c->graph, makers, n_makers, out);
+        odb_buf_puts(out, n_makers > 1 ? ", for weights)" : ", for a weight)");
+    }
+    free(makers);
+    free(cut);
 }
 
 enum odb_status broken_tell_together(const struct search_case *c, struct findings *f, int node,
@@ -166,7 +195,7 @@ enum odb_status broken_tell_together(const struct search_case *c, struct finding
         for (int i = 0; i <= node; i++)
             if (t.nodes[i])
                 nodes[n++] = i;
-        broken_put_nodes(c->graph, nodes, n, &text);
+        broken_put_nodes(c, nodes, n, &text);
         if (n > 1)
             findings_note(f, "%s are refused where they stand together", odb_buf_text(&text));
         free(nodes);
@@ -396,7 +425,7 @@ void broken_put(const struct search_case *c, const struct findings *f,
     while (group->node != who->node)
         group++;
     odb_buf_puts(out, "The target refuses ");
-    broken_put_nodes(c->graph, group->nodes, group->n, out);
+    broken_put_nodes(c, group->nodes, group->n, out);
     odb_buf_puts(out, group->n > 1 ? " where they stand together: \"" : ", by itself as well: \"");
     odb_buf_put_shown(out, group->words);
     odb_buf_puts(out, "\". ");
