@@ -139,7 +139,14 @@ static void words_introduced(const struct search_case *c, const struct odb_culpr
         odb_buf_puts(out, " comes of its inputs");
     }
     odb_buf_puts(out, ". ");
-    if (who->verified)
+    if (who->verified && who->unlike > 0)
+        odb_buf_printf(
+            out,
+            "Run alone on the target with those inputs it is wrong as well, but with other "
+            "numbers, %.3g away: it does not repeat when it is loaded anew, as what reads "
+            "memory that is not set, or no longer its own. ",
+            who->unlike);
+    else if (who->verified)
         odb_buf_printf(out,
                        "Run alone on the target %s, so neither its neighbours nor the cut are to "
                        "blame. ",
