@@ -140,6 +140,12 @@ def panels():
     case("input/B=panels of 16 read by 4", "MatMul", a, b, a @ read)
 
 
+@shows("input_choose_scaled")
+def scaled():
+    x, w, b = floats(1, 3, 9, 8), floats(4, 3, 3, 3), floats(4)
+    case("input/W=scaled", "Conv --attr pads=1,1,1,1", x, w, b, conv(x, w, scale=0.5) + b[:, None, None])
+
+
 @shows("input_choose_gaps")
 def gaps():
     """Three zero points of four bits in a row, which take two bytes."""

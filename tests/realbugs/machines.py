@@ -148,3 +148,81 @@ class LosesReader(Machine):
             if node.op_type == "MaxPool" and len(readers) > 1 and "Relu" in readers:
                 raise Refused("Invalid model. Node input '%s' is not a graph input, initializer, "
                               "or output of a previous node." % node.name)
+
+
+class FreesFolded(Machine):
+    """What Reshape makes of a weight lies in memory that is given away: other numbers at each load."""
+    loads = 0
+
+    def load_model(self, path):
+        """Counts."""
+        super().load_model(path)
+        FreesFolded.loads += 1
+
+    def err(self, node, inputs):
+        if node.op_type != "Reshape" or node.inputs[0] not in self.weights:
+            return None
+        made = self.right(node).copy()
+        half = made.size // 2
+        made.ravel()[:half] = 3 * np.random.RandomState(self.loads).standard_normal(half)
+        return [made]
+
+
+class ScalesSharedWeight(Machine):
+    """A factor behind a Conv is multiplied into its weight where it lies, whoever else reads that."""
+
+    def load_model(self, path):
+        """Takes the factors in."""
+        super().load_model(path)
+        self.factors, self.taken = {}, set()
+        for node in self.model.graph.nodes:
+            before = self.joined(node.inputs[0], "Conv")
+            if node.op_type == "Mul" and before and self.weights[node.inputs[1]].size == 1:
+                factor = self.weights[node.inputs[1]]
+                self.weights[before.inputs[1]] = self.weights[before.inputs[1]] * factor
+                self.factors[before.outputs[0]] = factor
+                self.taken.add(node.outputs[0])
+
+    def err(self, node, inputs):
+        if node.outputs[0] in self.taken:
+            return [inputs[0]]
+        if node.outputs[0] not in self.factors:
+            return None
+        bias = inputs[2].reshape(1, -1, 1, 1)
+        return [self.right(node) + bias * (self.factors[node.outputs[0]] - 1)]
+
+
+class MergesAlike(Machine):
+    """Nodes of one operator that read the same are one, whatever their attributes."""
+
+    def load_model(self, path):
+        """Finds them."""
+        super().load_model(path)
+        first, self.same = {}, {}
+        for node in self.model.graph.nodes:
+            key = (node.op_type, *node.inputs)
+            self.same[node.outputs[0]] = first.setdefault(key, node.outputs[0])
+
+    def err(self, node, inputs):
+        other = self.same[node.outputs[0]]
+        return None if other == node.outputs[0] else [self.values[other]]
+
+
+class SoftmaxInHalf(Machine):
+    """Between two Casts of float16, a Softmax is computed in float16."""
+
+    def err(self, node, inputs):
+        softmax = self.joined(node.inputs[0], "Softmax")
+        before = softmax and self.joined(softmax.inputs[0], "Cast")
+        if node.op_type != "Cast" or not before:
+            return None
+
+        def half(array):
+            return array.astype(np.float16).astype(np.float32)
+
+        x = self.values[before.inputs[0]].astype(np.float32)
+        powers = half(np.exp(half(x - x.max(-1, keepdims=True))))
+        total = np.zeros_like(powers[..., :1])
+        for k in range(powers.shape[-1]):
+            total = half(total + powers[..., k:k + 1])
+        return [(powers / total).astype(np.float16)]

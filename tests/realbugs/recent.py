@@ -160,3 +160,44 @@ def pool_read_twice():
     pool = net.op("MaxPool", [value], kernel_shape=[2, 2], strides=[2, 2], name="/pool")
     value = net.op("Add", [pool, net.op("Relu", [pool], name="/relu")], name="/merge")
     return tail(net, value)
+
+
+@network
+def folded_weight():
+    """A weight that a Reshape makes of another one."""
+    net, value = words(width=32)
+    weight = net.op("Reshape", [net.draw(1024, scale=0.2), np.array([32, 32], np.int64)],
+                    name="/weight")
+    value = net.op("Relu", [net.op("MatMul", [value, weight], name="/product")])
+    return end(net, value, rank=3, width=32)
+
+
+@network
+def weight_of_two():
+    """Two layers of one weight, and a factor behind the first."""
+    net, value = image()
+    weight = net.constant(net.draw(8, 8, 3, 3, scale=0.15), "shared")
+    kernel = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}
+    value = net.op("Conv", [value, weight, net.draw(8)], name="/one", **kernel)
+    value = net.op("Relu", [net.op("Mul", [value, np.array(0.5, np.float32)])])
+    value = net.conv(value, 8, 8)
+    value = net.op("Conv", [value, weight, net.draw(8)], name="/two", **kernel)
+    return tail(net, net.op("Relu", [value]))
+
+
+@network
+def softmax_of_each_axis():
+    """Softmax of rows and of columns of one value."""
+    net, value = words()
+    rows, columns = (net.op("Softmax", [value], axis=axis) for axis in (1, 2))
+    return end(net, net.op("Add", [rows, columns]), rank=3)
+
+
+@network
+def softmax_widened():
+    """A float16 network that takes its Softmax in float32."""
+    net, value = words(width=64)
+    value = net.op("Cast", [net.op("Mul", [value, np.array(3, np.float32)])], to=10)
+    value = net.op("Softmax", [net.op("Cast", [value], to=1)], axis=-1)
+    value = net.op("Cast", [net.op("Cast", [value], to=10)], to=1)
+    return end(net, net.op("Mul", [value, np.array(64, np.float32)]), rank=3, width=64)

@@ -229,19 +229,24 @@ enum odb_status verify_try(const struct search_case *c, struct findings *f, int 
 
 #define VERIFY_UNLIKE 0.2 /* of the error: no other kernel goes wrong so much otherwise */
 
-/* How far what the node makes alone is from what it made in place, where that is much of its error:
- * both were loaded by themselves. */
+/* How far what the node makes alone is from what it made in place, over the reference's rms, where
+ * that is much of its error: both were loaded by themselves. */
 static double verify_unlike(const struct search_case *c, const struct findings *f,
                             const struct odb_culprit *culprit, const struct alone *alone)
 {
     const struct odb_tensor *here = f->given[culprit->value];
     const struct odb_tensor *there = alone->out[c->graph->values[culprit->value].slot];
-    const struct odb_number *error = &alone->reports[culprit->value].local_error;
-    struct odb_gap gap;
-    if (!here || !there || !error->known || !isfinite(error->v))
+    const struct odb_tensor *ref = c->trace->ref[culprit->value];
+    struct odb_gap off, apart;
+    if (!here || !there || !ref)
         return 0;
-    odb_gap_measure(&gap, there, here);
-    return gap.comparable && gap.error > VERIFY_UNLIKE * error->v && error->v > 0 ? gap.error : 0;
+    odb_gap_measure(&off, here, ref);
+    odb_gap_measure(&apart, there, here);
+    double far = off.rms > 0 ? apart.error * apart.rms / off.rms : 0;
+    return off.comparable && apart.comparable && isfinite(off.error) &&
+                   far > VERIFY_UNLIKE * off.error
+               ? far
+               : 0;
 }
 
 /* What running the culprit alone has shown; sets verified, or, where it passes and widen says so,

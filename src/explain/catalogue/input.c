@@ -1087,6 +1087,33 @@ static enum odb_status input_change_gate(const struct variant *v, const struct a
     return ODB_OK;
 }
 
+/* --- a weight that is scaled ------------------------------------------------------------------ */
+
+/* A factor of the weights alone, as of one that was scaled for another node: without a bias it is
+ * one of the output. */
+static enum choice input_choose_scaled(const struct accused *s, size_t k, struct variant *v)
+{
+    const struct odb_tensor *bias = s->node->n_in > 2 ? accused_in(s, 2) : NULL;
+    const struct odb_tensor *r = s->shown < 0 ? NULL : s->r[s->shown];
+    double ry = 0, rr = 0;
+    if (k || !bias || !r || r->rank < 2 || !odb_tensor_same_shape(s->y[s->shown], r) ||
+        bias->count != (size_t)r->dims[1])
+        return CHOICE_END;
+    size_t outer, n, inner;
+    tensor_around(r, 1, &outer, &n, &inner);
+    for (size_t i = 0; i < r->count; i++) {
+        double b = odb_tensor_f64(bias, i / inner % n), own = odb_tensor_f64(r, i) - b;
+        ry += own * (odb_tensor_f64(s->y[s->shown], i) - b);
+        rr += own * own;
+    }
+    v->a = rr > 0 ? ry / rr : NAN;
+    if (!isfinite(v->a) || fabs(v->a - 1) < 1e-4)
+        return CHOICE_SKIP;
+    input_say(s, 1, "scaled", "were ", v);
+    odb_buf_printf(&v->text, "%.6g times as large", v->a);
+    return CHOICE_MADE;
+}
+
 /* --- another weight --------------------------------------------------------------------------- */
 
 /* Value number k, counted over the weights of the model that look like one of the node's. */
@@ -1181,5 +1208,6 @@ const struct variant_row variants_input[] = {
      .choose = input_choose_weight,
      .change = input_change_weight,
      .order = true},
+    {"Conv|ConvTranspose", "input/", input_choose_scaled, input_change_map, NULL, false, 1},
     {NULL, NULL, NULL, NULL, NULL, false, 0},
 };
