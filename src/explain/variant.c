@@ -170,15 +170,16 @@ static bool variant_choices(const struct accused *s, const struct variant_row *r
     "QuantizeLinear|DequantizeLinear|Cast|Identity|Reshape|Transpose|Flatten|Squeeze|Unsqueeze|"   \
     "Expand|Concat|Split|Slice|Gather"
 
-/* Whether a row is for one of a group. Only what came out is there to be in another order, or
- * fitted; quantisers and what only moves have no arithmetic but what is for them by name. */
+/* Whether a row is for one of a group. Only what came out is there to be fitted, but what is handed
+ * on inside may lie in another layout, where no quantiser ends it; quantisers and what only moves
+ * have no arithmetic but what is for them by name. */
 static bool variant_suits(const struct accused *s, const struct variant_row *family,
                           const struct variant_row *row)
 {
     bool moves = variant_is_for(VARIANT_MOVES, s->node->op_type);
     bool arithmetic = family == variants_number || family == variants_elsewhere;
     if (family == variants_output)
-        return s->place + 1 == s->group->n;
+        return s->place + 1 == s->group->n || (row->order && s->group->tail == s->group->n);
     return !(moves && arithmetic && !row->ops[0]) && !(row->order && s->place != s->group->main);
 }
 

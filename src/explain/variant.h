@@ -64,7 +64,8 @@ struct variant_row {
     bool makes; /* result() computes the outputs from the inputs: nothing is replayed */
     int fitted; /* how much was fitted to the target's outputs: of two that hold, the one with more
                    says no more. 0: nothing */
-    bool order; /* an operand is read in another order: of a group, only what computes has that */
+    bool order; /* an operand is read in another order: of a group, only what computes has that. Of
+                   the family output: a layout, which what is handed on in a group may have */
 };
 
 /* Families, ended by a row without a name. */

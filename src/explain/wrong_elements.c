@@ -64,7 +64,27 @@ static void where_axis(const struct where *w, int axis, struct where_axis *a)
     }
 }
 
-static void where_put_axis(const struct where_axis *a, int axis, struct odb_buf *out)
+/* Up to where a type has every whole number: places that are counted in it go wrong from there. */
+static const struct where_count {
+    enum odb_dtype type;
+    size_t most;
+} where_counts[] = {{ODB_F16, 2048}, {ODB_BF16, 256}};
+
+#define WHERE_REACH 4 /* how far from there a kernel's window may be off */
+
+static void where_put_count(const struct where *w, const struct where_axis *a, struct odb_buf *out)
+{
+    for (size_t i = 0; i < ODB_COUNT(where_counts) && a->last == a->n - 1; i++) {
+        size_t most = where_counts[i].most,
+               far = most > a->first ? most - a->first : a->first - most;
+        if (w->r->dtype == where_counts[i].type && far <= WHERE_REACH)
+            odb_buf_printf(out, ", from %zu on: %s has every whole number as far as %zu alone",
+                           a->first, odb_dtype_info(w->r->dtype)->name, most);
+    }
+}
+
+static void where_put_axis(const struct where *w, const struct where_axis *a, int axis,
+                           struct odb_buf *out)
 {
     if (a->wrong == 1)
         odb_buf_printf(out, "at place %zu of axis %d (%zu places)", a->first, axis, a->n);
@@ -77,6 +97,7 @@ static void where_put_axis(const struct where_axis *a, int axis, struct odb_buf 
         odb_buf_printf(out, "in every %zu. place of axis %d, from %zu on", a->step, axis, a->first);
     else
         odb_buf_printf(out, "in %zu of %zu places of axis %d", a->wrong, a->n, axis);
+    where_put_count(w, a, out);
 }
 
 /* The places on each axis, where together they are not much more than what is wrong. */
@@ -97,7 +118,7 @@ static bool where_places(const struct where *w, struct odb_buf *out)
     for (int k = 0; k < w->r->rank; k++) {
         if (named && axes[k].wrong < axes[k].n) {
             odb_buf_puts(out, any ? ", " : "only ");
-            where_put_axis(&axes[k], k, out);
+            where_put_axis(w, &axes[k], k, out);
             any = true;
         }
         free(axes[k].marks);

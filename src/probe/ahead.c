@@ -29,6 +29,7 @@ struct ahead_answer {
     struct odb_pool_task *task; /* NULL: neither waited for nor to be forgotten */
     double search;              /* AGAIN: seconds of the search that are known; 0: none */
     bool asked;
+    bool ended;                 /* with it: nothing behind it is asked */
     struct odb_account account; /* owned */
     enum odb_status status;     /* of the account */
     struct odb_error err;
@@ -57,10 +58,11 @@ struct odb_ahead {
     size_t n, claimed;
     /* The pool's thread's. */
     size_t runs;               /* of the plain model */
-    double run, loaded;        /* seconds of the last of them, and of the first with its load */
+    double run;                /* seconds of the last of them */
     struct odb_tensor **plain; /* owned refs; [n_plain] what the first of them gave */
     size_t n_plain;
     bool failed; /* a question did, or runs differ: nothing more is asked */
+    bool dear;   /* the account is: so is said with the first answer, and stays so */
 };
 
 size_t odb_ahead_fits(double run, double seconds)
@@ -117,8 +119,10 @@ static void ahead_run(struct ahead_answer *answer, struct odb_target *target)
     if (!ahead->failed)
         ahead_compare(ahead, answer);
     ahead->run = odb_probe__seconds(answer->cut);
-    ahead->loaded = answer->question == AHEAD_PLAIN ? ahead->run : ahead->loaded;
     ahead->runs += answer->question != AHEAD_ALL;
+    if (answer->question == AHEAD_PLAIN) /* which is loaded first */
+        ahead->dear =
+            odb_target_accounts(target) && odb_probe_account_is_dear(ahead->spec, ahead->run);
     answer->asked = true;
 }
 
@@ -126,10 +130,8 @@ static void ahead_run(struct ahead_answer *answer, struct odb_target *target)
 static void ahead_account(struct ahead_answer *answer, struct odb_target *target)
 {
     struct odb_ahead *ahead = answer->ahead;
-    if (!odb_target_accounts(target))
-        return;
-    ahead->failed = odb_probe_account_is_dear(ahead->spec, ahead->loaded);
-    if (ahead->failed)
+    ahead->failed = ahead->dear;
+    if (ahead->dear || !odb_target_accounts(target))
         return;
     answer->status = odb_target_account(target, &answer->account, &answer->err);
     answer->asked = true;
@@ -139,12 +141,11 @@ static void ahead_account(struct ahead_answer *answer, struct odb_target *target
 static void ahead_work(void *arg, struct odb_target *target)
 {
     struct ahead_answer *answer = arg;
-    if (answer->ahead->failed)
-        return;
-    if (answer->question == AHEAD_ACCOUNT)
+    if (!answer->ahead->failed && answer->question == AHEAD_ACCOUNT)
         ahead_account(answer, target);
-    else
+    else if (!answer->ahead->failed)
         ahead_run(answer, target);
+    answer->ended = answer->ahead->failed;
 }
 
 /* Queues it. cut: NULL: there is nothing to ask. False: nothing more can be. */
@@ -323,11 +324,14 @@ size_t odb_ahead_again(struct odb_ahead *ahead)
     size_t n = 0;
     if (!ahead || ahead->claimed == ahead->n || ahead->answers[ahead->n - 1].question != AHEAD_ALL)
         return SIZE_MAX;
+    ahead_await(ahead, &ahead->answers[0]); /* who says whether the account is dear */
+    bool ended = ahead->dear;
     for (size_t i = ahead->claimed; ahead->answers[i].question == AHEAD_AGAIN; i++) {
-        ahead_await(ahead, &ahead->answers[i]);
+        ahead_await(ahead, &ahead->answers[i]); /* what follows may be under way */
         n += ahead->answers[i].asked;
+        ended |= ahead->answers[i].ended;
     }
-    return ahead->failed ? SIZE_MAX : n;
+    return ended ? SIZE_MAX : n;
 }
 
 bool odb_ahead_account(struct odb_ahead *ahead, struct odb_account *account,

@@ -153,7 +153,10 @@ struct odb_culprit {
     enum odb_diagnosis also;
     struct odb_value_report numbers; /* of value */
     bool reaches_output, verified;
-    bool known;        /* a variant that is known explains it: it was asked about no further */
+    double
+        unlike; /* wrong in place and alone, of the same inputs, and this far apart (over rms): it
+                   does not repeat when it is loaded anew; 0: alike, or not known. In no file */
+    bool known; /* a variant that is known explains it: it was asked about no further */
     bool narrower;     /* off by no more than computing in the report's narrower type must lose */
     bool of_reference; /* the reference is off from the operator there, and the target is not */
     bool of_recording; /* likewise, and it is a recording: believed, so that the model differs */

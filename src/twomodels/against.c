@@ -223,6 +223,7 @@ static enum odb_status against_explain(struct against *x, struct odb_report *rep
         against_weights_within(x, &r);
         against_attrs_within(x, &r);
         against_border_within(x, &r);
+        against_shape_within(x, &r);
         against_words(x, culprit, &r, &words);
         free(culprit->text);
         culprit->text = odb_buf_take(&words);

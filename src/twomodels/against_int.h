@@ -123,6 +123,8 @@ void against_weights_within(const struct against *x, struct against_region *r);
 void against_attrs_within(const struct against *x, struct against_region *r);
 /* What one part reads and the other does not. */
 void against_border_within(const struct against *x, struct against_region *r);
+/* The first value within that has one name in both models, and another shape in the other. */
+void against_shape_within(const struct against *x, struct against_region *r);
 /* The culprit's paragraph. */
 void against_words(const struct against *x, const struct odb_culprit *c,
                    const struct against_region *r, struct odb_buf *out);

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/integers.h"
 #include "report/report.h"
 #include "run/value_report.h"
 #include "model/text/model_text.h"
@@ -125,6 +126,27 @@ void against_border_within(const struct against *x, struct against_region *r)
     }
 }
 
+void against_shape_within(const struct against *x, struct against_region *r)
+{
+    char shapes[2][200];
+    for (size_t n = 0; n < x->a->n_nodes; n++)
+        for (int o = 0; r->here[n] && o < x->a->nodes[n].n_out; o++) {
+            int u = x->a->nodes[n].out[o];
+            const struct odb_value *v = u < 0 ? NULL : odb_graph_value(x->b, x->a->values[u].name);
+            const struct odb_tensor *had = v ? x->had[v - x->b->values] : NULL;
+            const struct odb_tensor *ref = u < 0 ? NULL : x->trace->ref[u];
+            if (!had || !ref || had->kind != ODB_TENSOR || ref->kind != ODB_TENSOR ||
+                v->producer == ODB_NO_NODE || !r->there[v->producer] ||
+                odb_tensor_same_shape(had, ref))
+                continue;
+            odb_buf_put_shown(&r->words, v->name);
+            odb_buf_printf(&r->words, " has the shape %s, and %s in the original. ",
+                           odb_shape_text(had, shapes[0], sizeof shapes[0]),
+                           odb_shape_text(ref, shapes[1], sizeof shapes[1]));
+            return;
+        }
+}
+
 /* --- in words --------------------------------------------------------------------------------- */
 
 /* "#3 conv (Conv)", or "#3 conv (Conv) to #5 relu (Relu), 3 nodes". */
@@ -175,6 +197,7 @@ void against_words(const struct against *x, const struct odb_culprit *c,
             odb_buf_put_shown(out, reason);
         }
         odb_buf_puts(out, ". ");
+        odb_report_put_integers(x->given[c->value], x->trace->ref[c->value], "the original", out);
     } else {
         odb_buf_puts(out, c->kind == ODB_KIND_AMPLIFIED
                               ? " is the first over tolerance, but on the same values both models "

@@ -103,6 +103,69 @@ def versions():
     case("attribute/opset=1,axis=2", "Softmax --attr axis=1 --opset 13", x, flat)
 
 
+@shows("nans_choose", "nans_choose_bound")
+def nans():
+    """Comparisons with NaN are false."""
+    x = floats(3, 5, 7)
+    for at in ((0, 1, 3), (0, 2, 0), (1, 0, 6), (1, 4, 2), (2, 3, 5), (2, 3, 6)):
+        x[at] = np.nan
+
+    def least(beats):
+        y = x[:, :, 0]
+        for k in range(1, 7):
+            y = np.where(beats(y, x[:, :, k]), y, x[:, :, k])
+        return np.ascontiguousarray(y)
+
+    words = "ReduceMin --attr axes=2 --attr keepdims=0 --opset 13"
+    case("input/NaN=begins again", words, x, least(lambda y, new: y < new))
+    case("input/NaN=first alone", words, x, least(lambda y, new: ~(new < y)))
+    case("input/NaN=passed over", words, x, np.nanmin(x, 2))
+    case("input/NaN=begins again", "Max", x, x[::-1].copy(),
+         np.where(x > x[::-1], x, x[::-1]))
+    alone = x.copy()
+    alone[2, 3, 6] = 1
+    case("input/NaN=passed over", "MaxPool --attr kernel_shape=2", alone,
+         np.fmax(alone[:, :, :-1], alone[:, :, 1:]))
+    low, high = F(-0.5), F(0.75)
+    case("output/nan=lower bound", "Clip", x, low, high, np.fmin(np.fmax(x, low), high))
+    case("output/nan=upper bound", "Clip", x, low, high, np.fmax(np.fmin(x, high), low))
+
+
+@shows("input_choose_panels")
+def panels():
+    """A matrix in memory as a kernel lays it out, and as another one takes it."""
+    a, b = floats(5, 9), floats(9, 20)
+    wide = np.pad(b, ((0, 0), (0, 12))).reshape(9, 2, 16).transpose(1, 0, 2)
+    read = wide.reshape(8, 9, 4).transpose(1, 0, 2).reshape(9, 32)[:, :20]
+    case("input/B=panels of 16 read by 4", "MatMul", a, b, a @ read)
+
+
+@shows("input_choose_scaled")
+def scaled():
+    x, w, b = floats(1, 3, 9, 8), floats(4, 3, 3, 3), floats(4)
+    case("input/W=scaled", "Conv --attr pads=1,1,1,1", x, w, b, conv(x, w, scale=0.5) + b[:, None, None])
+
+
+@shows("input_choose_gaps")
+def gaps():
+    """Three zero points of four bits in a row, which take two bytes."""
+    stored = RANDOM.integers(0, 256, (10, 24)).astype(np.uint8)
+    zeros = RANDOM.integers(0, 256, (10, 2)).astype(np.uint8)
+    scales, ids = (RANDOM.random((10, 3)) + 0.5).astype(F), np.array([3, 0, 7, 9])
+    codes = np.stack([stored & 15, stored >> 4], -1).reshape(10, 48).astype(float)
+    halves = np.stack([zeros & 15, zeros >> 4], -1)
+    words = ("GatherBlockQuantized --domain com.microsoft --attr bits=4 --attr block_size=16 "
+             "--attr gather_axis=0 --attr quantize_axis=1")
+
+    def rows(points):
+        return ((codes - np.repeat(points, 16, 1)) * np.repeat(scales, 16, 1))[ids].astype(F)
+
+    case("right", words, stored, ids, scales, zeros, rows(halves.reshape(10, 4)[:, :3]))
+    case("input/zero points=without gaps", words, stored, ids, scales, zeros,
+         rows(halves.ravel()[:30].reshape(10, 3)))
+    case("input/zero points=0", words, stored, ids, scales, rows(np.zeros((10, 3))))
+
+
 # --- operators of com.microsoft -------------------------------------------------------------------
 
 def drawn(op, holds, said, variant, swap=lambda inputs: inputs, kind=F):
@@ -375,6 +438,12 @@ def orders():
     case("output/taken for NHWC", "Exp", x, y.reshape(1, 5, 6, 8).transpose(0, 3, 1, 2).reshape(x.shape))
     case("output/permuted,axis=1", "Exp", x, y[:, [0, 4, 2, 3, 1, 5, 7, 6]])
     case("output/channels=scale,axis=1", "Exp", x, y * (1 + RANDOM.random(8).astype(F))[:, None, None])
+
+
+@shows("output_choose_shape")
+def shapes():
+    x = floats(4, 5)
+    case("output/shape", "Exp", x, np.exp(x).reshape(20))
 
 
 @shows("output_choose_lanes", "output_choose_border")

@@ -4,7 +4,7 @@ is named.
 
     bench.py [--fetched|--quick] [--tap] [CASE…]
 
---fetched: only cases whose runtime `make setup` fetches; --quick: of these, ONNX Runtime's. --tap: a
+--fetched: only cases whose runtime `make setup` fetches; --quick: of these, ONNX Runtime's, and machines.py's. --tap: a
 line of TAP for each case; otherwise a table, whose columns README.md explains. CASE: these alone, by
 the beginnings of their names.
 The environment names PROGRAM, B (the build folder), SHARED (data that is not in the repository)
@@ -86,6 +86,9 @@ class Target:
             modules = os.path.join(RUNTIMES, "web", "node_modules")
             options = ",".join(filter(None, [options, "modules=" + modules]))
             self.lacks = None if os.path.isdir(modules) else modules
+        elif kind.startswith("machine:"):
+            kind = "python:" + os.path.join(HERE, "machines.py") + kind[len("machine"):]
+            self.env["ONNXDBG_PYTHON"], self.fetched = sys.executable, True
         else:
             self.fetched = True
         self.spec = kind + ("," + options if options else "")
@@ -204,7 +207,7 @@ def optimisers(case, target):
                        "--json", os.path.join(SCRATCH, "report.json"))
     found = (report or {}).get("over_found") or {}
     text = found.get("text") or "none"
-    names = re.findall(r"\b[A-Z]\w*(?:Fusion|Transformer|Elimination|Folding|Optimizer|Propagation"
+    names = re.findall(r"\b(?:Fuse)?[A-Z]\w*(?:Fusion|ReluClip|Transformer|Elimination|Folding|Optimizer|Propagation"
                        r"|Selector|Removal|Rewrite|Cast|Handling|Merging|Inserter|QDQ\w*)\b", text)
     if not names:
         return "no option" if found else "none"
@@ -298,7 +301,7 @@ def main(words):
     if not os.path.isdir(os.path.join(SHARED, "data", "realbugs")):
         cases = [c for c in cases if not c.model.startswith("shared")]
     if "--quick" in words:
-        cases = [c for c in cases if c.runtime.startswith("ort-")]
+        cases = [c for c in cases if c.runtime.startswith(("ort-", "machine:"))]
     if "--fetched" in words or "--quick" in words:
         cases = [c for c in cases if Target(c).fetched]
     if "--tap" in words:

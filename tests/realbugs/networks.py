@@ -133,9 +133,10 @@ def load():
     import fusions
     import operators
     import others
+    import recent
     import refused
     import states
-    assert forests and fusions and operators and others and refused and states
+    assert forests and fusions and operators and others and recent and refused and states
 
 
 if __name__ == "__main__":

@@ -216,6 +216,38 @@ enum odb_status overflow_look(const struct search_case *c, struct findings *f,
 
 /* --- in words --------------------------------------------------------------------------------- */
 
+/* How many elements the reference alone has beyond its type's range: float64 has them in it. */
+static size_t overflow_of_reference(const struct odb_trace *trace, int value)
+{
+    struct odb_specials specials;
+    const struct odb_tensor *ref = value < 0 ? NULL : trace->ref[value];
+    const struct odb_tensor *golden = value < 0 ? NULL : trace->golden[value];
+    bool half = ref && (ref->dtype == ODB_F16 || ref->dtype == ODB_BF16);
+    return half && golden && trace->split[value] && odb_specials_count(&specials, golden, ref)
+               ? specials.nan_reference + specials.inf_reference
+               : 0;
+}
+
+void overflow_put_reference(const struct search_case *c, const struct odb_culprit *who,
+                            struct odb_buf *out)
+{
+    for (int n = ODB_MAX(who->segment[0], 0); n <= who->segment[1]; n++)
+        for (int o = 0; o < c->graph->nodes[n].n_out; o++) {
+            int v = c->graph->nodes[n].out[o];
+            size_t beyond = overflow_of_reference(c->trace, v);
+            if (!beyond)
+                continue;
+            odb_buf_printf(out, "The reference keeps to %s, and leaves its range there: ",
+                           odb_dtype_info(c->trace->ref[v]->dtype)->name);
+            odb_buf_put_shown(out, c->graph->values[v].name);
+            odb_buf_printf(out,
+                           " is not finite at %zu of %zu places, and is in float64. A target that "
+                           "keeps a wider type between these nodes differs so. ",
+                           beyond, c->trace->ref[v]->count);
+            return;
+        }
+}
+
 static double overflow_largest(const struct odb_tensor *t)
 {
     double most = 0;

@@ -16,4 +16,9 @@ enum odb_status overflow_look(const struct search_case *c, struct findings *f,
 void overflow_put(const struct search_case *c, const struct findings *f,
                   const struct odb_culprit *culprit, struct odb_buf *out);
 
+/* Where a culprit's own values leave the range of a half type in the reference, and do not in
+ * float64. */
+void overflow_put_reference(const struct search_case *c, const struct odb_culprit *who,
+                            struct odb_buf *out);
+
 #endif

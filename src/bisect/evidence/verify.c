@@ -5,6 +5,7 @@
  */
 #include "bisect/evidence/verify.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -226,6 +227,28 @@ enum odb_status verify_try(const struct search_case *c, struct findings *f, int 
     return status;
 }
 
+#define VERIFY_UNLIKE 0.2 /* of the error: no other kernel goes wrong so much otherwise */
+
+/* How far what the node makes alone is from what it made in place, over the reference's rms, where
+ * that is much of its error: both were loaded by themselves. */
+static double verify_unlike(const struct search_case *c, const struct findings *f,
+                            const struct odb_culprit *culprit, const struct alone *alone)
+{
+    const struct odb_tensor *here = f->given[culprit->value];
+    const struct odb_tensor *there = alone->out[c->graph->values[culprit->value].slot];
+    const struct odb_tensor *ref = c->trace->ref[culprit->value];
+    struct odb_gap off, apart;
+    if (!here || !there || !ref)
+        return 0;
+    odb_gap_measure(&off, here, ref);
+    odb_gap_measure(&apart, there, here);
+    double far = off.rms > 0 ? apart.error * apart.rms / off.rms : 0;
+    return off.comparable && apart.comparable && isfinite(off.error) &&
+                   far > VERIFY_UNLIKE * off.error
+               ? far
+               : 0;
+}
+
 /* What running the culprit alone has shown; sets verified, or, where it passes and widen says so,
  * finds the smallest segment that fails. */
 static enum odb_status verify_conclude(const struct search_case *c, struct findings *f,
@@ -244,6 +267,7 @@ static enum odb_status verify_conclude(const struct search_case *c, struct findi
             ODB_TRY(observed_only(c, f, node, &only, err));
         culprit->verified = !only;
         culprit->kind = only ? ODB_KIND_PROBE_EFFECT : culprit->kind;
+        culprit->unlike = verify_unlike(c, f, culprit, alone);
         verify_adopt_numbers(f, culprit, alone);
     } else if (f->hidden && !f->diverge) {
         culprit->checks[ODB_CHECK_ALONE] = ODB_CONTRADICTS;

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "bisect/evidence/overflow.h"
 #include "bisect/evidence/reference_off.h"
+#include "report/integers.h"
 #include "report/report.h"
 #include "bisect/branch_divergence.h"
 #include "bisect/alone/third.h"
@@ -138,7 +139,14 @@ static void words_introduced(const struct search_case *c, const struct odb_culpr
         odb_buf_puts(out, " comes of its inputs");
     }
     odb_buf_puts(out, ". ");
-    if (who->verified)
+    if (who->verified && who->unlike > 0)
+        odb_buf_printf(
+            out,
+            "Run alone on the target with those inputs it is wrong as well, but with other "
+            "numbers, %.3g away: it does not repeat when it is loaded anew, as what reads "
+            "memory that is not set, or no longer its own. ",
+            who->unlike);
+    else if (who->verified)
         odb_buf_printf(out,
                        "Run alone on the target %s, so neither its neighbours nor the cut are to "
                        "blame. ",
@@ -366,6 +374,20 @@ void words_put_held(const struct search_case *c, const struct odb_held *held, st
                        held->first + held->n - 1, held->of_all);
 }
 
+/* Whether it holds all that a node of the same operator makes of the same operands. */
+static bool words_taken_for(const struct search_case *c, const struct odb_culprit *who)
+{
+    int maker = c->graph->values[who->held.of].producer;
+    const struct odb_node *own = &c->graph->nodes[who->node];
+    const struct odb_node *other = maker == ODB_NO_NODE ? NULL : &c->graph->nodes[maker];
+    bool same = other && other != own && !strcmp(other->op_type, own->op_type) &&
+                !strcmp(other->domain, own->domain) && other->n_in == own->n_in &&
+                who->held.n == who->held.of_all;
+    for (int i = 0; same && i < own->n_in; i++)
+        same = other->in[i] == own->in[i];
+    return same;
+}
+
 static void words_overwritten(const struct search_case *c, const struct findings *f,
                               const struct odb_culprit *who, struct odb_buf *out)
 {
@@ -375,9 +397,14 @@ static void words_overwritten(const struct search_case *c, const struct findings
     words_value(c, who->value, out);
     odb_buf_puts(out, " holds the values of ");
     words_put_held(c, held, out);
-    odb_buf_puts(out, who->checks[ODB_CHECK_ALONE] == ODB_CONTRADICTS
-                          ? ". Alone it is right: its memory is used again too early, or was. "
-                          : ". Its memory is used again too early, or was. ");
+    if (words_taken_for(c, who))
+        odb_buf_puts(out,
+                     ". Both read the same and differ in attributes alone: it may be taken for "
+                     "that one, as nodes are that are equal. ");
+    else
+        odb_buf_puts(out, who->checks[ODB_CHECK_ALONE] == ODB_CONTRADICTS
+                              ? ". Alone it is right: its memory is used again too early, or was. "
+                              : ". Its memory is used again too early, or was. ");
     words_parts(c, who, out);
 }
 
@@ -417,6 +444,32 @@ static void words_group(const struct search_case *c, const struct odb_culprit *w
     odb_buf_puts(out, ". ");
 }
 
+/* The first weight that both read; ODB_NO_VALUE: there is none. */
+static int words_shared_weight(const struct odb_graph *graph, int one, int other)
+{
+    const struct odb_node *a = &graph->nodes[one], *b = &graph->nodes[other];
+    for (int i = 0; i < a->n_in; i++)
+        for (int k = 0; k < b->n_in; k++) {
+            const struct odb_tensor *t = a->in[i] < 0 ? NULL : graph->values[a->in[i]].init;
+            if (a->in[i] == b->in[k] && t && t->count > 1)
+                return a->in[i];
+        }
+    return ODB_NO_VALUE;
+}
+
+/* What is done to a weight for the kernel of one node may be seen by another. */
+static void words_shared(const struct search_case *c, const struct odb_culprit *who,
+                         struct odb_buf *out)
+{
+    int first = who->segment[0], last = who->segment[1];
+    int weight = first < last ? words_shared_weight(c->graph, first, last) : ODB_NO_VALUE;
+    if (weight == ODB_NO_VALUE)
+        return;
+    odb_buf_printf(out, "#%d and #%d read one weight, ", first, last);
+    words_value(c, weight, out);
+    odb_buf_puts(out, ": what is made of it for one may be what the other reads. ");
+}
+
 static void words_region(const struct search_case *c, const struct odb_culprit *who,
                          struct odb_buf *out)
 {
@@ -438,6 +491,7 @@ static void words_region(const struct search_case *c, const struct odb_culprit *
                           ? "Reading a value inside hides the fault: the target treats the region "
                             "differently when it is observed, as with a fusion or another layout. "
                           : "The nodes are fine one by one and wrong together, as with a fusion. ");
+    words_shared(c, who, out);
 }
 
 static void words_spread(const struct search_case *c, const struct findings *f,
@@ -682,6 +736,10 @@ char *words_culprit(const struct search_case *c, const struct findings *f,
 {
     struct odb_buf out = ODB_BUF_INIT;
     words_of_kind[who->kind](c, f, who, &out);
+    overflow_put_reference(c, who, &out);
+    if (who->value >= 0 && who->kind != ODB_KIND_REFUSED)
+        odb_report_put_integers(f->given[who->value], c->trace->ref[who->value], "the reference",
+                                &out);
     if (who->narrower)
         odb_buf_printf(&out, "That is no more than computing it in %s must lose. ",
                        f->report->narrower);

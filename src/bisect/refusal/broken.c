@@ -15,12 +15,15 @@
 #include "analysis/lint.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "bisect/alone/suffix.h"
 #include "bisect/evidence/confidence.h"
 #include "bisect/question.h"
 #include "bisect/reading.h"
 #include "bisect/refusal/together.h"
 #include "probe/plainest.h"
 #include "report/report.h"
+
+#define BROKEN_MAKERS 3 /* nodes that make weights, of which a text tells */
 
 /* Nodes that are refused together. */
 struct broken_group {
@@ -137,6 +140,69 @@ static void broken_keep(struct findings *f, const struct together *t, struct bro
         if (t->nodes[i])
             group.nodes[group.n++] = i;
     odb_push(&f->kept->broken->groups, group);
+}
+
+/* "#4 /pool (MaxPool), #5 /relu (Relu) and #6 /merge (Add)" */
+static void broken_put_list(const struct odb_graph *graph, const int *nodes, size_t n,
+                            struct odb_buf *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        odb_buf_puts(out, !i ? "" : i + 1 == n ? " and " : ", ");
+        odb_node_put(graph, nodes[i], out);
+    }
+}
+
+/* The same, "(and #7 /inverse (Div), for a weight)" behind it where nodes make weights of theirs.
+ */
+static void broken_put_nodes(const struct search_case *c, const int *nodes, size_t n,
+                             struct odb_buf *out)
+{
+    bool *cut = odb_new_n(bool, c->graph->n_nodes);
+    int *makers = odb_new_n(int, c->graph->n_nodes);
+    size_t n_makers = 0;
+    for (size_t i = 0; i < n; i++)
+        cut[nodes[i]] = true;
+    suffix_add_weights(c, cut);
+    for (size_t i = 0; i < n; i++)
+        cut[nodes[i]] = false;
+    for (int i = 0; i < (int)c->graph->n_nodes; i++)
+        if (cut[i])
+            makers[n_makers++] = i;
+    broken_put_list(c->graph, nodes, n, out);
+    if (n_makers && n_makers <= BROKEN_MAKERS) {
+        odb_buf_puts(out, " (and ");
+        broken_put_list(c->graph, makers, n_makers, out);
+        odb_buf_puts(out, n_makers > 1 ? ", for weights)" : ", for a weight)");
+    }
+    free(makers);
+    free(cut);
+}
+
+enum odb_status broken_tell_together(const struct search_case *c, struct findings *f, int node,
+                                     struct odb_error *err)
+{
+    struct odb_signature sought;
+    struct odb_buf text = ODB_BUF_INIT;
+    bool found;
+    if (!broken_is_open(f))
+        return ODB_OK;
+    odb_signature_refusal(&sought, &f->kept->refusal);
+    struct together t = together_new(c, &sought, node);
+    enum odb_status status = together_find(&t, &found, err);
+    if (status == ODB_OK && found) {
+        size_t n = 0;
+        int *nodes = odb_new_n(int, c->graph->n_nodes);
+        for (int i = 0; i <= node; i++)
+            if (t.nodes[i])
+                nodes[n++] = i;
+        broken_put_nodes(c, nodes, n, &text);
+        if (n > 1)
+            findings_note(f, "%s are refused where they stand together", odb_buf_text(&text));
+        free(nodes);
+    }
+    odb_buf_dispose(&text);
+    together_dispose(&t);
+    return status;
 }
 
 /* What the target makes of the prefix that ends in this node at its plainest. */
@@ -287,15 +353,43 @@ static void broken_accuse_group(const struct search_case *c, struct findings *f,
         culprit->checks[group->n > 1 ? ODB_CHECK_REGION : ODB_CHECK_ALONE] = ODB_CONFIRMS;
 }
 
-/* The last n culprits come before the others. */
+/* A culprit that is wrong by itself and lies within what is refused, of which that may come; NULL:
+ * there is none. */
+static const struct odb_culprit *broken_cause(const struct findings *f,
+                                              const struct odb_culprit *refused)
+{
+    for (size_t i = 0; i < f->report->culprits.n; i++) {
+        const struct odb_culprit *who = &f->report->culprits.items[i];
+        size_t held = 0;
+        for (size_t k = 0; k < refused->together.n; k++)
+            held += refused->together.items[k] == who->segment[0] ||
+                    refused->together.items[k] == who->segment[1];
+        if (who->kind != ODB_KIND_REFUSED && who->verified && !who->path &&
+            held == (who->segment[0] == who->segment[1] ? 1 : 2))
+            return who;
+    }
+    return NULL;
+}
+
+/* The last n culprits come before the others, but behind those of which they may come. */
 static void broken_put_first(struct findings *f, size_t n)
 {
-    size_t all = f->report->culprits.n;
+    size_t all = f->report->culprits.n, put = 0;
     struct odb_culprit *items = findings_culprit(f, 0);
-    struct odb_culprit *last = odb_xmemdup(items + all - n, n * sizeof *last);
-    memmove(items + n, items, (all - n) * sizeof *items);
-    memcpy(items, last, n * sizeof *last);
-    free(last);
+    struct odb_culprit *was = odb_xmemdup(items, all * sizeof *items);
+    bool *follows = odb_new_n(bool, n);
+    for (size_t i = 0; i < n; i++)
+        follows[i] = broken_cause(f, &items[all - n + i]) != NULL;
+    for (size_t i = 0; i < n; i++)
+        if (!follows[i])
+            items[put++] = was[all - n + i];
+    for (size_t i = 0; i + n < all; i++)
+        items[put++] = was[i];
+    for (size_t i = 0; i < n; i++)
+        if (follows[i])
+            items[put++] = was[all - n + i];
+    free(follows);
+    free(was);
 }
 
 bool broken_accuse(const struct search_case *c, struct findings *f)
@@ -331,10 +425,7 @@ void broken_put(const struct search_case *c, const struct findings *f,
     while (group->node != who->node)
         group++;
     odb_buf_puts(out, "The target refuses ");
-    for (size_t i = 0; i < group->n; i++) {
-        odb_buf_puts(out, !i ? "" : i + 1 == group->n ? " and " : ", ");
-        odb_node_put(c->graph, group->nodes[i], out);
-    }
+    broken_put_nodes(c, group->nodes, group->n, out);
     odb_buf_puts(out, group->n > 1 ? " where they stand together: \"" : ", by itself as well: \"");
     odb_buf_put_shown(out, group->words);
     odb_buf_puts(out, "\". ");
@@ -347,7 +438,17 @@ void broken_put(const struct search_case *c, const struct findings *f,
                    : odb_verdict_is_bad(group->plainly)
                        ? ", but gives other values than the reference"
                        : "");
-    odb_buf_puts(out,
-                 "The model is valid: the reference runs it, and lint finds no error. What the "
-                 "target makes of it before it runs is at fault. ");
+    odb_buf_puts(out, "The model is valid: the reference runs it, and lint finds no error. ");
+    const struct odb_culprit *cause = broken_cause(f, who);
+    if (!cause) {
+        odb_buf_puts(out, "What the target makes of it before it runs is at fault. ");
+        return;
+    }
+    odb_node_put(c->graph, cause->segment[0], out);
+    if (cause->segment[0] < cause->segment[1]) {
+        odb_buf_puts(out, " to ");
+        odb_node_put(c->graph, cause->segment[1], out);
+    }
+    odb_buf_printf(out, " %s wrong without what follows, of which the refusal may come. ",
+                   cause->segment[0] < cause->segment[1] ? "are" : "is");
 }

@@ -24,8 +24,12 @@ enum odb_status broken_take_alike(const struct search_case *c, struct findings *
                                   bool *is, struct odb_error *err) ODB_MUST_USE;
 /* Whether the target has no plainer options, so that nothing can be known. */
 bool broken_is_open(const struct findings *f);
-/* Accuses what was taken, before all others; or says that only the model as a whole is refused.
- * False: nothing is known to be broken. */
+/* Of such a target: notes the fewest nodes that are refused together with this one, which ends the
+ * prefix that was refused (kept->refusal) and runs alone. */
+enum odb_status broken_tell_together(const struct search_case *c, struct findings *f, int node,
+                                     struct odb_error *err) ODB_MUST_USE;
+/* Accuses what was taken, before all others but what is wrong by itself and lies within; or says
+ * that only the model as a whole is refused. False: nothing is known to be broken. */
 bool broken_accuse(const struct search_case *c, struct findings *f);
 void broken_put(const struct search_case *c, const struct findings *f,
                 const struct odb_culprit *who, struct odb_buf *out);

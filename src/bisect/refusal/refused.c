@@ -198,6 +198,8 @@ static enum odb_status refused_take_out(struct search_case_made *rest, struct fi
         again |=
             refused_same_operator(found, &c->graph->nodes[f->report->pieces.refused.items[i].node]);
     ODB_TRY(refused_alone(c, f, node, &alone, err));
+    if (!alone)
+        ODB_TRY(broken_tell_together(c, f, node, err));
     struct odb_refused how = {node, alone ? ODB_REFUSED_ALONE : ODB_REFUSED_TOGETHER, false};
     refused_push(rest, f, how);
     if (!alone) /* which says nothing of others */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "explain/catalogue/nans.h"
 #include "explain/variant.h"
 #include "model/formal.h"
 
@@ -343,6 +344,56 @@ static enum odb_status input_change_transposed(const struct variant *v, const st
     perm[v->other + 1] = v->other;
     ODB_TRY(tensor_transpose(&t, c->in[v->at], perm, err));
     change_input(c, v->at, t);
+    return ODB_OK;
+}
+
+/* A product copies its matrix into panels of some columns, one behind the other, and reads those.
+ */
+static const int64_t input_panels[] = {4, 8, 16, 32, 64};
+
+static enum choice input_choose_panels(const struct accused *s, size_t k, struct variant *v)
+{
+    size_t n = ODB_COUNT(input_panels);
+    int64_t written = input_panels[k / n % n], read = input_panels[k % n];
+    const struct odb_tensor *t = accused_in(s, 1);
+    char name[64], text[96];
+    if (k >= n * n || !t || t->rank != 2)
+        return CHOICE_END;
+    if (written == read || t->dims[0] < 2 || t->dims[1] <= ODB_MIN(written, read) ||
+        accused_int(s, "transB", 0))
+        return CHOICE_SKIP;
+    snprintf(name, sizeof name, "panels of %lld read by %lld", (long long)written, (long long)read);
+    snprintf(text, sizeof text, "lay in panels of %lld columns, and was read in panels of %lld",
+             (long long)written, (long long)read);
+    input_say(s, 1, name, text, v);
+    v->ints[0] = written;
+    v->ints[1] = read;
+    return CHOICE_MADE;
+}
+
+struct input_panel {
+    int64_t rows, columns, written, read;
+};
+
+static int64_t input_from_panels(const void *payload, size_t i)
+{
+    const struct input_panel *p = payload;
+    int64_t row = (int64_t)i / p->columns, column = (int64_t)i % p->columns;
+    int64_t at = column / p->read * p->rows * p->read + row * p->read + column % p->read;
+    int64_t panel = at / (p->rows * p->written), within = at % (p->rows * p->written);
+    int64_t from = panel * p->written + within % p->written;
+    return from < p->columns ? within / p->written * p->columns + from : -1; /* filled with 0 */
+}
+
+static enum odb_status input_change_panels(const struct variant *v, const struct accused *s,
+                                           struct change *c, struct odb_error *err)
+{
+    const struct odb_tensor *b = c->in[1];
+    struct input_panel p = {b->dims[0], b->dims[1], v->ints[0], v->ints[1]};
+    struct odb_tensor *t = NULL;
+    (void)s;
+    ODB_TRY(tensor_gather(&t, b, input_from_panels, &p, err));
+    change_input(c, 1, t);
     return ODB_OK;
 }
 
@@ -860,6 +911,7 @@ static const struct input_packed {
     {"QMoE", "expert_weight_bits", {2, 5, 8}, {3, 6, 9}, {11, 12, 13}, 3},
     {"MatMulNBitsMlp", "bits", {3, 6}, {4, 7}, {-1, -1}, 2},
     {"MatMulNBitsQkv", "bits", {3, 6, 9}, {4, 7, 10}, {-1, -1, -1}, 3},
+    {"GatherBlockQuantized", "bits", {0}, {2}, {3}, 1},
     {NULL, NULL, {0}, {0}, {0}, 0},
 };
 
@@ -906,8 +958,9 @@ static enum odb_status input_change_nibbles(const struct variant *v, const struc
 static enum choice input_choose_zeros(const struct accused *s, size_t k, struct variant *v)
 {
     const struct input_packed *p = input_packed_of(s);
-    if (k || !p->op || p->zeros[0] < 0 || accused_in(s, p->zeros[0]) ||
-        !accused_in(s, p->scales[0]))
+    const struct odb_tensor *weights = p->op ? accused_in(s, p->weights[0]) : NULL;
+    if (k || !weights || weights->dtype != ODB_U8 || p->zeros[0] < 0 ||
+        accused_in(s, p->zeros[0]) || !accused_in(s, p->scales[0]))
         return CHOICE_END;
     odb_buf_puts(&v->name, "zero points=0");
     odb_buf_puts(&v->text, "as if zero points that are left out were 0");
@@ -930,7 +983,7 @@ static enum odb_status input_change_zeros(const struct variant *v, const struct 
         int64_t dims[ODB_MAX_RANK];
         int rank = scales->rank;
         memcpy(dims, scales->dims, sizeof dims);
-        if (p->n == 1) { /* [rows, blocks], whether scales say so or not */
+        if (!strcmp(p->op, "MatMulNBits")) { /* [rows, blocks], whether scales say so or not */
             rank = 1;
             dims[0] = weights->dims[0] * ((weights->dims[1] + each - 1) / each);
         } else {
@@ -939,6 +992,59 @@ static enum odb_status input_change_zeros(const struct variant *v, const struct 
         ODB_TRY(odb_tensor_new(&t, ODB_U8, rank, dims, err));
         change_input(c, p->zeros[i], t);
     }
+    return ODB_OK;
+}
+
+/* The codes of all rows follow each other, where each row ought to begin with a byte. */
+static enum choice input_choose_gaps(const struct accused *s, size_t k, struct variant *v)
+{
+    const struct input_packed *p = input_packed_of(s);
+    const struct odb_tensor *zeros = p->op && p->n == 1 ? accused_in(s, p->zeros[0]) : NULL;
+    int64_t each = 8 / ODB_MAX(accused_int(s, p->op ? p->bits : "", 4), 1);
+    if (k || !zeros || zeros->dtype != ODB_U8 || each < 2)
+        return CHOICE_END;
+    odb_buf_puts(&v->name, "zero points=without gaps");
+    odb_buf_puts(&v->text,
+                 "as if the zero points of a row began within the byte where the last row ends");
+    return CHOICE_MADE;
+}
+
+struct input_gaps {
+    const struct odb_tensor *zeros;
+    size_t codes, bytes, each; /* of a row; of a byte */
+};
+
+static double input_close_gap(const void *payload, size_t i, double x)
+{
+    const struct input_gaps *g = payload;
+    size_t bits = 8 / g->each, mask = ((size_t)1 << bits) - 1, byte = 0;
+    (void)x;
+    for (size_t k = 0; k < g->each; k++) {
+        size_t at = i / g->bytes * g->codes + i % g->bytes * g->each + k, from = at / g->each;
+        size_t code = from < g->zeros->count ? (size_t)odb_tensor_f64(g->zeros, from) : 0;
+        byte |= (code >> at % g->each * bits & mask) << k * bits;
+    }
+    return (double)byte;
+}
+
+static enum odb_status input_change_gaps(const struct variant *v, const struct accused *s,
+                                         struct change *c, struct odb_error *err)
+{
+    const struct input_packed *p = input_packed_of(s);
+    const struct odb_tensor *zeros = accused_in(s, p->zeros[0]),
+                            *scales = accused_in(s, p->scales[0]);
+    const struct odb_tensor *weights = accused_in(s, p->weights[0]);
+    struct odb_tensor *t = NULL;
+    (void)v;
+    if (!zeros || !scales || !weights || !weights->dims[0])
+        return ODB_SKIPPED;
+    size_t rows = (size_t)weights->dims[0];
+    struct input_gaps g = {zeros, scales->count / rows, zeros->count / rows,
+                           (size_t)(8 / accused_int(s, p->bits, 4))};
+    if (!g.bytes || g.bytes * g.each == g.codes) /* there are none */
+        return ODB_SKIPPED;
+    ODB_TRY(tensor_map(&t, zeros, input_close_gap, &g, err));
+    change_input(c, p->zeros[0], t);
     return ODB_OK;
 }
 
@@ -979,6 +1085,33 @@ static enum odb_status input_change_gate(const struct variant *v, const struct a
     change_input(c, 0, x);
     change_input(c, 2, gate);
     return ODB_OK;
+}
+
+/* --- a weight that is scaled ------------------------------------------------------------------ */
+
+/* A factor of the weights alone, as of one that was scaled for another node: without a bias it is
+ * one of the output. */
+static enum choice input_choose_scaled(const struct accused *s, size_t k, struct variant *v)
+{
+    const struct odb_tensor *bias = s->node->n_in > 2 ? accused_in(s, 2) : NULL;
+    const struct odb_tensor *r = s->shown < 0 ? NULL : s->r[s->shown];
+    double ry = 0, rr = 0;
+    if (k || !bias || !r || r->rank < 2 || !odb_tensor_same_shape(s->y[s->shown], r) ||
+        bias->count != (size_t)r->dims[1])
+        return CHOICE_END;
+    size_t outer, n, inner;
+    tensor_around(r, 1, &outer, &n, &inner);
+    for (size_t i = 0; i < r->count; i++) {
+        double b = odb_tensor_f64(bias, i / inner % n), own = odb_tensor_f64(r, i) - b;
+        ry += own * (odb_tensor_f64(s->y[s->shown], i) - b);
+        rr += own * own;
+    }
+    v->a = rr > 0 ? ry / rr : NAN;
+    if (!isfinite(v->a) || fabs(v->a - 1) < 1e-4)
+        return CHOICE_SKIP;
+    input_say(s, 1, "scaled", "were ", v);
+    odb_buf_printf(&v->text, "%.6g times as large", v->a);
+    return CHOICE_MADE;
 }
 
 /* --- another weight --------------------------------------------------------------------------- */
@@ -1022,7 +1155,7 @@ static enum odb_status input_change_weight(const struct variant *v, const struct
     "LessOrEqual|GreaterOrEqual|Attention|MultiHeadAttention|GridSample|PRelu|"                    \
     "GroupQueryAttention|FusedMatMul|LSTM|InstanceNormalization|LayerNormalization|Concat"
 
-#define INPUT_PACKED "MatMulNBits|QMoE|MatMulNBitsMlp|MatMulNBitsQkv"
+#define INPUT_PACKED "MatMulNBits|QMoE|MatMulNBitsMlp|MatMulNBitsQkv|GatherBlockQuantized"
 
 const struct variant_row variants_input[] = {
     {"", "input/", input_choose_missing, input_change_missing, NULL, false, 0},
@@ -1045,6 +1178,8 @@ const struct variant_row variants_input[] = {
     {"", "input/", input_choose_signs, input_change_signs, NULL, false, 0},
     {INPUT_PACKED, "input/", input_choose_nibbles, input_change_nibbles, NULL, false, 0},
     {INPUT_PACKED, "input/", input_choose_zeros, input_change_zeros, NULL, false, 0},
+    {INPUT_PACKED, "input/", input_choose_gaps, input_change_gaps, NULL, false, 0},
+    {NANS_LARGEST "|" NANS_SMALLEST, "input/NaN=", nans_choose, nans_change, NULL, false, 0},
     {"GatedRMSNorm", "input/", input_choose_gate, input_change_gate, NULL, false, 0},
     {"Conv|ConvTranspose", "input/", input_choose_flipped, input_change_flipped, NULL, false, 0},
     {.ops = "",
@@ -1057,6 +1192,11 @@ const struct variant_row variants_input[] = {
      .choose = input_choose_order,
      .change = input_change_order,
      .order = true},
+    {.ops = "MatMul|Gemm|FusedMatMul|MatMulInteger",
+     .name = "input/",
+     .choose = input_choose_panels,
+     .change = input_change_panels,
+     .order = true},
     {"", "input/", input_choose_map, input_change_map, NULL, false, 0},
     {.ops = "",
      .name = "input/",
@@ -1068,5 +1208,6 @@ const struct variant_row variants_input[] = {
      .choose = input_choose_weight,
      .change = input_change_weight,
      .order = true},
+    {"Conv|ConvTranspose", "input/", input_choose_scaled, input_change_map, NULL, false, 1},
     {NULL, NULL, NULL, NULL, NULL, false, 0},
 };

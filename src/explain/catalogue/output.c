@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "explain/catalogue/nans.h"
 #include "explain/variant.h"
 
 /* The output that rows of this family change: that which shows the error most. */
@@ -48,6 +49,35 @@ static enum odb_status output_gather(const struct accused *s, struct odb_tensor 
 {
     struct odb_tensor *t = NULL;
     ODB_TRY(tensor_gather(&t, output_made(s, out), from, payload, err));
+    tensor_replace(&out[s->shown], t);
+    return ODB_OK;
+}
+
+/* --- in another shape ------------------------------------------------------------------------- */
+
+/* The numbers are right. */
+static enum choice output_choose_shape(const struct accused *s, size_t k, struct variant *v)
+{
+    const struct odb_tensor *y = s->shown < 0 ? NULL : s->y[s->shown];
+    const struct odb_tensor *r = y ? s->r[s->shown] : NULL;
+    char shapes[2][200];
+    if (k || !r || y->count != r->count || y->dtype != r->dtype || odb_tensor_same_shape(y, r))
+        return CHOICE_END;
+    odb_buf_printf(&v->text, "as if its shape were %s and not %s",
+                   odb_shape_text(y, shapes[0], sizeof shapes[0]),
+                   odb_shape_text(r, shapes[1], sizeof shapes[1]));
+    return CHOICE_MADE;
+}
+
+static enum odb_status output_result_shape(const struct variant *v, const struct accused *s,
+                                           struct odb_tensor **out, struct odb_error *err)
+{
+    const struct odb_tensor *y = s->y[s->shown];
+    struct odb_tensor *made = output_made(s, out), *t = NULL;
+    (void)v;
+    if (!made || made->count != y->count)
+        return ODB_SKIPPED;
+    ODB_TRY(odb_tensor_reshape(&t, made, y->rank, y->dims, err));
     tensor_replace(&out[s->shown], t);
     return ODB_OK;
 }
@@ -139,6 +169,31 @@ static const struct output_by_channel {
     [LINE_BOTH] = {"affine", "the reference times", "a factor and an offset", 8},
 };
 
+/* "the last 5 of 37 places of axis 3"; false: all places of the axis are marked. */
+static bool output_put_places(const double *marks, size_t n, int axis, bool first_axis,
+                              struct odb_buf *out)
+{
+    size_t wrong = 0, first = 0, last = 0;
+    for (size_t c = 0; c < n; c++)
+        if (marks[c] != 0) {
+            first = wrong++ ? first : c;
+            last = c;
+        }
+    if (wrong == n)
+        return false;
+    odb_buf_puts(out, first_axis ? "" : ", ");
+    if (wrong == 1)
+        odb_buf_printf(out, "place %zu", first);
+    else if (last == n - 1 && wrong == n - first)
+        odb_buf_printf(out, "the last %zu of %zu places", wrong, n);
+    else if (wrong == last - first + 1)
+        odb_buf_printf(out, "places %zu to %zu", first, last);
+    else
+        odb_buf_printf(out, "%zu of %zu places", wrong, n);
+    odb_buf_printf(out, " of axis %d", axis);
+    return true;
+}
+
 /* Fits one channel; false: it is as it ought to be. */
 static bool output_fit_channel(const struct accused *s, int o, const struct output_sums *sums,
                                enum output_line line, double *a, double *b)
@@ -162,6 +217,7 @@ static enum choice output_choose_channels(const struct accused *s, size_t k, str
     if (n < 2 || n > OUTPUT_CHANNELS || outer * inner < by->least)
         return CHOICE_SKIP;
     struct output_sums *sums = odb_new_n(struct output_sums, n);
+    double *marks = odb_new_n(double, n);
     for (size_t i = 0; i < r->count; i++)
         output_add(&sums[i / inner % n], odb_tensor_f64(r, i), y[i]);
     v->list = odb_new_n(double, 2 * n);
@@ -170,6 +226,7 @@ static enum choice output_choose_channels(const struct accused *s, size_t k, str
         if (output_fit_channel(s, o, &sums[c], line, &v->list[c], &v->list[n + c])) {
             off++;
             v->n = c;
+            marks[c] = 1;
         }
     free(sums);
     v->at = axis;
@@ -179,8 +236,10 @@ static enum choice output_choose_channels(const struct accused *s, size_t k, str
         odb_buf_printf(&v->text, "at place %zu of axis %d, %s %.6g", v->n, axis, by->one,
                        v->list[line == LINE_OFFSET ? n + v->n : v->n]);
     else
-        odb_buf_printf(&v->text, "the reference with %s of its own at %zu of %zu places of axis %d",
-                       by->many, off, n, axis);
+        odb_buf_printf(&v->text, "the reference with %s of its own at ", by->many);
+    if (off != 1 && !output_put_places(marks, n, axis, true, &v->text))
+        odb_buf_printf(&v->text, "%zu of %zu places of axis %d", off, n, axis);
+    free(marks);
     if (off == 1 && line == LINE_BOTH)
         odb_buf_printf(&v->text, " plus %.6g", v->list[n + v->n]);
     return off ? CHOICE_MADE : CHOICE_SKIP;
@@ -246,31 +305,6 @@ static void output_mark(const struct odb_tensor *t, double *list, size_t i)
         list[before + i % (size_t)t->dims[k]] = 1;
         i /= (size_t)t->dims[k];
     }
-}
-
-/* "the last 5 of 37 places of axis 3"; false: all places of the axis are marked. */
-static bool output_put_places(const double *marks, size_t n, int axis, bool first_axis,
-                              struct odb_buf *out)
-{
-    size_t wrong = 0, first = 0, last = 0;
-    for (size_t c = 0; c < n; c++)
-        if (marks[c] != 0) {
-            first = wrong++ ? first : c;
-            last = c;
-        }
-    if (wrong == n)
-        return false;
-    odb_buf_puts(out, first_axis ? "" : ", ");
-    if (wrong == 1)
-        odb_buf_printf(out, "place %zu", first);
-    else if (last == n - 1 && wrong == n - first)
-        odb_buf_printf(out, "the last %zu of %zu places", wrong, n);
-    else if (wrong == last - first + 1)
-        odb_buf_printf(out, "places %zu to %zu", first, last);
-    else
-        odb_buf_printf(out, "%zu of %zu places", wrong, n);
-    odb_buf_printf(out, " of axis %d", axis);
-    return true;
 }
 
 /* What is wrong stands at some places of some axes, and is one and the same number. */
@@ -858,11 +892,21 @@ static enum odb_status output_result_nan(const struct variant *v, const struct a
 }
 
 const struct variant_row variants_output[] = {
+    {"", "output/shape", output_choose_shape, NULL, output_result_shape, false, 0},
     {"", "output/nan=", output_choose_nan, NULL, output_result_nan, false, 0},
+    {"Clip", "output/nan=", nans_choose_bound, NULL, nans_result_bound, false, 0},
     {"", "output/", output_choose_move, NULL, output_result_move, false, 0},
     {"", "output/rolled in memory by ", output_choose_flat, NULL, output_result_flat, false, 0},
-    {"", "output/layout=", output_choose_layout, NULL, output_result_layout, false, 0},
-    {"", "output/taken for ", output_choose_misread, NULL, output_result_misread, false, 0},
+    {.ops = "",
+     .name = "output/layout=",
+     .choose = output_choose_layout,
+     .result = output_result_layout,
+     .order = true},
+    {.ops = "",
+     .name = "output/taken for ",
+     .choose = output_choose_misread,
+     .result = output_result_misread,
+     .order = true},
     {"", "output/constant=", output_choose_constant, NULL, output_result_constant, false, 1},
     {"", "output/lanes=", output_choose_lanes, NULL, output_result_marked, false, 1},
     {"", "output/border=", output_choose_border, NULL, output_result_marked, false, 1},

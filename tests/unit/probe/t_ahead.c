@@ -226,6 +226,20 @@ static void test_ahead__runs_that_differ(void **state)
     asked_end(&a);
 }
 
+/* The run with all values read fails, which says nothing of the repetitions before it: how many
+ * there are does not hang on how far the target has come. */
+static void test_ahead__what_follows_the_repetitions_fails(void **state)
+{
+    struct asked a;
+    asked_begin(&a, "fault:crash,node=first,seen@cpu", 3);
+    asked_trace(&a);
+    asked_connect(&a);
+    MODELS_OK(asked_run(&a, false, &why));
+    (void)usleep(500000); /* it has died by now, or else this shows nothing */
+    assert_int_equal(odb_ahead_again(a.ahead), 2);
+    asked_end(&a);
+}
+
 /* All values at once are no question to a target of which each answer is limited. */
 static void test_ahead__too_much_is_not_read(void **state)
 {
@@ -301,6 +315,7 @@ int main(void)
         cmocka_unit_test(test_ahead__all_values_follow),
         cmocka_unit_test(test_ahead__one_more_repetition),
         cmocka_unit_test(test_ahead__runs_that_differ),
+        cmocka_unit_test(test_ahead__what_follows_the_repetitions_fails),
         cmocka_unit_test(test_ahead__too_much_is_not_read),
         cmocka_unit_test(test_ahead__what_it_made_of_the_model),
         cmocka_unit_test(test_ahead__a_death_is_an_answer),

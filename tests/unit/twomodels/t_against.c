@@ -345,6 +345,72 @@ static void test_against__outputs_under_each_others_names(void **state)
     search_close(&s);
 }
 
+static void put_integers(struct odb_builder *b, const char *name, int64_t first, int64_t second)
+{
+    struct odb_tensor *t = NULL;
+    MODELS_OK(odb_tensor_copy_of(&t, ODB_I64, 1, (int64_t[]){2}, (int64_t[]){first, second}, &why));
+    odb_build_weight(b, name, t);
+    odb_tensor_unref(t);
+}
+
+/* x (4, 6) is taken for a shape, of which 0 and -1 hang on the shape that it had: (2, 12). merged:
+ * without that, as when two Reshapes are made one. */
+static struct odb_model *make_views(bool merged)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){4, 6});
+    put_integers(b, "wide", 2, 12);
+    put_integers(b, "same", 0, -1);
+    put_integers(b, "back", 4, 6);
+    if (!merged)
+        odb_build_node(b, "Reshape", "first", "x wide", "p");
+    odb_build_node(b, "Reshape", "second", merged ? "x same" : "p same", "q");
+    odb_build_node(b, "Softmax", "", "q", "s");
+    odb_build_node(b, "Reshape", "", "s back", "y");
+    odb_build_output(b, "y");
+    return models_take(b);
+}
+
+/* x in a shape that is computed: (2, 12), or what more makes of it. */
+static struct odb_model *make_computed(int64_t more, int64_t less)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){4, 6});
+    put_integers(b, "a", 2, 8);
+    put_integers(b, "c", more, less);
+    put_integers(b, "back", 4, 6);
+    odb_build_node(b, "Add", "shape", "a c", "n");
+    odb_build_node(b, "Reshape", "", "x n", "q");
+    odb_build_node(b, "Softmax", "", "q", "s");
+    odb_build_node(b, "Reshape", "", "s back", "y");
+    odb_build_output(b, "y");
+    return models_take(b);
+}
+
+static void test_against__another_shape_within_is_told(void **state)
+{
+    struct search s;
+    (void)state;
+    search_open(&s, make_views(false), 2, (int64_t[]){4, 6});
+    MODELS_OK(search_try(&s, make_views(true), "cpu", &why));
+    assert_int_equal(s.report->culprits.n, 1);
+    assert_non_null(strstr(s.report->culprits.items[0].text,
+                           "q has the shape (4, 6), and (2, 12) in the original."));
+    search_close(&s);
+}
+
+static void test_against__integers_are_told(void **state)
+{
+    struct search s;
+    (void)state;
+    search_open(&s, make_computed(0, 4), 2, (int64_t[]){4, 6});
+    MODELS_OK(search_try(&s, make_computed(1, 0), "cpu", &why));
+    assert_true(s.report->culprits.n >= 1);
+    assert_non_null(strstr(s.report->culprits.items[0].text,
+                           "It holds [3, 8] where the original has [2, 12]."));
+    search_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -354,6 +420,8 @@ int main(void)
         cmocka_unit_test(test_against__two_faults_are_not_acquitted_by_one_another),
         cmocka_unit_test(test_against__an_input_that_nobody_knows),
         cmocka_unit_test(test_against__outputs_under_each_others_names),
+        cmocka_unit_test(test_against__another_shape_within_is_told),
+        cmocka_unit_test(test_against__integers_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
