@@ -27,7 +27,8 @@
 #include "kernels/core/kern.h"
 #include "kernels/core/workspace.h"
 
-#define RUN_FEW 8 /* inputs and outputs that need no memory of their own */
+#define RUN_BLOCK ((size_t)1 << 16) /* elements that a thread takes at a time */
+#define RUN_FEW 8                   /* inputs and outputs that need no memory of their own */
 
 static bool run_is_narrow(enum odb_dtype dtype)
 {
@@ -59,45 +60,27 @@ struct run_jitter {
     uint64_t seed;
 };
 
-/* 32 random bits for the 16 elements from i on. */
-static uint32_t run_bits(uint64_t seed, size_t i)
+/* Random bits, the upper ones best, of which a loop makes vectors: two rounds of multiplying and
+ * folding, as hashes end (murmur3's finaliser, Appleby 2011, has three). */
+static inline uint32_t run_bits(uint32_t k)
 {
-    return (uint32_t)(run_mix(seed + i / 32) >> i % 32 * 2);
+    k *= 0x9e3779b1u;
+    return (k ^ k >> 15) * 0x85ebca6bu;
 }
 
 /* Floats of one sign are ordered like their bits, so a step is +-1 on the magnitude. Two random
  * bits say which: 0 is one step down, 1 one step up, else the number stays. So do zeros,
  * infinities, NaN and the largest finite number, whose magnitudes less one are not below limit less
- * one. There is no branch, because it would be taken at random; a comparison of vectors is all ones
- * where it holds, which is -1.
- *
- * 16 elements take their bits from half of a random word. begin is a multiple of 16; to may be
- * from. */
+ * one. There is no branch, because it would be taken at random. to may be from. */
 #define RUN_JITTER(name, uint, magnitude, limit)                                                   \
-    typedef uint name##_lanes __attribute__((vector_size(32)));                                    \
-    static inline                                                                                  \
-        __attribute__((always_inline)) void name##_16(uint *to, const uint *from, uint32_t bits)   \
+    static ODB_SIMD void name(uint *to, const uint *from, uint32_t n, uint32_t salt)               \
     {                                                                                              \
-        name##_lanes x, bit, shift = {0};                                                          \
-        for (uint k = 0; k < 16; k += sizeof x / sizeof *to) {                                     \
-            for (uint lane = 0; lane < sizeof x / sizeof *to; lane++)                              \
-                shift[lane] = 2 * (k + lane);                                                      \
-            memcpy(&x, from + k, sizeof x);                                                        \
-            bit = ((uint)bits - (name##_lanes){0}) >> shift & 3;                                   \
-            x += (name##_lanes)(((bit == 0) - (bit == 1)) & ((x & (magnitude)) - 1 < (limit)-1));  \
-            memcpy(to + k, &x, sizeof x);                                                          \
+        _Pragma("GCC ivdep") for (uint32_t k = 0; k < n; k++)                                      \
+        {                                                                                          \
+            uint x = from[k], bits = run_bits(k + salt) >> 30;                                     \
+            bool moves = (x & (magnitude)) - 1 < (limit)-1;                                        \
+            to[k] = x + (moves ? (uint)(bits == 1) - (uint)(bits == 0) : 0);                       \
         }                                                                                          \
-    }                                                                                              \
-    static ODB_SIMD void name(uint *to, const uint *from, size_t begin, size_t end, uint64_t seed) \
-    {                                                                                              \
-        uint last[16] = {0};                                                                       \
-        size_t i = begin, n;                                                                       \
-        for (; i + 16 <= end; i += 16)                                                             \
-            name##_16(to + i, from + i, run_bits(seed, i));                                        \
-        n = (end - i) * sizeof *to;                                                                \
-        memcpy(last, from + i, n);                                                                 \
-        name##_16(last, last, run_bits(seed, i));                                                  \
-        memcpy(to + i, last, n);                                                                   \
     }
 RUN_JITTER(run_jitter_32, odb_u32, 0x7fffffffu, 0x7f7fffffu)
 RUN_JITTER(run_jitter_64, odb_u64, 0x7fffffffffffffffu, 0x7fefffffffffffffu)
@@ -129,12 +112,13 @@ static ODB_SIMD void run_jitter_narrow(odb_f32 *x, size_t begin, size_t end, uin
 static void run_jitter_block(void *arg, size_t begin, size_t end)
 {
     const struct run_jitter *j = arg;
+    uint32_t n = (uint32_t)(end - begin), salt = (uint32_t)run_mix(j->seed + begin);
     if (j->narrow_eps > 0)
         run_jitter_narrow(j->data, begin, end, j->seed, j->narrow_eps, j->narrow_max);
     else if (j->dtype == ODB_F32)
-        run_jitter_32(j->data, j->from, begin, end, j->seed);
+        run_jitter_32((odb_u32 *)j->data + begin, (const odb_u32 *)j->from + begin, n, salt);
     else if (j->dtype == ODB_F64)
-        run_jitter_64(j->data, j->from, begin, end, j->seed);
+        run_jitter_64((odb_u64 *)j->data + begin, (const odb_u64 *)j->from + begin, n, salt);
 }
 
 /* --- rounding --------------------------------------------------------------------------------- */
@@ -169,25 +153,19 @@ static void run_move(const struct odb_call *call, struct odb_tensor *t,
                            t->data,
                            t->count,
                            run_mix(call->seed ^ salt << 56)};
-    odb_parallel_for(t->count, 1 << 16, run_jitter_block, &j);
+    odb_parallel_for(t->count, RUN_BLOCK, run_jitter_block, &j);
 }
 
 /* Parts of 1: a rational approximation has as many digits behind the point as 1 has (MLAS computes
- * sigmoids so), so that a sigmoid of 0.001 is as far off as one of 0.9. By up to one unit of 1.
- * Eight elements take their bits from a random word; begin is a multiple of 8. */
+ * sigmoids so), so that a sigmoid of 0.001 is as far off as one of 0.9. By up to one unit of 1. */
 #define RUN_PARTS(name, ctype)                                                                     \
-    static ODB_SIMD void name(ctype *x, size_t begin, size_t end, ctype unit, uint64_t seed)       \
+    static ODB_SIMD void name(ctype *x, uint32_t n, ctype unit, uint32_t salt)                     \
     {                                                                                              \
-        for (size_t i = begin; i < end; i += 8) {                                                  \
-            uint64_t bits = run_mix(seed + i / 8);                                                 \
-            uint32_t n = (uint32_t)ODB_MIN(end - i, (size_t)8);                                    \
-            _Pragma("GCC ivdep") for (uint32_t k = 0; k < n; k++)                                  \
-            {                                                                                      \
-                ctype v = x[i + k], at = (ctype)(int32_t)(bits >> 8 * k & 0xff);                   \
-                ctype moved = v + (at - (ctype)127.5) * (unit / (ctype)127.5);                     \
-                moved = moved < 0 ? 0 : moved > 1 ? 1 : moved;                                     \
-                x[i + k] = v > 0 && v < 1 ? moved : v;                                             \
-            }                                                                                      \
+        for (uint32_t k = 0; k < n; k++) {                                                         \
+            ctype v = x[k], at = (ctype)(int32_t)(run_bits(k + salt) >> 24);                       \
+            ctype moved = v + (at - (ctype)127.5) * (unit / (ctype)127.5);                         \
+            moved = moved < 0 ? 0 : moved > 1 ? 1 : moved;                                         \
+            x[k] = v > 0 && v < 1 ? moved : v;                                                     \
         }                                                                                          \
     }
 RUN_PARTS(run_parts_32, odb_f32)
@@ -197,18 +175,19 @@ RUN_PARTS(run_parts_64, odb_f64)
 static void run_parts_block(void *arg, size_t begin, size_t end)
 {
     const struct run_jitter *j = arg;
+    uint32_t n = (uint32_t)(end - begin), salt = (uint32_t)run_mix(j->seed + begin);
     double unit = odb_dtype_info(j->dtype)->eps / 2;
     if (j->dtype == ODB_F32)
-        run_parts_32(j->data, begin, end, (odb_f32)unit, j->seed);
+        run_parts_32((odb_f32 *)j->data + begin, n, (odb_f32)unit, salt);
     else if (j->dtype == ODB_F64)
-        run_parts_64(j->data, begin, end, unit, j->seed);
+        run_parts_64((odb_f64 *)j->data + begin, n, unit, salt);
 }
 
 static void run_move_parts(const struct odb_call *call, struct odb_tensor *t)
 {
     struct run_jitter j = {
         .dtype = t->dtype, .data = t->data, .seed = run_mix(call->seed ^ 0x5167)};
-    odb_parallel_for(t->count, 1 << 16, run_parts_block, &j);
+    odb_parallel_for(t->count, RUN_BLOCK, run_parts_block, &j);
 }
 
 /* Rounds or moves the elements of t, which is not shared, as the precision wants; declared and salt
@@ -228,7 +207,7 @@ static void run_disturb(const struct odb_call *call, struct odb_tensor *t, enum 
                              : call->precision == ODB_PREC_F32  ? ODB_F32
                                                                 : ODB_UNDEFINED};
     if (t->dtype == ODB_F32 || (t->dtype == ODB_F64 && r.to != ODB_UNDEFINED))
-        odb_parallel_for(t->count, 1 << 16, run_round_block, &r);
+        odb_parallel_for(t->count, RUN_BLOCK, run_round_block, &r);
 }
 
 /* Whether the precision changes t, an operand (a result) of this call, at all. */
