@@ -58,15 +58,6 @@ static inline int64_t odb_ulp_place(double v)
     return bits < 0 ? INT64_MIN - bits : bits;
 }
 
-/* The double at a place; NaN at the largest integer. */
-static inline double odb_ulp_at_place(int64_t place)
-{
-    int64_t bits = place < 0 ? INT64_MIN - place : place;
-    double v;
-    memcpy(&v, &bits, sizeof v);
-    return v;
-}
-
 /* How many doubles it is from one to the other, neither being NaN: more than a double can count. */
 static inline uint64_t odb_ulps_of_doubles(double a, double b)
 {
