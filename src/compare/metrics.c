@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * One pass over both tensors gives every sum: every block fills its own, and these are added in
- * order. Chunks, widened to doubles in the cache, are summed in lanes.
+ * order. Chunks are summed in lanes (metrics.body.h), as doubles.
  *
  * The lanes assume finite numbers. A chunk whose sum of distances comes out finite had no others;
  * only where it does not, its pairs are looked at one by one, the finite ones gathered, and the
- * lanes run again on those.
+ * lanes run again on those. Of a chunk that is equal bit for bit, as most are, little is summed.
  *
- * What odb_distance() asks of floats and doubles is read where it stands, in the same lanes; only
- * the chunks that lanes do not fill, or that are not all finite, are widened.
+ * Floats and doubles are read where they stand, narrower types as floats, which hold them; only a
+ * chunk that is not all finite is widened.
  *
  * A chunk with integers that no double holds has no lanes: its pairs are subtracted one by one, as
  * integers.
@@ -16,6 +16,9 @@
 #include "compare/metrics.h"
 
 #include <float.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,12 +28,6 @@
 #include "compare/lanes.h"
 #include "compare/ulp.h"
 #include "tensor/pass.h"
-
-#if defined(__GNUC__) && !defined(__clang__)
-#define METRICS_HOT __attribute__((optimize("O3")))
-#else
-#define METRICS_HOT
-#endif
 
 #define METRICS_BLOCK (16 * ODB_PASS_CHUNK)
 #define METRICS_EPS 1e-9
@@ -65,194 +62,64 @@ struct metrics_job {
 
 /* --- lanes ------------------------------------------------------------------------------------ */
 
-static inline double metrics_total(const odb_vec *v)
+/* Numbers of a side as they stand, and what memory is to bring meanwhile. */
+struct metrics_side {
+    const void *at;
+    bool wide;         /* doubles; else floats */
+    const char *next;  /* the chunk behind, as the tensor has it */
+    size_t next_bytes; /* of a number of it */
+};
+
+struct metrics_pairs {
+    struct metrics_side e, b;
+    size_t n; /* a multiple of ODB_LANES */
+};
+
+struct metrics_ask {
+    bool equal; /* bit for bit */
+    bool light;
+    double th, max_rel; /* that is known: a chunk may say 0 that has none above it */
+};
+
+static inline void metrics_ahead(const struct metrics_pairs *x, size_t i)
 {
-    odb_vec s = v[0] + v[1];
-    return (s[0] + s[2]) + (s[1] + s[3]);
+    __builtin_prefetch(x->e.next + i * x->e.next_bytes);
+    __builtin_prefetch(x->b.next + i * x->b.next_bytes);
 }
 
-static inline double metrics_largest(const odb_vec *v)
+/* The order in which lanes are added, whatever the vectors they were in. */
+static double metrics_total(const double *v)
 {
-    odb_vec m = VEC_MAX(v[0], v[1]);
-    return fmax(fmax(m[0], m[1]), fmax(m[2], m[3]));
+    return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
 }
 
-/* Masks are -1 where true, so that subtracting them counts. */
-static inline size_t metrics_counted(const odb_vec_mask *v)
+static double metrics_largest(const double *v)
 {
-    odb_vec_mask s = v[0] + v[1];
-    return (size_t)(s[0] + s[1] + s[2] + s[3]);
+    double most = v[0];
+    for (size_t i = 1; i < ODB_LANES; i++)
+        most = ODB_MAX(most, v[i]);
+    return most;
 }
 
-#define METRICS_TELL static inline __attribute__((always_inline)) bool
-#define METRICS_BODY static inline __attribute__((always_inline)) void
-
-/* Where each side stands, and whether that is doubles, or else floats. */
-METRICS_BODY metrics_light_body(const void *e_at, bool e_wide, const void *b_at, bool b_wide,
-                                size_t n, struct metrics_part *p)
+static size_t metrics_counted(const int64_t *v)
 {
-    odb_vec ad[2] = {0}, b2[2] = {0}, max[2] = {0};
-    odb_vec_mask differ[2] = {0};
-    VEC_STEPS(n)
-    {
-        size_t at = i + 4 * v;
-        odb_vec e = e_wide ? VEC_OF_DOUBLES(e_at, at) : VEC_OF_FLOATS(e_at, at);
-        odb_vec b = b_wide ? VEC_OF_DOUBLES(b_at, at) : VEC_OF_FLOATS(b_at, at), d = VEC_ABS(e - b);
-        ad[v] += d;
-        b2[v] += b * b;
-        max[v] = VEC_MAX(d, max[v]);
-        differ[v] -= d != 0;
-    }
-    p->ad = metrics_total(ad);
-    p->b2 = metrics_total(b2);
-    p->max_ad = metrics_largest(max);
-    p->more = metrics_counted(differ);
+    int64_t sum = 0;
+    for (size_t i = 0; i < ODB_LANES; i++)
+        sum += v[i];
+    return (size_t)sum;
 }
 
-/* Distances and the squares. */
-METRICS_BODY metrics_moments_body(const struct odb_chunk *c, size_t n, struct metrics_part *p)
+static bool metrics_any(const int64_t *v)
 {
-    odb_vec ad[2] = {0}, ab[2] = {0}, d2[2] = {0}, b2[2] = {0}, e2[2] = {0}, eb[2] = {0},
-            max[2] = {0}, peak[2] = {0};
-    VEC_STEPS(n)
-    {
-        odb_vec e = VEC_AT(c->v[0], i + 4 * v), b = VEC_AT(c->v[1], i + 4 * v), d = VEC_ABS(e - b);
-        odb_vec a = VEC_ABS(b);
-        ad[v] += d;
-        ab[v] += a;
-        peak[v] = VEC_MAX(a, peak[v]);
-        d2[v] += d * d;
-        b2[v] += b * b;
-        e2[v] += e * e;
-        eb[v] += e * b;
-        max[v] = VEC_MAX(d, max[v]);
-    }
-    p->ad = metrics_total(ad);
-    p->ab = metrics_total(ab);
-    p->d2 = metrics_total(d2);
-    p->b2 = metrics_total(b2);
-    p->e2 = metrics_total(e2);
-    p->eb = metrics_total(eb);
-    p->max_ad = metrics_largest(max);
-    p->max_b = metrics_largest(peak);
+    int64_t all = 0;
+    for (size_t i = 0; i < ODB_LANES; i++)
+        all |= v[i];
+    return all;
 }
 
-/* The divisions. Returns whether a quotient |e-b|/|b| may be above one that is known: those are
- * made only then, because a chunk rarely has one. */
-METRICS_TELL metrics_relative_body(const struct odb_chunk *c, size_t n, double th, double known,
-                                   struct metrics_part *p)
-{
-    odb_vec d3[2] = {0}, ape[2] = {0}, max_d3[2] = {0};
-    odb_vec_mask far[2] = {0}, above[2] = {0};
-    const double least = known * (1 - 0x1p-50); /* of the product, which is rounded */
-    VEC_STEPS(n)
-    {
-        odb_vec b = VEC_AT(c->v[1], i + 4 * v), d = VEC_ABS(VEC_AT(c->v[0], i + 4 * v) - b);
-        odb_vec a = VEC_ABS(b), relative = d / (a + METRICS_EPS);
-        odb_vec local = VEC_PICK(a > th, relative, d);
-        ape[v] += relative;
-        d3[v] += local;
-        max_d3[v] = VEC_MAX(local, max_d3[v]);
-        above[v] |= (d > least * a) & (a > 0);
-        far[v] -= d > th + th * a;
-    }
-    p->d3 = metrics_total(d3);
-    p->mape = metrics_total(ape);
-    p->max_d3 = metrics_largest(max_d3);
-    p->not_close = metrics_counted(far);
-    odb_vec_mask any = above[0] | above[1];
-    return any[0] | any[1] | any[2] | any[3];
-}
-
-METRICS_BODY metrics_quotients_body(const struct odb_chunk *c, size_t n, struct metrics_part *p)
-{
-    odb_vec max_rel[2] = {0};
-    VEC_STEPS(n)
-    {
-        odb_vec b = VEC_AT(c->v[1], i + 4 * v), d = VEC_ABS(VEC_AT(c->v[0], i + 4 * v) - b);
-        odb_vec a = VEC_ABS(b), plain = VEC_AND(d / VEC_PICK(a > 0, a, a + 1), a > 0);
-        max_rel[v] = VEC_MAX(plain, max_rel[v]);
-    }
-    p->max_rel = metrics_largest(max_rel);
-}
-
-/* The integer part of x >= 0. Adding and taking away 2^52 rounds to nearest; beyond it, every
- * double is an integer. */
-#define VEC_FLOOR(x, rounded)                                                                      \
-    VEC_PICK((x) < 0x1p52, (rounded)-VEC_AND((odb_vec){} + 1, (rounded) > (x)), x)
-
-METRICS_BODY metrics_counts_body(const struct odb_chunk *c, size_t n, struct metrics_part *p)
-{
-    odb_vec_mask more[2] = {0}, less[2] = {0}, whole[2] = {0};
-    VEC_STEPS(n)
-    {
-        odb_vec e = VEC_AT(c->v[0], i + 4 * v), b = VEC_AT(c->v[1], i + 4 * v);
-        odb_vec x = VEC_ABS(e), y = VEC_ABS(b);
-        odb_vec rx = x + 0x1p52 - 0x1p52, ry = y + 0x1p52 - 0x1p52;
-        odb_vec fx = VEC_FLOOR(x, rx), fy = VEC_FLOOR(y, ry);
-        /* Equal parts of either sign are the same integer only when they are 0. */
-        odb_vec_mask same = (fx == fy) & (((e < 0) == (b < 0)) | (fx == 0));
-        more[v] -= e > b;
-        less[v] -= e < b;
-        whole[v] -= ~same;
-    }
-    p->more = metrics_counted(more);
-    p->less = metrics_counted(less);
-    p->whole = metrics_counted(whole);
-}
-
-#if defined(__x86_64__)
-/* The same with an instruction that takes the integer part, towards 0: -0 is 0. */
-__attribute__((target("avx2"))) METRICS_BODY
-metrics_counts_rounding(const struct odb_chunk *c, size_t n, struct metrics_part *p)
-{
-    enum { TOWARDS_0 = 3 };
-    odb_vec_mask more[2] = {0}, less[2] = {0}, whole[2] = {0};
-    VEC_STEPS(n)
-    {
-        odb_vec e = VEC_AT(c->v[0], i + 4 * v), b = VEC_AT(c->v[1], i + 4 * v);
-        more[v] -= e > b;
-        less[v] -= e < b;
-        whole[v] -=
-            __builtin_ia32_roundpd256(e, TOWARDS_0) != __builtin_ia32_roundpd256(b, TOWARDS_0);
-    }
-    p->more = metrics_counted(more);
-    p->less = metrics_counted(less);
-    p->whole = metrics_counted(whole);
-}
-#endif
-
-/* The bodies once more for machines with wider registers: same lanes, same results. */
-#define METRICS_VARIANT(suffix, counts, attributes)                                                \
-    attributes static void metrics_light##suffix(const void *e, bool e_wide, const void *b,        \
-                                                 bool b_wide, size_t n, struct metrics_part *p)    \
-    {                                                                                              \
-        if (e_wide && b_wide)                                                                      \
-            metrics_light_body(e, true, b, true, n, p);                                            \
-        else if (e_wide)                                                                           \
-            metrics_light_body(e, true, b, false, n, p);                                           \
-        else if (b_wide)                                                                           \
-            metrics_light_body(e, false, b, true, n, p);                                           \
-        else                                                                                       \
-            metrics_light_body(e, false, b, false, n, p);                                          \
-    }                                                                                              \
-    attributes static void metrics_full##suffix(const struct odb_chunk *c, size_t n, double th,    \
-                                                double known, struct metrics_part *p)              \
-    {                                                                                              \
-        metrics_moments_body(c, n, p);                                                             \
-        if (metrics_relative_body(c, n, th, known, p))                                             \
-            metrics_quotients_body(c, n, p);                                                       \
-        counts(c, n, p);                                                                           \
-    }
-
-METRICS_VARIANT(, metrics_counts_body, METRICS_HOT)
-#if defined(__x86_64__)
-METRICS_VARIANT(_avx2, metrics_counts_rounding, METRICS_HOT __attribute__((target("avx2"))))
-#define METRICS_CALL(name, ...)                                                                    \
-    (__builtin_cpu_supports("avx2") ? name##_avx2(__VA_ARGS__) : name(__VA_ARGS__))
-#else
-#define METRICS_CALL(name, ...) name(__VA_ARGS__)
-#endif
+#define SUFFIX lanes
+#define ODB_WIDE_BODY "compare/metrics.body.h"
+#include "kernels/core/wide.h"
 
 /* --- units in the last place ------------------------------------------------------------------ */
 
@@ -275,6 +142,7 @@ static double metrics_ulps(const struct metrics_job *job, const struct odb_chunk
 
 /* --- chunks and blocks ------------------------------------------------------------------------ */
 
+/* The lanes' n. */
 static size_t metrics_pad(struct odb_chunk *c, size_t n)
 {
     size_t padded = (n + ODB_LANES - 1) / ODB_LANES * ODB_LANES;
@@ -380,70 +248,98 @@ static void metrics_integers(const struct metrics_job *job, const struct odb_chu
     }
 }
 
-/* n: of the chunk's numbers, which are padded. max_rel: what is known; a chunk may say 0 that has
- * none above it. */
-static struct metrics_part metrics_measure(const struct metrics_job *job, const struct odb_chunk *c,
-                                           size_t n, size_t padded, double max_rel)
+static struct metrics_part metrics_of_lanes(const struct metrics_job *job, bool equal,
+                                            double max_rel, const struct metrics_pairs *pairs)
 {
+    struct metrics_ask ask = {equal, job->light, job->th, max_rel};
     struct metrics_part p = {0};
-    if (job->wide && odb_exact_rounded(c->v[0], c->v[1], n))
-        metrics_integers(job, c, n, &p);
-    else if (job->light)
-        METRICS_CALL(metrics_light, c->v[0], true, c->v[1], true, padded, &p);
-    else
-        METRICS_CALL(metrics_full, c, padded, job->th, max_rel, &p);
+    ODB_WIDEST(FN(metrics))(pairs, &ask, &p);
     return p;
 }
 
-static void metrics_add_chunk(const void *arg, void *share, struct odb_chunk *c)
+static void metrics_take(struct metrics_sums *s, const struct metrics_part *p, size_t first,
+                         size_t n)
 {
-    const struct metrics_job *job = arg;
-    struct metrics_sums *s = share;
+    if (p->max_ad > s->max_ad)
+        s->farthest = first;
+    metrics_add_part(s, p, n);
+}
+
+/* The first n doubles of the chunk. */
+static struct metrics_part metrics_measure(const struct metrics_job *job, struct odb_chunk *c,
+                                           size_t n, double max_rel)
+{
+    struct metrics_part p = {0};
+    if (job->wide && odb_exact_rounded(c->v[0], c->v[1], n)) {
+        metrics_integers(job, c, n, &p);
+        return p;
+    }
+    struct metrics_pairs pairs = {
+        {.at = c->v[0], .wide = true}, {.at = c->v[1], .wide = true}, metrics_pad(c, n)};
+    return metrics_of_lanes(job, false, max_rel, &pairs);
+}
+
+/* A chunk of anything, as doubles. */
+static void metrics_add_loaded(const struct metrics_job *job, struct metrics_sums *s,
+                               struct odb_chunk *c)
+{
     size_t n = c->n;
-    struct metrics_part p = metrics_measure(job, c, n, metrics_pad(c, n), s->max_rel);
+    odb_numbers_load(&job->e, c->first, n, c->v[0]);
+    odb_numbers_load(&job->b, c->first, n, c->v[1]);
+    struct metrics_part p = metrics_measure(job, c, n, s->max_rel);
     if (!isfinite(p.ad)) {
         n = metrics_gather(s, c);
-        p = metrics_measure(job, c, n, metrics_pad(c, n), s->max_rel);
+        p = metrics_measure(job, c, n, s->max_rel);
     }
-    if (p.max_ad > s->max_ad)
-        s->farthest = c->first;
-    metrics_add_part(s, &p, n);
+    metrics_take(s, &p, c->first, n);
     if (!job->light && job->ulp_type)
         s->max_ulp = fmax(s->max_ulp, metrics_ulps(job, c, n));
 }
 
-/* Whether numbers can be read where they stand. */
-static bool metrics_in_place(const struct odb_numbers *numbers)
+/* The chunk's numbers of a side where they stand, or in the chunk: narrow ones as floats. */
+static struct metrics_side metrics_side(const struct odb_numbers *side, struct odb_chunk *c, int k)
 {
-    return (numbers->type == ODB_F32 || numbers->type == ODB_F64) && !numbers->magnitudes;
+    unsigned bits = odb_dtype_info(side->type)->bits;
+    const char *at = (const char *)side->data + c->first / 8 * bits;
+    bool wide = !odb_dtype_is_float(side->type) || bits > 32;
+    enum odb_dtype type = wide ? ODB_F64 : ODB_F32;
+    size_t padding = (ODB_LANES - c->n % ODB_LANES) % ODB_LANES,
+           size = wide ? sizeof(double) : sizeof(float);
+    struct metrics_side s = {at, wide, at + c->n * bits / 8, bits / 8};
+    if (side->type != type || padding) {
+        odb_convert(type, c->v[k], side->type, at, c->n);
+        memset((char *)c->v[k] + c->n * size, 0, padding * size);
+        s.at = c->v[k];
+    }
+    return s;
 }
 
-static const void *metrics_place(const struct odb_numbers *numbers, size_t i)
+/* False, and nothing done, where some number is not finite. */
+static bool metrics_add_finite(const struct metrics_job *job, struct metrics_sums *s,
+                               struct odb_chunk *c)
 {
-    return (const char *)numbers->data + i * odb_dtype_info(numbers->type)->bits / 8;
+    bool equal = odb_numbers_same(&job->e, &job->b, c->first, c->n);
+    struct metrics_pairs pairs = {metrics_side(&job->e, c, 0), metrics_side(&job->b, c, 1),
+                                  (c->n + ODB_LANES - 1) / ODB_LANES * ODB_LANES};
+    struct metrics_part p = metrics_of_lanes(job, equal, s->max_rel, &pairs);
+    if (!isfinite(equal ? p.b2 : p.ad))
+        return false;
+    metrics_take(s, &p, c->first, c->n);
+    if (!job->light && job->ulp_type && !equal)
+        s->max_ulp = fmax(s->max_ulp, metrics_ulps(job, c, c->n));
+    return true;
 }
 
-/* A block of floats or doubles, light. */
-static void metrics_add_in_place(const void *arg, void *share, size_t begin, size_t end)
+static void metrics_add_block(const void *arg, void *share, size_t begin, size_t end)
 {
     const struct metrics_job *job = arg;
-    struct metrics_sums *s = share;
     struct odb_chunk c;
+    bool stored = odb_ulp_is_stored(job->ulp_type, job->e.type, job->b.type);
+    bool loaded = job->wide || (!job->light && job->ulp_type && !stored);
     for (c.first = begin; c.first < end; c.first += c.n) {
-        struct metrics_part p = {0};
         c.n = ODB_MIN(end - c.first, ODB_PASS_CHUNK);
-        bool fills = c.n % ODB_LANES == 0;
-        if (fills)
-            METRICS_CALL(metrics_light, metrics_place(&job->e, c.first), job->e.type == ODB_F64,
-                         metrics_place(&job->b, c.first), job->b.type == ODB_F64, c.n, &p);
-        if (!fills || !isfinite(p.ad)) {
-            odb_numbers_load(&job->e, c.first, c.n, c.v[0]);
-            odb_numbers_load(&job->b, c.first, c.n, c.v[1]);
-            metrics_add_chunk(job, s, &c);
-            continue;
-        }
-        s->farthest = p.max_ad > s->max_ad ? c.first : s->farthest;
-        metrics_add_part(s, &p, c.n);
+        if (loaded || !metrics_add_finite(job, share, &c))
+            metrics_add_loaded(job, share, &c);
     }
 }
 
@@ -548,12 +444,8 @@ static struct metrics_sums metrics_sum(const struct metrics_job *job)
                             .item = sizeof s,
                             .none = &none,
                             .job = job,
-                            .sides = {&job->e, &job->b},
+                            .whole = metrics_add_block,
                             .join = metrics_merge};
-    if (job->light && metrics_in_place(&job->e) && metrics_in_place(&job->b))
-        pass.whole = metrics_add_in_place;
-    else
-        pass.chunk = metrics_add_chunk;
     odb_pass_all(&pass, &s);
     if (metrics_out_of_range(job, &s))
         metrics_redo_squares(job, &s);

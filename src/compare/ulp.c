@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/simd.h"
 
 enum odb_dtype odb_ulp_type(enum odb_dtype a, enum odb_dtype b)
@@ -80,53 +81,53 @@ bool odb_ulp_has_places(enum odb_dtype ulp_type, enum odb_dtype a, enum odb_dtyp
     return ulp_type == ODB_F32 || ((ulp_type == ODB_F16 || ulp_type == ODB_BF16) && a == b);
 }
 
-/* The same two steps at once, of pairs as they are stored; false: some of them is not finite. */
-static ODB_SIMD bool ulp_stored_floats(const odb_u32 *a, const odb_u32 *b, size_t n,
-                                       uint64_t *apart)
+bool odb_ulp_is_stored(enum odb_dtype ulp_type, enum odb_dtype a, enum odb_dtype b)
 {
-    uint32_t odd = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t x = a[i] & INT32_MAX, y = b[i] & INT32_MAX;
-        odd |= (x >= 0x7f800000) | (y >= 0x7f800000);
-        int32_t p = a[i] >> 31 ? -(int32_t)x : (int32_t)x,
-                q = b[i] >> 31 ? -(int32_t)y : (int32_t)y;
-        apart[i] = p > q ? (uint32_t)p - (uint32_t)q : (uint32_t)q - (uint32_t)p;
-    }
-    return !odd;
+    return a == b && (ulp_type == ODB_F64 || odb_ulp_has_places(ulp_type, a, b));
 }
 
-/* infinite: the code of infinity, of float16 or bfloat16. */
-static ODB_SIMD bool ulp_stored_halves(const odb_u16 *a, const odb_u16 *b, size_t n,
-                                       int32_t infinite, uint64_t *apart)
-{
-    int32_t odd = 0;
-    for (size_t i = 0; i < n; i++) {
-        int32_t x = a[i] & INT16_MAX, y = b[i] & INT16_MAX;
-        odd |= (x >= infinite) | (y >= infinite);
-        int32_t p = a[i] >> 15 ? -x : x, q = b[i] >> 15 ? -y : y;
-        apart[i] = (uint32_t)(p > q ? p - q : q - p);
+/* The same two steps at once, of pairs as they are stored: how far each is apart, false where some
+ * of them is not finite; and the most that any is apart. infinite: the code of infinity. */
+#define ULP_STORED(name, signed_t, unsigned_t, stored_t)                                           \
+    ODB_INLINE unsigned_t name##_pair(unsigned_t a, unsigned_t b)                                  \
+    {                                                                                              \
+        const unsigned_t sign = (unsigned_t) ~(unsigned_t)0 / 2 + 1;                               \
+        signed_t x = (signed_t)(a & ~sign), y = (signed_t)(b & ~sign);                             \
+        signed_t p = (signed_t)(a & sign ? -x : x), q = (signed_t)(b & sign ? -y : y);             \
+        return (unsigned_t)((unsigned_t)ODB_MAX(p, q) - (unsigned_t)ODB_MIN(p, q));                \
+    }                                                                                              \
+    static ODB_SIMD bool name(const stored_t *a, const stored_t *b, size_t n, unsigned_t infinite, \
+                              uint64_t *apart)                                                     \
+    {                                                                                              \
+        unsigned_t most = 0; /* magnitude, without the sign */                                     \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            unsigned_t x = (unsigned_t)(a[i] << 1), y = (unsigned_t)(b[i] << 1);                   \
+            most = ODB_MAX(most, ODB_MAX(x, y));                                                   \
+            apart[i] = name##_pair(a[i], b[i]);                                                    \
+        }                                                                                          \
+        return most >> 1 < infinite;                                                               \
+    }                                                                                              \
+    static ODB_SIMD unsigned_t name##_most(const stored_t *a, const stored_t *b, size_t n)         \
+    {                                                                                              \
+        unsigned_t most = 0;                                                                       \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            unsigned_t apart = name##_pair(a[i], b[i]);                                            \
+            most = ODB_MAX(most, apart);                                                           \
+        }                                                                                          \
+        return most;                                                                               \
     }
-    return !odd;
-}
 
-static ODB_SIMD bool ulp_stored_doubles(const odb_f64 *a, const odb_f64 *b, size_t n,
-                                        uint64_t *apart)
-{
-    int64_t odd = 0;
-    for (size_t i = 0; i < n; i++) {
-        odd |= !(fabs(a[i]) <= DBL_MAX) | !(fabs(b[i]) <= DBL_MAX);
-        apart[i] = odb_ulps_of_doubles(a[i], b[i]);
-    }
-    return !odd;
-}
+ULP_STORED(ulp_stored_halves, int16_t, uint16_t, odb_u16)
+ULP_STORED(ulp_stored_floats, int32_t, uint32_t, odb_u32)
+ULP_STORED(ulp_stored_doubles, int64_t, uint64_t, odb_u64)
 
 bool odb_ulp_stored_distances(enum odb_dtype type, const void *a, const void *b, size_t n,
                               uint64_t *apart)
 {
     if (type == ODB_F64)
-        return ulp_stored_doubles(a, b, n, apart);
+        return ulp_stored_doubles(a, b, n, (uint64_t)0x7ff << 52, apart);
     if (type == ODB_F32)
-        return ulp_stored_floats(a, b, n, apart);
+        return ulp_stored_floats(a, b, n, 0x7f800000, apart);
     return ulp_stored_halves(a, b, n, type == ODB_F16 ? 0x7c00 : 0x7f80, apart);
 }
 
@@ -176,9 +177,18 @@ static ODB_SIMD uint64_t ulp_most(const uint64_t *apart, size_t n)
     return most;
 }
 
+static uint64_t ulp_stored_most(enum odb_dtype type, const void *a, const void *b, size_t n)
+{
+    return type == ODB_F64   ? ulp_stored_doubles_most(a, b, n)
+           : type == ODB_F32 ? ulp_stored_floats_most(a, b, n)
+                             : ulp_stored_halves_most(a, b, n);
+}
+
 double odb_ulp_farthest(enum odb_dtype ulp_type, const struct odb_ulp_pairs *pairs)
 {
     uint64_t apart[ODB_PASS_CHUNK];
+    if (pairs->stored[0] && pairs->stored[1])
+        return (double)ulp_stored_most(ulp_type, pairs->stored[0], pairs->stored[1], pairs->n);
     odb_ulp_distances(ulp_type, pairs, apart);
     return (double)ulp_most(apart, pairs->n);
 }

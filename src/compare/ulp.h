@@ -22,6 +22,9 @@ double odb_ulps(enum odb_dtype dtype, double from, double to);
  * values whose differences are units in the last place: that is float, or both are float16 or
  * bfloat16. */
 bool odb_ulp_has_places(enum odb_dtype ulp_type, enum odb_dtype a, enum odb_dtype b);
+/* Whether the bits of two types, as they are stored, are enough: both are ulp_type, which is
+ * float64 or has places. */
+bool odb_ulp_is_stored(enum odb_dtype ulp_type, enum odb_dtype a, enum odb_dtype b);
 /* Pairs of finite numbers, ODB_PASS_CHUNK at most. */
 struct odb_ulp_pairs {
     const double *v[2];    /* borrowed */
@@ -53,15 +56,6 @@ static inline int64_t odb_ulp_place(double v)
     int64_t bits;
     memcpy(&bits, &v, sizeof bits);
     return bits < 0 ? INT64_MIN - bits : bits;
-}
-
-/* The double at a place; NaN at the largest integer. */
-static inline double odb_ulp_at_place(int64_t place)
-{
-    int64_t bits = place < 0 ? INT64_MIN - place : place;
-    double v;
-    memcpy(&v, &bits, sizeof v);
-    return v;
 }
 
 /* How many doubles it is from one to the other, neither being NaN: more than a double can count. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A percentile without sorting: one pass counts distances, the small ones each for itself, the
- * others by their leading bits. Where the percentile falls among the latter, further passes count
- * within that range alone, in finer steps, until a step is one number. Honest values need one pass.
- * Counts are integers, so the order in which parts are added does not matter.
+ * A percentile without sorting: a pass counts how many distances are below a range, and those in it
+ * in steps. A few hundred pairs say in which range the percentile is likely to lie; mostly it is
+ * one of so few numbers that a step is one, and the distances in it are few. Else further passes
+ * look where the first one says, in finer steps. Counts are integers, so the order in which parts
+ * are added does not matter.
  */
 #include "compare/ulp_spread.h"
 
@@ -17,79 +18,33 @@
 #include "tensor/pass.h"
 
 enum {
-    SPREAD_PARTS = 32,   /* at most: each has counts of its own */
-    SPREAD_SMALL = 4096, /* distances below are counted one by one */
-    SPREAD_BITS = 12,    /* of SPREAD_SMALL */
-    SPREAD_STEPS = 128,  /* per power of two above */
-    SPREAD_STEP_BITS = 7,
-    SPREAD_TINY = 256,     /* distances that a chunk counts for itself, if it has no others */
-    SPREAD_TABLES = 4,     /* in so many tables: one after the other is often the same */
-    SPREAD_FINE_BITS = 14, /* of the steps that a further pass counts */
-    SPREAD_BINS = 1 << SPREAD_FINE_BITS
+    SPREAD_PARTS = 32, /* at most: each has counts of its own */
+    SPREAD_BINS = 4096,
+    SPREAD_RUNS = 32, /* of pairs that are looked at first */
+    SPREAD_RUN = 32,
+    SPREAD_LARGEST = 24, /* of them; 1 % are 10 */
+    SPREAD_FEW = 3       /* of these are above the range */
 };
-
-_Static_assert(SPREAD_SMALL + (64 - SPREAD_BITS) * SPREAD_STEPS <= SPREAD_BINS,
-               "the bins of all distances have room where the fine ones have");
 
 #define SPREAD_LEAST (64 * ODB_PASS_CHUNK)
 
 struct spread_part {
-    uint64_t bins[SPREAD_BINS];
+    uint64_t bins[SPREAD_BINS]; /* or the distances in the range themselves */
+    size_t listed;              /* of these */
+    size_t pairs, below;        /* the range */
     uint64_t max;
-    size_t pairs;
     unsigned __int128 sum;
 };
 
 struct spread_job {
     struct odb_numbers e, b;
     enum odb_dtype type;
-    bool fine; /* counts from low on in steps of 1 << shift; else everything */
-    uint64_t low;
+    uint64_t low, high; /* the range, which is counted in steps of 1 << shift */
     unsigned shift;
+    bool list; /* there are no more than SPREAD_BINS in it */
 };
 
-/* --- bins ------------------------------------------------------------------------------------- */
-
-static unsigned spread_bin(uint64_t d)
-{
-    if (d < SPREAD_SMALL)
-        return (unsigned)d;
-    unsigned power = 63 - (unsigned)__builtin_clzll(d);
-    unsigned step = (unsigned)(d >> (power - SPREAD_STEP_BITS)) & (SPREAD_STEPS - 1);
-    return SPREAD_SMALL + (power - SPREAD_BITS) * SPREAD_STEPS + step;
-}
-
-/* The least distance in a bin; *shift: it holds 2^shift of them. */
-static uint64_t spread_bin_low(unsigned bin, unsigned *shift)
-{
-    *shift = 0;
-    if (bin < SPREAD_SMALL)
-        return bin;
-    unsigned power = (bin - SPREAD_SMALL) / SPREAD_STEPS + SPREAD_BITS;
-    unsigned step = (bin - SPREAD_SMALL) % SPREAD_STEPS;
-    *shift = power - SPREAD_STEP_BITS;
-    return (uint64_t)(SPREAD_STEPS + step) << *shift;
-}
-
 /* --- counting --------------------------------------------------------------------------------- */
-
-static void spread_count_fine(const struct spread_job *job, struct spread_part *p,
-                              const uint64_t *apart, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (apart[i] >= job->low && (apart[i] - job->low) >> job->shift < SPREAD_BINS)
-            p->bins[(apart[i] - job->low) >> job->shift]++;
-}
-
-static void spread_count_tiny(struct spread_part *p, const uint64_t *apart, size_t n, uint64_t most)
-{
-    uint16_t tables[SPREAD_TABLES][SPREAD_TINY] = {{0}};
-    for (size_t i = 0; i < n; i++)
-        tables[i % SPREAD_TABLES][apart[i]]++;
-    for (size_t d = 0; d <= most; d++)
-        for (size_t k = 0; k < SPREAD_TABLES; k++)
-            p->bins[d] += tables[k][d];
-}
 
 /* Sums of the halves, which 64 bits hold for a chunk. Returns the largest. */
 static ODB_SIMD uint64_t spread_sums(const uint64_t *apart, size_t n, uint64_t *low, uint64_t *high)
@@ -105,21 +60,35 @@ static ODB_SIMD uint64_t spread_sums(const uint64_t *apart, size_t n, uint64_t *
     return most;
 }
 
-static void spread_count(const struct spread_job *job, struct spread_part *p, const uint64_t *apart,
+/* Those from low on, to the front; returns how many. */
+static size_t spread_reach(uint64_t *apart, size_t n, uint64_t low)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) { /* without a branch */
+        uint64_t d = apart[i];
+        apart[kept] = d;
+        kept += d >= low;
+    }
+    return kept;
+}
+
+static void spread_count(const struct spread_job *job, struct spread_part *p, uint64_t *apart,
                          size_t n)
 {
-    if (job->fine) {
-        spread_count_fine(job, p, apart, n);
-        return;
-    }
     uint64_t low, high, most = spread_sums(apart, n, &low, &high);
-    if (most < SPREAD_TINY)
-        spread_count_tiny(p, apart, n, most);
-    for (size_t i = 0; i < n && most >= SPREAD_TINY; i++)
-        p->bins[spread_bin(apart[i])]++;
+    size_t reach = most < job->low ? 0 : spread_reach(apart, n, job->low);
     p->pairs += n;
+    p->below += n - reach;
     p->sum += low + ((unsigned __int128)high << 32);
     p->max = ODB_MAX(p->max, most);
+    for (size_t i = 0; i < reach; i++) {
+        if (apart[i] > job->high)
+            continue;
+        if (job->list)
+            p->bins[p->listed++] = apart[i];
+        else
+            p->bins[(apart[i] - job->low) >> job->shift]++;
+    }
 }
 
 /* --- distances -------------------------------------------------------------------------------- */
@@ -138,50 +107,39 @@ static size_t spread_gather(struct odb_chunk *c)
     return kept;
 }
 
-static void spread_chunk(const void *arg, void *share, struct odb_chunk *c)
+/* Of n pairs from a place on; returns of how many, which are finite. */
+static size_t spread_apart(const struct spread_job *job, size_t first, size_t n, uint64_t *apart)
 {
-    const struct spread_job *job = arg;
-    uint64_t apart[ODB_PASS_CHUNK];
-    size_t n = spread_gather(c);
-    struct odb_ulp_pairs pairs = {.v = {c->v[0], c->v[1]}, .n = n};
-    if (n == c->n) {
-        pairs.stored[0] = odb_ulp_stored(job->type, &job->e, c->first);
-        pairs.stored[1] = odb_ulp_stored(job->type, &job->b, c->first);
-    }
+    struct odb_chunk c;
+    struct odb_ulp_pairs pairs = {
+        {c.v[0], c.v[1]},
+        {odb_ulp_stored(job->type, &job->e, first), odb_ulp_stored(job->type, &job->b, first)},
+        n};
+    if (odb_ulp_is_stored(job->type, job->e.type, job->b.type) &&
+        odb_ulp_stored_distances(job->type, pairs.stored[0], pairs.stored[1], n, apart))
+        return n; /* the bits were enough */
+    c.n = n;
+    odb_numbers_load(&job->e, first, n, c.v[0]);
+    odb_numbers_load(&job->b, first, n, c.v[1]);
+    pairs.n = spread_gather(&c);
+    if (pairs.n < n)
+        pairs.stored[0] = pairs.stored[1] = NULL;
     if (job->type == ODB_F64 || odb_ulp_has_places(job->type, job->e.type, job->b.type))
         odb_ulp_distances(job->type, &pairs, apart);
     else
-        for (size_t i = 0; i < n; i++) {
-            double e = c->v[0][i], b = c->v[1][i];
+        for (size_t i = 0; i < pairs.n; i++) {
+            double e = c.v[0][i], b = c.v[1][i];
             apart[i] = e == b ? 0 : (uint64_t)fabs(odb_ulps(job->type, b, e));
         }
-    spread_count(job, share, apart, n);
+    return pairs.n;
 }
 
-static void spread_load(const struct odb_numbers *side, struct odb_chunk *c, int k)
-{
-    odb_numbers_load(side, c->first, c->n, c->v[k]);
-}
-
-/* Mostly both sides are of one type and finite: then their bits are enough. */
 static void spread_block(const void *arg, void *share, size_t begin, size_t end)
 {
-    const struct spread_job *job = arg;
     uint64_t apart[ODB_PASS_CHUNK];
-    struct odb_chunk c;
-    bool stored = job->e.type == job->b.type &&
-                  (job->type == ODB_F64 || odb_ulp_has_places(job->type, job->e.type, job->b.type));
-    for (c.first = begin; c.first < end; c.first += c.n) {
-        c.n = ODB_MIN(end - c.first, ODB_PASS_CHUNK);
-        if (stored &&
-            odb_ulp_stored_distances(job->type, odb_ulp_stored(job->type, &job->e, c.first),
-                                     odb_ulp_stored(job->type, &job->b, c.first), c.n, apart)) {
-            spread_count(job, share, apart, c.n);
-            continue;
-        }
-        spread_load(&job->e, &c, 0);
-        spread_load(&job->b, &c, 1);
-        spread_chunk(job, share, &c);
+    for (size_t n; begin < end; begin += n) {
+        n = ODB_MIN(end - begin, ODB_PASS_CHUNK);
+        spread_count(arg, share, apart, spread_apart(arg, begin, n, apart));
     }
 }
 
@@ -191,14 +149,18 @@ static void spread_join(void *total, const void *share)
 {
     struct spread_part *all = total;
     const struct spread_part *p = share;
-    for (size_t bin = 0; bin < SPREAD_BINS; bin++)
+    for (size_t i = 0; i < p->listed; i++)
+        all->bins[all->listed++] = p->bins[i];
+    for (size_t bin = 0; bin < SPREAD_BINS && !p->listed; bin++)
         all->bins[bin] += p->bins[bin];
     all->pairs += p->pairs;
+    all->below += p->below;
     all->sum += p->sum;
     all->max = ODB_MAX(all->max, p->max);
 }
 
-static void spread_pass(const struct spread_job *job, struct spread_part *all)
+/* Counts the range of the job. */
+static void spread_pass(struct spread_job *job, struct spread_part *all)
 {
     size_t grain = job->e.n / SPREAD_PARTS / ODB_PASS_CHUNK * ODB_PASS_CHUNK + ODB_PASS_CHUNK;
     struct odb_pass pass = {.end = job->e.n,
@@ -207,34 +169,69 @@ static void spread_pass(const struct spread_job *job, struct spread_part *all)
                             .job = job,
                             .whole = spread_block,
                             .join = spread_join};
+    for (job->shift = 0; (job->high - job->low) >> job->shift >= SPREAD_BINS;)
+        job->shift++;
     memset(all, 0, sizeof *all);
     odb_pass_all(&pass, all);
 }
 
-/* The bin in which the *rank-th distance lies, counted from 1; *rank is then its rank there. */
-static unsigned spread_find(const struct spread_part *all, uint64_t *rank)
+/* A range in which the percentile is likely to lie. */
+static void spread_guess(struct spread_job *job)
 {
-    unsigned bin = 0;
-    while (all->bins[bin] < *rank)
-        *rank -= all->bins[bin++];
-    return bin;
+    uint64_t apart[SPREAD_RUN], largest[SPREAD_LARGEST] = {0};
+    size_t n = job->e.n, few = n > SPREAD_RUNS * SPREAD_RUN ? SPREAD_FEW : 0;
+    for (size_t run = 0; run < SPREAD_RUNS && run * SPREAD_RUN < n; run++) {
+        size_t first = few ? n / SPREAD_RUNS / 8 * 8 * run : run * SPREAD_RUN;
+        size_t found = spread_apart(job, first, ODB_MIN((size_t)SPREAD_RUN, n - first), apart);
+        for (size_t i = 0; i < found; i++) {
+            size_t at = SPREAD_LARGEST;
+            for (; at && apart[i] > largest[at - 1]; at--)
+                if (at < SPREAD_LARGEST)
+                    largest[at] = largest[at - 1];
+            if (at < SPREAD_LARGEST)
+                largest[at] = apart[i];
+        }
+    }
+    job->low = ODB_MAX(largest[SPREAD_LARGEST - 1], (uint64_t)1); /* equal pairs are below */
+    job->high = ODB_MAX(largest[few], job->low);
 }
 
+static int spread_upwards(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The least distance that 99 % do not exceed. *all: what a pass has counted. */
 static uint64_t spread_percentile(struct spread_job *job, struct spread_part *all)
 {
-    uint64_t rank = all->pairs - all->pairs / 100;
-    unsigned shift;
-    uint64_t low = spread_bin_low(spread_find(all, &rank), &shift);
-    while (shift) {
-        unsigned finer = shift > SPREAD_FINE_BITS ? shift - SPREAD_FINE_BITS : 0;
-        job->fine = true;
-        job->low = low;
-        job->shift = finer;
+    for (;;) {
+        size_t rank = all->pairs - all->pairs / 100, bin = 0, inside = all->below;
+        if (rank <= all->below) {
+            job->high = job->low - 1;
+            job->low = 0;
+        } else {
+            for (rank -= all->below; bin < SPREAD_BINS && all->bins[bin] < rank; bin++)
+                rank -= all->bins[bin];
+            if (bin < SPREAD_BINS) {
+                inside = all->bins[bin];
+                job->low += bin << job->shift;
+                job->high = ODB_MIN(job->high, job->low + ((uint64_t)1 << job->shift) - 1);
+            } else {
+                inside = SIZE_MAX;
+                job->low = job->high + 1;
+                job->high = all->max;
+            }
+        }
+        if (job->low == job->high)
+            return job->low;
+        job->list = inside <= SPREAD_BINS;
         spread_pass(job, all);
-        low += (uint64_t)spread_find(all, &rank) << finer;
-        shift = finer;
+        if (job->list) {
+            qsort(all->bins, inside, sizeof *all->bins, spread_upwards);
+            return all->bins[rank - 1];
+        }
     }
-    return low;
 }
 
 bool odb_ulp_spread(struct odb_ulp_spread *out, const struct odb_tensor *evaluated,
@@ -249,6 +246,7 @@ bool odb_ulp_spread(struct odb_ulp_spread *out, const struct odb_tensor *evaluat
     if (job.type == ODB_UNDEFINED)
         return false;
     struct spread_part *all = odb_new(struct spread_part);
+    spread_guess(&job);
     spread_pass(&job, all);
     out->pairs = all->pairs;
     out->max = (double)all->max;

@@ -134,9 +134,14 @@ void odb_parallel_for(size_t n, size_t grain, void (*body)(void *arg, size_t beg
                       void *arg)
 {
     grain = grain ? grain : 1;
+    if (n <= grain) { /* most loops, of those inside another: not even an atomic counter */
+        if (n)
+            body(arg, 0, n);
+        return;
+    }
     struct parallel_loop loop = {
         .n = n, .grain = grain, .blocks = n / grain + (n % grain != 0), .body = body, .arg = arg};
-    bool shared = loop.blocks > 1 && odb_parallel_threads() > 1 && parallel_claim(&loop);
+    bool shared = odb_parallel_threads() > 1 && parallel_claim(&loop);
     parallel_run_blocks(&loop);
     if (!shared)
         return;

@@ -522,6 +522,11 @@ DTYPE_LOOP(loop_i8_f32, odb_i8, odb_f32, src[i])
 DTYPE_LOOP(loop_u8_f32, odb_u8, odb_f32, src[i])
 DTYPE_LOOP(loop_i32_f32, odb_i32, odb_f32, (float)src[i])
 DTYPE_LOOP(loop_i64_f32, odb_i64, odb_f32, (float)src[i])
+DTYPE_LOOP(loop_i8_f64, odb_i8, odb_f64, src[i])
+DTYPE_LOOP(loop_u8_f64, odb_u8, odb_f64, src[i])
+DTYPE_LOOP(loop_i16_f64, odb_i16, odb_f64, src[i])
+DTYPE_LOOP(loop_u16_f64, odb_u16, odb_f64, src[i])
+DTYPE_LOOP(loop_i32_f64, odb_i32, odb_f64, src[i])
 DTYPE_LOOP(loop_i32_i64, odb_i32, odb_i64, src[i])
 DTYPE_LOOP(loop_i64_i32, odb_i64, odb_i32, (int32_t)src[i])
 
@@ -584,7 +589,10 @@ static const dtype_loop_fn dtype_loops[ODB_DTYPE_COUNT][ODB_DTYPE_COUNT] = {
     [ODB_F32][ODB_BF16] = loop_bf16_f32, [ODB_F64][ODB_BF16] = loop_bf16_f64,
     [ODB_F32][ODB_I8] = loop_i8_f32,     [ODB_F32][ODB_U8] = loop_u8_f32,
     [ODB_F32][ODB_I32] = loop_i32_f32,   [ODB_F32][ODB_I64] = loop_i64_f32,
-    [ODB_I64][ODB_I32] = loop_i32_i64,   [ODB_I32][ODB_I64] = loop_i64_i32,
+    [ODB_F64][ODB_I8] = loop_i8_f64,     [ODB_F64][ODB_U8] = loop_u8_f64,
+    [ODB_F64][ODB_I16] = loop_i16_f64,   [ODB_F64][ODB_U16] = loop_u16_f64,
+    [ODB_F64][ODB_I32] = loop_i32_f64,   [ODB_I64][ODB_I32] = loop_i32_i64,
+    [ODB_I32][ODB_I64] = loop_i64_i32,
 };
 
 struct dtype_job {

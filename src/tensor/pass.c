@@ -59,6 +59,17 @@ void odb_numbers_load(const struct odb_numbers *numbers, size_t first, size_t n,
     }
 }
 
+bool odb_numbers_same(const struct odb_numbers *a, const struct odb_numbers *b, size_t first,
+                      size_t n)
+{
+    size_t bits = odb_dtype_info(a->type)->bits << a->magnitudes;
+    size_t offset = first / 8 * bits + first % 8 * bits / 8;
+    return bits && first % 8 * bits % 8 == 0 && a->type == b->type &&
+           a->magnitudes == b->magnitudes &&
+           !memcmp((const char *)a->data + offset, (const char *)b->data + offset,
+                   (n * bits + 7) / 8);
+}
+
 ODB_SIMD bool odb_all_finite(const double *v, size_t n)
 {
     int64_t odd = 0;

@@ -37,6 +37,10 @@ struct odb_numbers odb_numbers_of(const struct odb_tensor *t);
 struct odb_numbers odb_numbers_of_elements(const struct odb_tensor *t);
 /* n of them from first on. */
 void odb_numbers_load(const struct odb_numbers *numbers, size_t first, size_t n, double *out);
+/* Whether n of them from first on, a multiple of 8, are stored alike, bit for bit; strings never.
+ */
+bool odb_numbers_same(const struct odb_numbers *a, const struct odb_numbers *b, size_t first,
+                      size_t n);
 
 /* Numbers at the same places of two sides; the reader may write into them. */
 struct odb_chunk {

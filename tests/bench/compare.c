@@ -80,6 +80,14 @@ static void run_all(struct pair *p)
     run_measures(p, ODB_MEASURE_EVERYTHING);
 }
 
+static void run_equal(struct pair *p)
+{
+    const struct odb_tensor *e = p->e;
+    p->e = p->b;
+    run_metrics(p);
+    p->e = e;
+}
+
 static void run_distance(struct pair *p)
 {
     struct odb_distance d;
@@ -110,6 +118,7 @@ static const struct {
 } cases[] = {{"memory, read once", run_memory},
              {"distance, what a search asks", run_distance},
              {"metrics, 30 measures in one pass", run_metrics},
+             {"the same, of two that are equal", run_equal},
              {"metrics and allclose", run_judged},
              {"units in the last place", run_ulps},
              {"argmax and top 5 of rows", run_ranks},
@@ -118,9 +127,10 @@ static const struct {
 int main(int argc, char **argv)
 {
     size_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : (size_t)1 << 25;
-    static const enum odb_dtype types[] = {ODB_F32, ODB_F16, ODB_F64};
+    static const enum odb_dtype types[] = {ODB_F32, ODB_F16, ODB_BF16, ODB_F64};
     for (size_t k = 0; k < ODB_COUNT(types); k++) {
-        struct odb_tensor *b = make(types[k], n, 0), *e = make(types[k], n, 1e-6);
+        double apart = fmax(1e-6, odb_dtype_info(types[k])->eps);
+        struct odb_tensor *b = make(types[k], n, 0), *e = make(types[k], n, apart);
         struct pair *p = odb_new(struct pair);
         p->e = e;
         p->b = b;

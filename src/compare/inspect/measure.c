@@ -37,24 +37,11 @@ static void measure_metrics(struct odb_measured *m)
 
 static void measure_channels(struct odb_measured *m)
 {
-    struct odb_channels *channels;
-    struct odb_error err = {0};
     int axis = m->options.axis_given ? m->options.axis : odb_channels_axis(m->base);
     if (axis < 0 && m->options.axis_given && m->base->kind == ODB_TENSOR)
         axis += m->base->rank;
-    if (axis < 0 || odb_channels_make(&channels, m->base, m->evaluated, axis, NULL, &err) != ODB_OK)
-        return;
-    m->has_channels = channels->both && channels->n;
     m->channel_axis = axis;
-    m->channels = channels->n;
-    for (size_t i = 0; m->has_channels && i < channels->n; i++) {
-        double error = odb_channel_error(&channels->channel[i]);
-        if (i == 0 || error > m->channel_error) {
-            m->channel_worst = i;
-            m->channel_error = error;
-        }
-    }
-    odb_channels_free(channels);
+    m->has_channels = odb_farthest_channel(&m->channel, m->base, m->evaluated, axis);
 }
 
 bool odb_measure_comparable(const struct odb_measured *m)
@@ -162,8 +149,8 @@ static const struct measure_row measure_rows[] = {
     MORE("argmax", REAL, RANKS, ranks.argmax, "share of rows whose largest are at one place"),
     MORE("top_k", REAL, RANKS, ranks.top,
          "share of a row's largest elements (--top-k) that are among those of the other"),
-    MORE("channels", COUNT, CHANNELS, channels, "indices along the axis of channels"),
-    MORE("channel_worst", COUNT, CHANNELS, channel_worst, "that with the largest distance"),
-    MORE("channel_error", REAL, CHANNELS, channel_error,
+    MORE("channels", COUNT, CHANNELS, channel.channels, "indices along the axis of channels"),
+    MORE("channel_worst", COUNT, CHANNELS, channel.worst, "that with the largest distance"),
+    MORE("channel_error", REAL, CHANNELS, channel.error,
          "the largest distance there; infinite: NaN or Inf does not match"),
     {0}};

@@ -6,8 +6,9 @@
 #ifndef ODB_COMPARE_INSPECT_MEASURE_H
 #define ODB_COMPARE_INSPECT_MEASURE_H
 
-#include "compare/metrics.h"
+#include "compare/inspect/farthest.h"
 #include "compare/inspect/ranks.h"
+#include "compare/metrics.h"
 #include "compare/ulp_spread.h"
 
 enum odb_measure_type { ODB_MEASURE_REAL, ODB_MEASURE_COUNT, ODB_MEASURE_TRUTH };
@@ -38,8 +39,7 @@ struct odb_measured {
     struct odb_ulp_spread ulps;
     struct odb_ranks ranks;
     int channel_axis;
-    size_t channels, channel_worst;
-    double channel_error; /* the largest distance in it; infinite: NaN or Inf do not match */
+    struct odb_farthest channel;
 };
 
 /* Computes what `need` asks for and *m lacks; m->evaluated, base and options are set. */

@@ -1,8 +1,14 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The largest elements of a row are few, and the others are to be passed over by vectors. Elements
+ * are laid out in columns, and the k-th largest of the columns' largest ones is a bound: k elements
+ * are at least that. Columns that reach it are looked through. Numbers are compared as integers of
+ * 32 bits, which float and narrower types have exactly and others to their leading bits.
+ */
 #include "compare/inspect/ranks.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdint.h>
 
 #include "base/mem.h"
 #include "base/simd.h"
@@ -11,7 +17,7 @@
 
 enum {
     RANKS_GRAIN = 1 << 16, /* elements that are looked at in one go */
-    RANKS_STEP = 16        /* of which most have none that is among the largest */
+    RANKS_COLUMNS = 32
 };
 
 struct ranks_job {
@@ -31,12 +37,25 @@ struct ranks_top {
     size_t at[ODB_RANKS_MOST];
 };
 
+/* A part of a row. */
+struct ranks_keys {
+    bool exact; /* lead is all there is, and full is not filled */
+    int32_t lead[ODB_PASS_CHUNK];
+    int64_t full[ODB_PASS_CHUNK];
+};
+
+static bool ranks_above(const struct ranks_top *top, size_t i, int64_t key, size_t at)
+{
+    return key > top->key[i] || (key == top->key[i] && at < top->at[i]);
+}
+
+/* In any order of elements. */
 static void ranks_put(struct ranks_top *top, int64_t key, size_t at)
 {
-    if (top->n == top->k && key <= top->key[top->n - 1])
+    if (top->n == top->k && !ranks_above(top, top->n - 1, key, at))
         return;
     size_t i = top->n < top->k ? top->n++ : top->n - 1;
-    for (; i && key > top->key[i - 1]; i--) {
+    for (; i && ranks_above(top, i - 1, key, at); i--) {
         top->key[i] = top->key[i - 1];
         top->at[i] = top->at[i - 1];
     }
@@ -44,52 +63,101 @@ static void ranks_put(struct ranks_top *top, int64_t key, size_t at)
     top->at[i] = at;
 }
 
-static int64_t ranks_key(double v)
+static ODB_SIMD void ranks_order_floats(const odb_u32 *bits, size_t n, int32_t *key)
 {
-    return v != v ? INT64_MAX : odb_ulp_place(v);
+    for (size_t i = 0; i < n; i++) {
+        int32_t size = (int32_t)(bits[i] & INT32_MAX), place = bits[i] >> 31 ? -size : size;
+        key[i] = size > 0x7f800000 ? INT32_MAX : place;
+    }
 }
 
-/* What no element up to is among the largest; NaN: they are fewer yet, or all NaN. */
-static double ranks_least(const struct ranks_top *top)
+static ODB_SIMD void ranks_order_doubles(const double *v, size_t n, int64_t *key)
 {
-    return top->n < top->k ? (double)NAN : odb_ulp_at_place(top->key[top->n - 1]);
-}
-
-static ODB_SIMD bool ranks_any_above(const double *v, size_t n, double least)
-{
-    int64_t above = 0;
     for (size_t i = 0; i < n; i++)
-        above |= !(v[i] <= least);
-    return above;
+        key[i] = v[i] != v[i] ? INT64_MAX : odb_ulp_place(v[i]);
 }
 
-/* Integers of 64 bits, which are more than a double can tell apart. */
-static void ranks_wide_row(struct ranks_top *top, const struct odb_numbers *t, size_t first,
-                           size_t len)
+/* Of 64 bits, which are more than a double can tell apart. */
+static ODB_SIMD void ranks_order_integers(const odb_u64 *v, uint64_t flip, size_t n, int64_t *key)
 {
-    const odb_u64 *v = t->data;
-    uint64_t flip = t->type == ODB_U64 ? (uint64_t)1 << 63 : 0;
-    for (size_t i = 0; i < len; i++)
-        ranks_put(top, (int64_t)(v[first + i] ^ flip), i);
+    for (size_t i = 0; i < n; i++)
+        key[i] = (int64_t)(v[i] ^ flip);
+}
+
+static ODB_SIMD void ranks_lead(const int64_t *full, size_t n, int32_t *lead)
+{
+    for (size_t i = 0; i < n; i++)
+        lead[i] = (int32_t)(full[i] >> 32);
+}
+
+static void ranks_load(const struct odb_numbers *t, size_t first, size_t n, struct ranks_keys *keys)
+{
+    double v[ODB_PASS_CHUNK];
+    unsigned bits = odb_dtype_info(t->type)->bits;
+    keys->exact = odb_dtype_is_float(t->type) && (bits == 16 || bits == 32);
+    if (keys->exact) {
+        odb_convert(ODB_F32, v, t->type, (const char *)t->data + first * bits / 8, n);
+        ranks_order_floats((const odb_u32 *)v, n, keys->lead);
+        return;
+    }
+    if (t->type == ODB_I64 || t->type == ODB_U64) {
+        uint64_t flip = t->type == ODB_U64 ? (uint64_t)1 << 63 : 0;
+        ranks_order_integers((const odb_u64 *)t->data + first, flip, n, keys->full);
+    } else {
+        odb_numbers_load(t, first, n, v);
+        ranks_order_doubles(v, n, keys->full);
+    }
+    ranks_lead(keys->full, n, keys->lead);
+}
+
+static ODB_SIMD void ranks_columns(const int32_t *lead, size_t n, int32_t *most)
+{
+    for (size_t i = 0; i < n; i += RANKS_COLUMNS)
+        for (size_t c = 0; c < RANKS_COLUMNS; c++)
+            most[c] = ODB_MAX(most[c], lead[i + c]);
+}
+
+/* The k-th largest; INT32_MIN: they are fewer. */
+static ODB_SIMD int32_t ranks_bound(const int32_t *most, size_t k)
+{
+    int32_t bound = INT32_MIN;
+    for (size_t c = 0; c < RANKS_COLUMNS; c++) {
+        uint32_t reach = 0;
+        for (size_t i = 0; i < RANKS_COLUMNS; i++)
+            reach += most[i] >= most[c];
+        bound = reach >= k ? ODB_MAX(bound, most[c]) : bound;
+    }
+    return bound;
+}
+
+/* n elements from a place of the row on. */
+static void ranks_take(struct ranks_top *top, struct ranks_keys *keys, size_t first, size_t n)
+{
+    int32_t most[RANKS_COLUMNS], bound;
+    size_t padding = (RANKS_COLUMNS - n % RANKS_COLUMNS) % RANKS_COLUMNS;
+    for (size_t i = n; i < n + padding; i++)
+        keys->lead[i] = INT32_MIN;
+    for (size_t c = 0; c < RANKS_COLUMNS; c++)
+        most[c] = INT32_MIN;
+    ranks_columns(keys->lead, n + padding, most);
+    bound = n > RANKS_COLUMNS ? ranks_bound(most, top->k) : INT32_MIN;
+    if (top->n == top->k) {
+        int64_t least = top->key[top->n - 1];
+        bound = ODB_MAX(bound, (int32_t)(keys->exact ? least : least >> 32));
+    }
+    for (size_t c = 0; c < RANKS_COLUMNS; c++)
+        for (size_t i = c; i < n && most[c] >= bound; i += RANKS_COLUMNS)
+            if (keys->lead[i] >= bound)
+                ranks_put(top, keys->exact ? keys->lead[i] : keys->full[i], first + i);
 }
 
 static void ranks_row(struct ranks_top *top, const struct odb_numbers *t, size_t first, size_t len)
 {
-    double v[ODB_PASS_CHUNK];
+    struct ranks_keys keys;
     for (size_t done = 0, n; done < len; done += n) {
         n = ODB_MIN(len - done, ODB_PASS_CHUNK);
-        odb_numbers_load(t, first + done, n, v);
-        double least = ranks_least(top);
-        for (size_t i = 0, step; i < n; i += step) {
-            step = ODB_MIN(n - i, (size_t)RANKS_STEP);
-            if (!ranks_any_above(v + i, step, least))
-                continue;
-            for (size_t k = i; k < i + step; k++)
-                if (!(v[k] <= least)) {
-                    ranks_put(top, ranks_key(v[k]), done + k);
-                    least = ranks_least(top);
-                }
-        }
+        ranks_load(t, first + done, n, &keys);
+        ranks_take(top, &keys, done, n);
     }
 }
 
@@ -108,12 +176,15 @@ static void ranks_rows(const void *arg, void *share, size_t begin, size_t end)
     struct ranks_part *part = share;
     for (size_t row = begin; row < end; row++) {
         struct ranks_top top[2];
+        if (odb_numbers_same(&job->side[0], &job->side[1], row * job->len, job->len)) {
+            part->same++;
+            part->shared += job->k;
+            continue;
+        }
         for (int side = 0; side < 2; side++) {
             top[side].n = 0;
             top[side].k = job->k;
-            bool wide = job->side[side].type == ODB_I64 || job->side[side].type == ODB_U64;
-            (wide ? ranks_wide_row : ranks_row)(&top[side], &job->side[side], row * job->len,
-                                                job->len);
+            ranks_row(&top[side], &job->side[side], row * job->len, job->len);
         }
         part->same += top[0].at[0] == top[1].at[0];
         part->shared += ranks_shared(&top[0], &top[1]);

@@ -410,6 +410,67 @@ static void test_metrics__distance_agrees_with_the_whole(void **state)
     }
 }
 
+static struct odb_tensor *as_wide(const struct odb_tensor *t)
+{
+    struct odb_tensor *wide = NULL;
+    enum odb_dtype type = odb_dtype_is_float(t->dtype) ? ODB_F64 : ODB_I32;
+    assert_int_equal(odb_tensor_new(&wide, type, t->rank, t->dims, &err), ODB_OK);
+    odb_convert(type, wide->data, t->dtype, t->data, t->count);
+    return wide;
+}
+
+/* Numbers of a type, and what the same numbers say in a wider one: bit for bit, NaN and all. */
+static void says_the_same(const struct odb_tensor *e, const struct odb_tensor *b)
+{
+    struct odb_tensor *wide = as_wide(b);
+    struct odb_metrics m, w;
+    struct odb_distance d, x;
+    odb_compare(&m, e, b, 1e-3);
+    odb_compare(&w, e, wide, 1e-3);
+    assert_true(odb_distance(&d, e, b) && odb_distance(&x, e, wide));
+    assert_true(m.count == w.count && m.finite == w.finite && m.differing == w.differing);
+    assert_true(m.worst == w.worst && m.nan_both == w.nan_both && m.all_close == w.all_close);
+    assert_true(m.inf_both == w.inf_both && m.nan_target_only == w.nan_target_only);
+#define SAME_PLAIN(name, help) assert_memory_equal(&m.name, &w.name, sizeof(double));
+#define SAME_TWIN(name, help)                                                                      \
+    SAME_PLAIN(name, help) assert_memory_equal(&m.finite_##name, &w.finite_##name, sizeof(double));
+    ODB_METRIC_LIST(SAME_PLAIN, SAME_TWIN)
+    assert_memory_equal(&m.peak, &w.peak, sizeof(double));
+    assert_true(d.max_abs == x.max_abs && d.mean_abs == x.mean_abs && d.rms == x.rms);
+    assert_true(d.differing == x.differing && d.finite == x.finite);
+    assert_true(d.mismatched == x.mismatched && d.error == x.error && d.rms == m.rms);
+    assert_true(d.mean_abs == m.finite_mae && d.max_abs == m.max_abs);
+    odb_tensor_unref(wide);
+}
+
+/* Chunks that are equal bit for bit, some of them with NaN and Inf, and others between them; the
+ * last one fills no lanes. */
+static void test_metrics__equal_chunks_and_narrow_types(void **state)
+{
+    static const enum odb_dtype types[] = {ODB_F32, ODB_F16, ODB_BF16, ODB_F8E5M2, ODB_I8, ODB_I16};
+    for (size_t k = 0; k < ODB_COUNT(types); k++) {
+        bool floats = odb_dtype_is_float(types[k]);
+        struct odb_tensor *e = NULL, *b = NULL;
+        assert_int_equal(odb_tensor_new(&e, types[k], 1, (int64_t[]){20003}, &err), ODB_OK);
+        assert_int_equal(odb_tensor_new(&b, types[k], 1, (int64_t[]){20003}, &err), ODB_OK);
+        for (size_t i = 0; i < e->count; i++) {
+            double v = (double)(odb_mix64(i) % 2001) / 16 - 62.5;
+            bool equal = i / 1024 % 3 != 1 && i < 20000;
+            odb_store_f64(types[k], b->data, i, i % 5 ? v : 0);
+            odb_store_f64(types[k], e->data, i, equal ? (i % 5 ? v : 0) : v * 1.25);
+        }
+        says_the_same(e, b);
+        says_the_same(e, e);
+        for (size_t i = 0; floats && i < e->count; i += 1500) {
+            odb_store_f64(types[k], b->data, i, i % 1000 ? NAN : -INFINITY);
+            odb_store_f64(types[k], e->data, i, i % 4500 ? NAN : -INFINITY);
+        }
+        says_the_same(e, b);
+        odb_tensor_unref(e);
+        odb_tensor_unref(b);
+    }
+}
+
 static void test_metrics__worst_is_found_in_any_block(void **state)
 {
     size_t n = 100000;
@@ -507,6 +568,7 @@ int main(void)
         cmocka_unit_test(test_metrics__containers_item_by_item),
         cmocka_unit_test(test_metrics__distance_of_containers),
         cmocka_unit_test(test_metrics__distance_agrees_with_the_whole),
+        cmocka_unit_test(test_metrics__equal_chunks_and_narrow_types),
         cmocka_unit_test(test_metrics__worst_is_found_in_any_block),
         cmocka_unit_test(test_metrics__equal_exact),
     };

@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "base/mem.h"
+
 static void test_ulp__neighbours(void **state)
 {
     assert_true(odb_ulps(ODB_F32, 1, nextafterf(1, 2)) == 1);
@@ -102,6 +104,76 @@ static void test_ulp__spread(void **state)
     spread_check(ODB_F16, ODB_F32, 20011);
 }
 
+/* n distances of floats against sorting them, for what a first look at few pairs tells wrong. */
+static void spread_of(size_t n, uint32_t (*apart)(size_t i, size_t n))
+{
+    struct odb_tensor *e = NULL, *b = NULL;
+    struct odb_ulp_spread got;
+    double *all = calloc(n, sizeof *all);
+    assert_int_equal(odb_tensor_new(&e, ODB_F32, 1, (int64_t[]){(int64_t)n}, NULL), ODB_OK);
+    assert_int_equal(odb_tensor_new(&b, ODB_F32, 1, (int64_t[]){(int64_t)n}, NULL), ODB_OK);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t one = 0x3f800000, code = one + apart(i, n);
+        memcpy((char *)b->data + 4 * i, &one, 4);
+        memcpy((char *)e->data + 4 * i, &code, 4);
+        all[i] = apart(i, n);
+    }
+    qsort(all, n, sizeof *all, spread_order);
+    assert_true(odb_ulp_spread(&got, e, b));
+    assert_int_equal(got.pairs, n);
+    assert_true(got.max == all[n - 1]);
+    assert_true(got.p99 == all[n - n / 100 - 1]);
+    odb_tensor_unref(e);
+    odb_tensor_unref(b);
+    free(all);
+}
+
+static uint32_t none_apart(size_t i, size_t n)
+{
+    return 0;
+}
+
+static uint32_t same_apart(size_t i, size_t n)
+{
+    return 70000;
+}
+
+static uint32_t late_apart(size_t i, size_t n) /* where none of the first pairs looks */
+{
+    return i > n - n / 50 ? (uint32_t)(i % 1000000 * 37) : 0;
+}
+
+static uint32_t mostly_small(size_t i, size_t n) /* one far below the range */
+{
+    return i % 64 < 2 ? (uint32_t)i % 5000000 + 4096 : (uint32_t)i % 3;
+}
+
+static uint32_t wide_apart(size_t i, size_t n)
+{
+    return (uint32_t)(i * 2654435761u) % 40000000;
+}
+
+static uint32_t two_apart(size_t i, size_t n) /* the 99th of a hundred is the last of the small */
+{
+    return i % 100 == 99 ? 9000000 : 5;
+}
+
+/* At the end of the range, and just behind it some where none of the first pairs looks. */
+static uint32_t last_apart(size_t i, size_t n)
+{
+    return i >= 1000 && i < 2800 ? 1000001 : i % 125 == 7 ? 1000000 : (uint32_t)i % 3;
+}
+
+static void test_ulp__spread_of_any_kind(void **state)
+{
+    static const size_t sizes[] = {1, 99, 100, 101, 1024, 5000, 200000};
+    static uint32_t (*const kinds[])(size_t, size_t) = {
+        none_apart, same_apart, late_apart, mostly_small, wide_apart, two_apart, last_apart};
+    for (size_t i = 0; i < ODB_COUNT(sizes); i++)
+        for (size_t k = 0; k < ODB_COUNT(kinds); k++)
+            spread_of(sizes[i], kinds[k]);
+}
+
 static void places_hold(enum odb_dtype type, double v)
 {
     char stored[8];
@@ -141,7 +213,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ulp__neighbours),  cmocka_unit_test(test_ulp__zero_and_signs),
         cmocka_unit_test(test_ulp__nan_and_inf), cmocka_unit_test(test_ulp__type_is_the_narrower),
-        cmocka_unit_test(test_ulp__spread),      cmocka_unit_test(test_ulp__places),
+        cmocka_unit_test(test_ulp__spread),      cmocka_unit_test(test_ulp__spread_of_any_kind),
+        cmocka_unit_test(test_ulp__places),
     };
     return cmocka_run_group_tests_name("ulp", tests, NULL, NULL);
 }

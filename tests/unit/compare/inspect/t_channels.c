@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "compare/inspect/farthest.h"
 #include "compare/inspect/heat.h"
 
 static struct odb_error err;
@@ -102,6 +103,62 @@ static void channels_are_right(const struct odb_tensor *a, const struct odb_tens
         assert_true(odb_channel_error(x) == key);
     }
     odb_channels_free(channels);
+}
+
+/* The channel that is farthest off, against all channels. */
+static void farthest_is_right(const struct odb_tensor *a, const struct odb_tensor *b, int axis)
+{
+    struct odb_channels *channels;
+    struct odb_farthest far;
+    size_t worst = 0;
+    assert_int_equal(odb_channels_make(&channels, a, b, axis, NULL, &err), ODB_OK);
+    for (size_t i = 1; i < channels->n; i++)
+        if (odb_channel_error(&channels->channel[i]) > odb_channel_error(&channels->channel[worst]))
+            worst = i;
+    assert_int_equal(odb_farthest_channel(&far, a, b, axis), channels->both && channels->n);
+    if (channels->both && channels->n) {
+        assert_int_equal(far.channels, channels->n);
+        assert_int_equal(far.worst, worst);
+        assert_true(far.error == odb_channel_error(&channels->channel[worst]));
+    }
+    odb_channels_free(channels);
+}
+
+static void test_channels__farthest(void **state)
+{
+    static const enum odb_dtype types[] = {ODB_F32, ODB_F16, ODB_F64, ODB_I64, ODB_C64};
+    static const int64_t shapes[][3] = {{3, 700, 2}, {40, 6, 50}, {2, 1, 3000}, {1, 2050, 1}};
+    for (size_t k = 0; k < ODB_COUNT(types) * ODB_COUNT(shapes); k++) {
+        enum odb_dtype type = types[k / ODB_COUNT(shapes)], part = odb_dtype_part(type);
+        const int64_t *dims = shapes[k % ODB_COUNT(shapes)];
+        struct odb_tensor *a = made(type, 3, dims), *b = made(type, 3, dims);
+        for (size_t i = 0; i < a->count; i += 97)
+            odb_store_f64(part, b->data, i, 2 + number(i * 7) * 100);
+        for (int axis = 0; axis < 3; axis++)
+            farthest_is_right(a, b, axis);
+        for (size_t i = 500; odb_dtype_is_float(part) && i < a->count; i += 700) {
+            odb_store_f64(part, a->data, i, INFINITY); /* of a complex one, a part */
+            odb_store_f64(part, b->data, i, INFINITY);
+            if (type == ODB_C64)
+                odb_store_f64(part, b->data, i ^ 1, 1000);
+        }
+        for (int axis = 0; axis < 3; axis++)
+            farthest_is_right(a, b, axis);
+        odb_store_f64(part, b->data, a->count / 2, odb_dtype_is_float(part) ? NAN : 9);
+        for (int axis = 0; axis < 3; axis++)
+            farthest_is_right(a, b, axis);
+        odb_tensor_unref(a);
+        odb_tensor_unref(b);
+    }
+    struct odb_tensor *one = MADE(ODB_F32, 2, 3), *other = MADE(ODB_F32, 3, 2);
+    struct odb_farthest far = {.channels = 7};
+    assert_false(odb_farthest_channel(&far, one, other, 0));
+    assert_int_equal(far.channels, 0);
+    assert_false(odb_farthest_channel(&far, one, one, 2));
+    assert_false(odb_farthest_channel(&far, one, one, -1));
+    assert_false(odb_farthest_channel(&far, one, NULL, 0));
+    odb_tensor_unref(one);
+    odb_tensor_unref(other);
 }
 
 static void test_channels__every_axis(void **state)
@@ -293,6 +350,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_channels__every_axis),
+        cmocka_unit_test(test_channels__farthest),
         cmocka_unit_test(test_channels__large),
         cmocka_unit_test(test_channels__last_axis),
         cmocka_unit_test(test_channels__types),
