@@ -3,8 +3,10 @@
  * The product for one element type E and one set of instructions (product.c): functions carry
  * TARGET; V is a vector of LANES elements with LOAD, STORE, ADD, ZERO, SPREAD (one element to all
  * lanes) and FMA; FMA1 is that of one element; QUAD loads four terms of LANES columns of a
- * transposed B; ROWS is how many rows of C the registers hold three vectors of.
+ * transposed B; ROWS is how many rows of C the registers hold three vectors of: 4 or 8. Panels of
+ * fewer vectors are multiplied by more rows at a time, so that as many sums are under way.
  */
+#define TALL(nv) ((nv) == 1 ? 8 : (nv) == 2 ? ROWS * 3 / 2 : ROWS)
 
 /* Adds a term to MR rows and NV vectors of C. */
 ODB_INLINE TARGET void FN(product_term)(const int mr, const int nv, const char *a, ptrdiff_t down,
@@ -14,7 +16,7 @@ ODB_INLINE TARGET void FN(product_term)(const int mr, const int nv, const char *
 #pragma GCC unroll 3
     for (int j = 0; j < nv; j++)
         part[j] = LOAD(b + j * LANES);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int i = 0; i < mr; i++) {
         V left = SPREAD(*(const E *)(a + i * down));
 #pragma GCC unroll 3
@@ -24,93 +26,92 @@ ODB_INLINE TARGET void FN(product_term)(const int mr, const int nv, const char *
 }
 
 /* MR rows and NV vectors of C; rows of B are `step` elements apart. */
-ODB_INLINE TARGET void FN(product_cell)(const int mr, const int nv, const struct product_cell *t,
+ODB_INLINE TARGET void FN(product_cell)(const int mr, const int nv, struct product_cell *t,
                                         const E *b, size_t step, E *c, size_t ldc, bool add)
 {
-    V sum[ROWS][3];
-    const char *a = t->a, *ahead = t->ahead;
+    V sum[ROWS + 4][3];
+    const char *a = t->a;
     const ptrdiff_t down = t->down, along = t->along;
     size_t p = 0;
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int i = 0; i < mr; i++)
 #pragma GCC unroll 3
         for (int j = 0; j < nv; j++)
             sum[i][j] = ZERO();
-    for (; !t->ahead_lines && p + 4 <= t->depth; p += 4)
+    for (; !t->ahead.rows && p + 4 <= t->depth; p += 4)
 #pragma GCC unroll 4
         for (int k = 0; k < 4; k++, a += along, b += step)
             FN(product_term)(mr, nv, a, down, b, sum);
-    for (; p < t->depth; p++, a += along, b += step, ahead += t->ahead_step) {
-        for (size_t l = 0; l < t->ahead_lines; l++)
-            __builtin_prefetch(ahead + l * PRODUCT_LINE, 0, 2);
+    for (; p < t->depth; p++, a += along, b += step) {
+        product_ask(&t->ahead);
         FN(product_term)(mr, nv, a, down, b, sum);
     }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int i = 0; i < mr; i++, c += ldc)
 #pragma GCC unroll 3
         for (int j = 0; j < nv; j++)
             STORE(c + j * LANES, add ? ADD(LOAD(c + j * LANES), sum[i][j]) : sum[i][j]);
 }
 
-typedef void (*FN(product_fn))(const struct product_cell *, const E *, size_t, E *, size_t, bool);
+/* Cells of mr rows and nv vectors. */
+struct FN(product_height) {
+    size_t rows;
+    void (*cell)(struct product_cell *, const E *, size_t, E *, size_t, bool);
+};
 
-#define PRODUCT_CELL(mr, nv)                                                                       \
-    static TARGET void FN(product_cell_##mr##_##nv)(const struct product_cell *t, const E *b,      \
-                                                    size_t step, E *c, size_t ldc, bool add)       \
+#define PRODUCT_CELL(name, mr, nv)                                                                 \
+    static TARGET void FN(product_##name##_##nv)(struct product_cell * t, const E *b, size_t step, \
+                                                 E *c, size_t ldc, bool add)                       \
     {                                                                                              \
         FN(product_cell)(mr, nv, t, b, step, c, ldc, add);                                         \
     }
-#define PRODUCT_CELLS(mr) PRODUCT_CELL(mr, 1) PRODUCT_CELL(mr, 2) PRODUCT_CELL(mr, 3)
-#define PRODUCT_NAMES(mr)                                                                          \
+#define PRODUCT_CELLS(nv)                                                                          \
+    PRODUCT_CELL(tall, TALL(nv), nv)                                                               \
+    PRODUCT_CELL(half, ROWS / 2, nv)                                                               \
+    PRODUCT_CELL(pair, 2, nv)                                                                      \
+    PRODUCT_CELL(line, 1, nv)
+#define PRODUCT_HEIGHTS(nv)                                                                        \
     {                                                                                              \
-        FN(product_cell_##mr##_1), FN(product_cell_##mr##_2), FN(product_cell_##mr##_3)            \
+        {TALL(nv), FN(product_tall_##nv)}, {ROWS / 2, FN(product_half_##nv)},                      \
+            {2, FN(product_pair_##nv)}, {1, FN(product_line_##nv)},                                \
     }
 PRODUCT_CELLS(1)
 PRODUCT_CELLS(2)
-PRODUCT_CELLS(4)
-#if ROWS == 8
-PRODUCT_CELLS(8)
-#endif
+PRODUCT_CELLS(3)
 
-/* By the logarithm of the rows, and the vectors less one. */
-static const FN(product_fn) FN(product_cells)[][3] = {
-    PRODUCT_NAMES(1),
-    PRODUCT_NAMES(2),
-    PRODUCT_NAMES(4),
-#if ROWS == 8
-    PRODUCT_NAMES(8),
-#endif
-};
+/* By the vectors less one; the tallest first, and the last is of one row. */
+static const struct FN(product_height)
+    FN(product_heights)[][4] = {PRODUCT_HEIGHTS(1), PRODUCT_HEIGHTS(2), PRODUCT_HEIGHTS(3)};
 #undef PRODUCT_CELL
 #undef PRODUCT_CELLS
-#undef PRODUCT_NAMES
+#undef PRODUCT_HEIGHTS
 
-/* The terms of a panel in all rows of C. b holds it, rows `step` apart. */
+/* The terms of a panel in all rows of C. b holds it, rows `step` apart; soon: a panel to ask for.
+ */
 static void FN(product_column)(const struct odb_gemm *g, const struct product_panel *at, const E *b,
-                               size_t step, const struct product_next *next)
+                               size_t step, const struct product_panel *soon)
 {
-    size_t nv = (at->cols + LANES - 1) / LANES, rows = ROWS, log = ROWS == 8 ? 3 : 2;
+    size_t nv = (at->cols + LANES - 1) / LANES, rows;
+    const struct FN(product_height) *height = FN(product_heights)[nv - 1];
+    size_t cells = (g->m + height->rows - 1) / height->rows;
     struct product_cell t = {.depth = at->depth,
                              .down = (ptrdiff_t)((g->trans_a ? 1 : g->lda) * sizeof(E)),
                              .along = (ptrdiff_t)((g->trans_a ? g->lda : 1) * sizeof(E)),
-                             .ahead_step = next->step};
+                             .ahead = product_ahead(g, soon, sizeof(E), cells)};
     const char *a = (const char *)g->a + (ptrdiff_t)at->p0 * t.along;
     bool add = at->p0 > 0 || g->accumulate;
     for (size_t i = 0; i < g->m; i += rows) {
-        for (; rows > g->m - i; rows /= 2)
-            log--;
-        size_t line = next->lines * i / g->m;
-        t.ahead = next->at + line * PRODUCT_LINE;
-        t.ahead_lines = next->lines * (i + rows) / g->m - line;
+        while (height->rows > g->m - i)
+            height++;
+        rows = height->rows;
         t.a = a + (ptrdiff_t)i * t.down;
         E *c = (E *)g->c + i * g->ldc + at->j0;
-        FN(product_fn) cell = FN(product_cells)[log][nv - 1];
         if (at->cols == nv * LANES) {
-            cell(&t, b, step, c, g->ldc, add);
+            height->cell(&t, b, step, c, g->ldc, add);
             continue;
         }
-        E tile[ROWS * 3 * LANES], *from = tile;
-        cell(&t, b, step, tile, nv * LANES, false);
+        E tile[(ROWS + 4) * 3 * LANES], *from = tile;
+        height->cell(&t, b, step, tile, nv * LANES, false);
         for (size_t r = 0; r < rows; r++, c += g->ldc, from += nv * LANES)
             for (size_t j = 0; j < at->cols; j++)
                 c[j] = add ? c[j] + from[j] : from[j];
@@ -317,19 +318,20 @@ static bool FN(product_run)(const struct odb_gemm *g)
         bool direct = seldom && at[n - 1].cols % LANES == 0;
         if (!direct)
             FN(product_pack)(g, at, n, packed);
+        struct product_panel soon = at[direct ? 1 : n];
         for (size_t q = 0; q < n; q++) {
             const E *b = direct ? (const E *)g->b + product_at(g, &at[q])
                                 : packed + (at[q].j0 - at->j0) * at->depth;
             size_t step = direct ? g->ldb : (at[q].cols + LANES - 1) / LANES * LANES;
-            struct product_next next = {.at = (const char *)g->b};
-            if (direct)
-                next = product_next(g, &at[q + 1], sizeof(E));
-            FN(product_column)(g, &at[q], b, step, &next);
+            FN(product_column)(g, &at[q], b, step, &soon);
+            if (soon.depth)
+                soon = product_panel(g, LANES, soon.p0, soon.index + 1);
         }
         at[0] = at[n];
     }
     return true;
 }
+#undef TALL
 #undef FN
 #undef E
 #undef QUAD

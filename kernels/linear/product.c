@@ -57,35 +57,48 @@ static size_t product_at(const struct odb_gemm *g, const struct product_panel *a
     return g->trans_b ? at->j0 * g->ldb + at->p0 : at->p0 * g->ldb + at->j0;
 }
 
-/* What the caches are asked for while a panel is worked on where it lies: the next one, some lines
- * of each of its rows. */
-struct product_next {
-    const char *at;
-    size_t lines;
+/* What the caches are asked for while a panel is worked on: one that comes soon, a row of it for a
+ * term in all rows of C. */
+struct product_ahead {
+    const char *at; /* the next row */
     ptrdiff_t step; /* bytes from row to row */
+    size_t lines;   /* of a row */
+    size_t rows;    /* left */
+    size_t cells;   /* that share a panel's rows; so much does a row cost */
+    size_t credit;  /* one for each term of each cell */
 };
 
-static struct product_next product_next(const struct odb_gemm *g, const struct product_panel *at,
-                                        size_t size)
+static struct product_ahead product_ahead(const struct odb_gemm *g, const struct product_panel *at,
+                                          size_t size, size_t cells)
 {
-    if (at->depth == 0)
-        return (struct product_next){.at = (const char *)g->b};
+    if (g->trans_b) /* columns lie in long pieces */
+        return (struct product_ahead){.rows = 0};
     const char *first = (const char *)g->b + product_at(g, at) * size;
     size_t skew = (uintptr_t)first % PRODUCT_LINE;
-    return (struct product_next){.at = first - skew,
-                                 .step = (ptrdiff_t)(g->ldb * size),
-                                 .lines = (skew + at->cols * size - 1) / PRODUCT_LINE + 1};
+    return (struct product_ahead){.at = first - skew,
+                                  .step = (ptrdiff_t)(g->ldb * size),
+                                  .lines = (skew + at->cols * size - 1) / PRODUCT_LINE + 1,
+                                  .rows = at->depth,
+                                  .cells = cells};
 }
 
-/* Some rows of C: where their part of A lies, in bytes from row to row and from term to term, and
- * what to ask for meanwhile. */
+ODB_INLINE void product_ask(struct product_ahead *ahead)
+{
+    ahead->credit++;
+    for (; ahead->credit >= ahead->cells && ahead->rows; ahead->rows--) {
+        for (size_t l = 0; l < ahead->lines; l++)
+            __builtin_prefetch(ahead->at + l * PRODUCT_LINE, 0, 2);
+        ahead->at += ahead->step;
+        ahead->credit -= ahead->cells;
+    }
+}
+
+/* Some rows of C: where their part of A lies, in bytes from row to row and from term to term. */
 struct product_cell {
     size_t depth; /* terms */
     const char *a;
     ptrdiff_t down, along;
-    const char *ahead;
-    ptrdiff_t ahead_step;
-    size_t ahead_lines;
+    struct product_ahead ahead;
 };
 
 /* --- four terms of some columns ----------------------------------------------------------------
@@ -328,6 +341,11 @@ enum odb_product_set odb_product_best(void)
         set--;
     return set;
 #endif
+}
+
+size_t odb_product_bytes(enum odb_product_set set)
+{
+    return set == ODB_PRODUCT_AVX512 ? 64 : set == ODB_PRODUCT_AVX2 ? 32 : 16;
 }
 
 bool odb_product_can(const struct odb_gemm *g)

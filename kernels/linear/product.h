@@ -28,6 +28,9 @@ bool odb_product_has(enum odb_product_set set);
 /* The widest set that this processor has, or the one that SIMD= has built for. */
 enum odb_product_set odb_product_best(void);
 
+/* Bytes of a vector of the set: columns of C are computed in whole vectors. */
+size_t odb_product_bytes(enum odb_product_set set);
+
 /* Whether g's type is float or double. */
 bool odb_product_can(const struct odb_gemm *g);
 

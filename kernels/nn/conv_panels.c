@@ -27,7 +27,7 @@
 #define PANEL_BYTES (1u << 19)  /* of all these panels: they should stay in a cache */
 #define PANEL_PLANES (1u << 19) /* of planes, likewise */
 #define PANEL_TILE 2048         /* weights multiplied at a time: fewer, and calls cost too much */
-#define PANEL_ROWS 8            /* or so many rows of them */
+#define PANEL_ROWS 24           /* or so many rows of them: the product takes 4 to 12 at a time */
 #define PANEL_PART 256          /* output channels whose sums are kept, where weights are cut */
 #define PANEL_TASKS 3           /* for a thread */
 #define PANEL_RESULTS 192       /* at least so many in a block of lines */
@@ -47,6 +47,7 @@ struct panels {
     size_t *line;         /* owned: where each line begins in a plane */
     size_t channel;       /* elements from one channel's planes to the next's */
     size_t m, k, lanes;   /* output channels of a group; products in a sum; elements of a vector */
+    size_t step;          /* columns are multiplied in multiples of so many */
     size_t tasks;         /* wanted of a round, at least */
     atomic_bool failed;
 };
@@ -170,7 +171,9 @@ static bool panel_multiply(const struct panel_round *r, const struct panel_task 
                          .alpha = 1};
     for (size_t at = 0, p = 0; at < t->vectors; at += vectors, p++) {
         at = panel_at(t, p, &vectors);
-        g.n = g.ldb = vectors * s->lanes;
+        size_t left = r->columns - (t->v0 + at) * s->lanes;
+        g.ldb = vectors * s->lanes;
+        g.n = ODB_MIN(g.ldb, (left + s->step - 1) / s->step * s->step);
         g.b = t->panels + at * s->lanes * depth * c->size;
         g.c = sums + at * s->lanes * c->size;
         if (!odb_product_run(&g, s->set))
@@ -267,7 +270,7 @@ static void panel_deal(struct panel_round *r)
     size_t part = r->depth < s->k ? PANEL_PART : s->m;
     size_t parts = ODB_MAX((s->m + part - 1) / part, (s->tasks + r->spans - 1) / r->spans);
     part = (s->m + parts - 1) / parts;
-    r->part = (part + 4 * PANEL_ROWS - 1) / (4 * PANEL_ROWS) * (4 * PANEL_ROWS);
+    r->part = (part + PANEL_ROWS - 1) / PANEL_ROWS * PANEL_ROWS;
     r->parts = (s->m + r->part - 1) / r->part;
 }
 
@@ -374,6 +377,7 @@ static bool panels_init(struct panels *s, const struct conv *c)
                          .m = c->m / c->group,
                          .k = c->c / c->group * c->window.taps,
                          .lanes = ODB_VEC_BYTES / c->size};
+    s->step = odb_product_bytes(s->set) / c->size;
     struct odb_window *w = &s->window;
     if (s->in_place) { /* of one dimension */
         w->rank = 1;
