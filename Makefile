@@ -406,8 +406,8 @@ bench-widths:
 	$(Q)B=$(B) tests/bench-widths
 
 ## bench-kernels: one inference by the reference and by ONNX Runtime: time and memory, side by side
-bench-kernels: all $(B)/speed $(B)/gen-model
-	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-kernels
+bench-kernels: all $(B)/speed $(B)/gen-model $(B)/older-cpu.so
+	$(Q)B=$(B) SIMD=$(SIMD) ONNXDBG_SHARED=$(SHARED) tests/bench-kernels
 
 $(B)/bench-compare: tests/bench/compare.c $(ARCHIVES)
 	@echo "  TEST  $@"

@@ -5,10 +5,11 @@
  *
  *     LD_PRELOAD=build/older-cpu.so ONNXDBG_OLDER_CPU=avx2 onnxdbg-serve …
  *
- * avx2: neither AVX-512 nor VNNI nor AMX. sse4: no AVX either. The processor must be able to trap
- * CPUID (arch_prctl(2), ARCH_SET_CPUID; "cpuid_fault" in /proc/cpuinfo): the trap is a SIGSEGV,
- * which is answered here with what the instruction says, less what is to be hidden. What has chosen
- * already stays chosen, as the functions of libc itself.
+ * avx2: neither AVX-512 nor VNNI nor AMX. fma: no AVX2 either. sse4: no AVX at all. The processor
+ * must be able to trap CPUID (arch_prctl(2), ARCH_SET_CPUID; "cpuid_fault" in /proc/cpuinfo): the
+ * trap is a SIGSEGV, which is answered here with what the instruction says, less what is to be
+ * hidden. What has chosen already stays chosen: the functions of libc, and those of the program
+ * itself that the loader chooses.
  */
 #include <asm/prctl.h>
 #include <cpuid.h>
@@ -29,7 +30,13 @@
 
 typedef int (*sigaction_fn)(int, const struct sigaction *, struct sigaction *);
 
-static bool older_sse;                /* AVX is hidden as well */
+/* What a name hides besides. */
+static const struct older_kind {
+    const char *name;
+    bool avx2, avx;
+} older_kinds[] = {{"avx2", false, false}, {"fma", true, false}, {"sse4", true, true}};
+
+static struct older_kind older_kind;
 static struct sigaction older_theirs; /* what the program itself does with a SIGSEGV */
 
 static int older_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
@@ -55,11 +62,11 @@ static void older_hide(uint32_t leaf, uint32_t sub, uint32_t r[4])
         r[2] &= ~(BIT(1) | BIT(6) | BIT(11) | BIT(12) | BIT(14));
         r[3] &= ~(BIT(2) | BIT(3) | BIT(8) | BIT(22) | BIT(23) | BIT(24) | BIT(25));
     }
-    if (leaf == 7 && sub == 0 && older_sse)
+    if (leaf == 7 && sub == 0 && older_kind.avx2)
         r[1] &= ~BIT(5);
     if (leaf == 7 && sub == 1)
         r[0] = r[1] = r[2] = r[3] = 0; /* AVX-VNNI and younger */
-    if (leaf == 1 && older_sse)
+    if (leaf == 1 && older_kind.avx)
         r[2] &= ~(BIT(12) | BIT(28) | BIT(29));
 }
 
@@ -106,7 +113,13 @@ __attribute__((constructor)) static void older_begin(void)
     const char *which = getenv("ONNXDBG_OLDER_CPU");
     if (!which)
         return;
-    older_sse = !strcmp(which, "sse4");
+    for (size_t i = 0; i < sizeof older_kinds / sizeof *older_kinds; i++)
+        if (!strcmp(which, older_kinds[i].name))
+            older_kind = older_kinds[i];
+    if (!older_kind.name) {
+        fprintf(stderr, "older-cpu: ONNXDBG_OLDER_CPU=%s: use avx2, fma or sse4\n", which);
+        _exit(125);
+    }
     older_sigaction(SIGSEGV, &ours, NULL);
     if (!older_trap(true)) {
         fputs("older-cpu: this processor cannot hide what it is\n", stderr);
