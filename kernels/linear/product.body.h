@@ -141,9 +141,10 @@ ODB_INLINE TARGET void FN(product_sums)(const int nv, const E *a, size_t along, 
         STORE(sums + j * LANES, sum[j]);
 }
 
-/* The same where B is transposed: four terms at a time are turned round in registers. */
-ODB_INLINE TARGET void FN(product_dots)(const int nv, const E *a, size_t along, const E *b,
-                                        size_t ldb, size_t depth, E *sums)
+/* The same where B is transposed: four terms at a time are turned round in registers. What is far
+ * is asked for ahead, which costs more than it gains where a cache has it. */
+ODB_INLINE TARGET void FN(product_dots)(const int nv, bool far, const E *a, size_t along,
+                                        const E *b, size_t ldb, size_t depth, E *sums)
 {
     V sum[8], part[4];
     size_t p = 0;
@@ -151,7 +152,7 @@ ODB_INLINE TARGET void FN(product_dots)(const int nv, const E *a, size_t along, 
     for (int j = 0; j < nv; j++)
         sum[j] = ZERO();
     for (; p + 4 <= depth; p += 4) {
-        if (p % (PRODUCT_LINE / sizeof(E)) == 0)
+        if (far && p % (PRODUCT_LINE / sizeof(E)) == 0)
             for (size_t c = 0; c < (size_t)nv * LANES; c++)
                 __builtin_prefetch(b + c * ldb + p + 4 * PRODUCT_LINE / sizeof(E));
 #pragma GCC unroll 8
@@ -170,13 +171,13 @@ ODB_INLINE TARGET void FN(product_dots)(const int nv, const E *a, size_t along, 
             sums[j] = FMA1(a[p * along], b[j * ldb + p], sums[j]);
 }
 
-static TARGET void FN(product_sums_of)(size_t nv, bool turned, const E *a, size_t along, const E *b,
-                                       size_t ldb, size_t depth, E *sums)
+static TARGET void FN(product_sums_of)(size_t nv, bool turned, bool far, const E *a, size_t along,
+                                       const E *b, size_t ldb, size_t depth, E *sums)
 {
     if (turned && nv >= 2)
-        FN(product_dots)(2, a, along, b, ldb, depth, sums);
+        FN(product_dots)(2, far, a, along, b, ldb, depth, sums);
     else if (turned)
-        FN(product_dots)(1, a, along, b, ldb, depth, sums);
+        FN(product_dots)(1, far, a, along, b, ldb, depth, sums);
     else if (nv == 8)
         FN(product_sums)(8, a, along, b, ldb, depth, sums);
     else if (nv == 4)
@@ -216,8 +217,9 @@ static void FN(product_row)(const struct odb_gemm *g)
 {
     E sums[PRODUCT_COLS];
     size_t along = g->trans_a ? g->lda : 1;
-    bool far = !g->trans_b && g->n * g->k * sizeof(E) > PRODUCT_NEAR;
-    for (size_t j0 = 0; far && j0 < g->n; j0 += PRODUCT_COLS)
+    size_t bytes = g->n * g->k * sizeof(E);
+    bool pieces = !g->trans_b && bytes > PRODUCT_NEAR, far = bytes > PRODUCT_FAR;
+    for (size_t j0 = 0; pieces && j0 < g->n; j0 += PRODUCT_COLS)
         for (size_t p0 = 0; p0 < g->k; p0 += ODB_PRODUCT_DEPTH) {
             size_t cols = ODB_MIN(g->n - j0, (size_t)PRODUCT_COLS);
             E *c = (E *)g->c + j0;
@@ -227,7 +229,7 @@ static void FN(product_row)(const struct odb_gemm *g)
             for (size_t j = 0; j < cols; j++)
                 c[j] = p0 > 0 || g->accumulate ? c[j] + sums[j] : sums[j];
         }
-    for (size_t j0 = far ? g->n : 0; j0 < g->n;) {
+    for (size_t j0 = pieces ? g->n : 0; j0 < g->n;) {
         size_t left = (g->n - j0) / LANES, nv = left >= 8 ? 8 : left >= 4 ? 4 : 1;
         if (g->trans_b)
             nv = left >= 2 ? 2 : 1;
@@ -236,7 +238,7 @@ static void FN(product_row)(const struct odb_gemm *g)
             const E *b = (const E *)g->b + (g->trans_b ? from * g->ldb + p0 : p0 * g->ldb + from);
             E *c = (E *)g->c + j0;
             FN(product_sums_of)
-            (nv, g->trans_b, (const E *)g->a + p0 * along, along, b, g->ldb,
+            (nv, g->trans_b, far, (const E *)g->a + p0 * along, along, b, g->ldb,
              ODB_MIN(g->k - p0, (size_t)ODB_PRODUCT_DEPTH), sums);
             for (size_t j = 0; j < cols; j++)
                 c[j] = p0 > 0 || g->accumulate ? c[j] + sums[known + j] : sums[known + j];

@@ -25,6 +25,7 @@
 #define PRODUCT_AHEAD 8 /* rows asked for ahead, for a single row of C */
 #define PRODUCT_NEAR (1u << 19) /* bytes of a B that may be in a near cache, likewise */
 #define PRODUCT_COLS 1024       /* of a single row at a time, where it is not */
+#define PRODUCT_FAR (1u << 22)  /* bytes of a B that is in no cache at all */
 
 /* --- the walk over B -------------------------------------------------------------------------- */
 

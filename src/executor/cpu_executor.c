@@ -159,8 +159,6 @@ static enum odb_status cpu_executor_after(void *payload, int node, enum odb_stat
 {
     const struct cpu_job *job = payload;
     char label[256];
-    if (status == ODB_OK)
-        return ODB_OK;
     const char *why = odb_cpu_unsupported(job->executor->cpu, node);
     if (status == ODB_UNSUPPORTED && !err->what[0])
         odb_fail(err, status, "%s", why);
@@ -250,6 +248,7 @@ static enum odb_status cpu_executor_execute(void *arg, const struct odb_named *i
                               .overwrite = true,
                               .keep = job.keep,
                               .after = cpu_executor_after,
+                              .after_failures = true,
                               .payload = &job,
                               .watch = self->watch,
                               .took = self->took};

@@ -790,9 +790,10 @@ enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
     return cpu_node_compute(scope, index, in, dying, out, err);
 }
 
-/* Runs one node of the main graph into run->values; its status is data for after(). */
+/* Runs one node of the main graph into run->values; its status is data for after(). since: when
+ * the node before it was done; becomes when this one is. */
 static enum odb_status cpu_step(const struct cpu_scope *scope, struct odb_cpu_run *run, int index,
-                                struct odb_error *err)
+                                double *since, struct odb_error *err)
 {
     const struct odb_node *node = &scope->plan->graph->nodes[index];
     const struct odb_graph *graph = scope->plan->graph;
@@ -811,11 +812,13 @@ static enum odb_status cpu_step(const struct cpu_scope *scope, struct odb_cpu_ru
                               graph->values[node->in[i]].name);
     }
     uint32_t dying = run->free_dead && run->overwrite ? cpu_dying(scope, run->keep, index) : 0;
-    double start = run->took ? odb_clock() : 0;
     if (status == ODB_OK)
         status = cpu_node_run(scope, index, o.in, dying, o.out, err);
-    if (run->took && status == ODB_OK)
-        run->took[index] = ODB_MAX(odb_clock() - start, CPU_TICK);
+    if (run->took && status == ODB_OK) {
+        double now = odb_clock();
+        run->took[index] = ODB_MAX(now - *since, CPU_TICK);
+        *since = now;
+    }
     for (int i = 0; i < node->n_out; i++) {
         int v = node->out[i];
         if (v >= 0 && !run->values[v] && status == ODB_OK)
@@ -837,25 +840,29 @@ enum odb_status odb_cpu_execute(const struct odb_cpu *cpu, struct odb_cpu_run *r
                               .cancelled = run->cancelled,
                               .payload = run->payload,
                               .watch = run->watch};
+    struct odb_error node_err = ODB_ERROR_INIT;
+    double since = run->took ? odb_clock() : 0;
     for (size_t n = 0; n < cpu->plan->graph->n_nodes; n++) {
         if (run->nodes && !run->nodes[n])
             continue;
         if (run->cancelled && run->cancelled(run->payload))
             return odb_fail(err, ODB_CANCELLED, "cancelled");
-        struct odb_error node_err = ODB_ERROR_INIT;
-        enum odb_status status = cpu_step(&scope, run, (int)n, &node_err);
+        enum odb_status status = cpu_step(&scope, run, (int)n, &since, &node_err);
         if (status == ODB_CANCELLED) {
             *err = node_err;
             return status;
         }
-        if (run->after) {
+        if (run->after && (status != ODB_OK || !run->after_failures)) {
             enum odb_status verdict = run->after(run->payload, (int)n, status, &node_err);
             if (verdict != ODB_OK) {
                 if (err)
                     *err = node_err;
                 return verdict;
             }
+            since = run->took ? odb_clock() : 0;
         }
+        if (status != ODB_OK || node_err.code != ODB_OK)
+            node_err = (struct odb_error)ODB_ERROR_INIT;
         if (run->free_dead)
             cpu_drop_dead(&scope, run->keep, (int)n);
     }

@@ -94,11 +94,13 @@ struct odb_cpu_run {
      * outputs NULL, nodes that need them are skipped, and the run goes on. */
     enum odb_status (*after)(void *payload, int node, enum odb_status status,
                              struct odb_error *err);
+    bool after_failures; /* after() is called only behind nodes that failed */
     void *payload;
     bool (*cancelled)(void *payload);
     const struct odb_cpu_watch *watch; /* borrowed; NULL: none */
-    double *took; /* [n_nodes] seconds that a node took, never 0, where it ran to its end; the
-                     others are left as they are. NULL: none is timed */
+    double *took; /* [n_nodes] seconds that a node took, with what was dropped behind the one
+                     before, never 0, where it ran to its end; the others are left as they are.
+                     NULL: none is timed */
 };
 
 /* Returns ODB_OK even when some nodes could not be run, unless after() says otherwise. */
