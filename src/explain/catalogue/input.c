@@ -929,7 +929,7 @@ static enum odb_status input_change_zeros(const struct variant *v, const struct 
             continue;
         int64_t dims[ODB_MAX_RANK];
         int rank = scales->rank;
-        memcpy(dims, scales->dims, sizeof dims);
+        odb_tensor_copy_dims(dims, scales);
         if (p->n == 1) { /* [rows, blocks], whether scales say so or not */
             rank = 1;
             dims[0] = weights->dims[0] * ((weights->dims[1] + each - 1) / each);
