@@ -7,6 +7,8 @@
 #include "tensor/tensor.h"
 
 #include <math.h>
+#include <stdalign.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +63,8 @@ static void tensor_heap_release(struct odb_storage *storage)
 /* NULL when there is no memory. *data is aligned to a cache line. */
 static struct odb_storage *tensor_heap_new(size_t bytes, bool zero, void **data)
 {
-    size_t size = bytes + sizeof(struct tensor_heap) + TENSOR_ALIGN;
+    size_t size =
+        bytes + sizeof(struct tensor_heap) + TENSOR_ALIGN - alignof(max_align_t); /* a block's */
     struct tensor_heap *heap = zero ? odb_blocks_take_zeroed(size) : odb_blocks_take(size);
     if (!heap)
         return NULL;
