@@ -18,7 +18,7 @@
 
 enum {
     TENSOR_ALIGN = 64,
-    TENSOR_ROOM = 4,        /* dimensions at least: whoever asks for the first of a scalar gets 0 */
+    TENSOR_ROOM = 4,        /* dimensions at least: the first of a scalar is 0 */
     TENSOR_LARGE = 16 << 20 /* elements, whose type is changed in place */
 };
 
