@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sizes are rounded up to four steps per power of two, and each step has a list of free blocks,
+ * Sizes are rounded up to sixteen steps per power of two, and each step has a list of free blocks,
  * threaded through the blocks themselves. What is kept is bounded: a block that would exceed the
  * bound empties the pool first, so that sizes of a model that runs no more make room for those of
  * the one that does.
@@ -24,7 +24,7 @@
 enum {
     BLOCKS_MIN_BITS = 6,  /* the smallest block has 64 bytes */
     BLOCKS_MAX_BITS = 23, /* larger ones than 8 MiB cost far more to fill than to allocate */
-    BLOCKS_STEPS = 4,     /* per power of two */
+    BLOCKS_STEPS = 16,    /* per power of two */
     BLOCKS_CLASSES = (BLOCKS_MAX_BITS - BLOCKS_MIN_BITS) * BLOCKS_STEPS + 1,
 };
 
