@@ -32,7 +32,7 @@ static enum odb_status norm_outline_moments(struct odb_kern *k, int first, int l
 {
     int64_t dims[ODB_MAX_RANK];
     const struct odb_tensor *x = k->in[0];
-    odb_tensor_copy_dims(dims, x);
+    memcpy(dims, x->dims, sizeof dims);
     if (x->rank)
         dims[x->rank - 1] = 1;
     for (int i = first; i < ODB_MIN(k->n_out, last + 1); i++)

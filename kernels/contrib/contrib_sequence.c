@@ -36,7 +36,7 @@ static enum odb_status seq_bias_infer(struct odb_kern *k)
     if (k->n_in > 2)
         ODB_TRY(seq_check_shape(k, 2, x->rank, x->dims));
     int64_t dims[ODB_MAX_RANK];
-    odb_tensor_copy_dims(dims, x);
+    memcpy(dims, x->dims, sizeof dims);
     dims[x->rank - 1] /= split ? 2 : 1;
     return odb_kern_outline(k, 0, x->dtype, x->rank, dims);
 }

@@ -108,7 +108,7 @@ static enum odb_status tensor_unfold_infer(struct odb_kern *k)
     int64_t dims[ODB_MAX_RANK + 1], size, step;
     int axis;
     ODB_TRY(tensor_unfold_read(k, &axis, &size, &step));
-    odb_tensor_copy_dims(dims, x);
+    memcpy(dims, x->dims, sizeof x->dims);
     dims[axis] = (x->dims[axis] - size) / step + 1;
     dims[x->rank] = size;
     return odb_kern_outline(k, 0, x->dtype, x->rank + 1, dims);
@@ -124,7 +124,7 @@ static enum odb_status tensor_unfold_cells(struct odb_kern *k, void *arg, size_t
     ODB_TRY(tensor_unfold_read(k, &axis, &size, &step));
     odb_stride_dense(y->rank, y->dims, s.dst);
     odb_stride_dense(x->rank, x->dims, s.src);
-    odb_tensor_copy_dims(s.dims, y);
+    memcpy(s.dims, y->dims, sizeof y->dims);
     s.src[x->rank] = s.src[axis];
     if (y->dims[axis] > 1) /* a step that is never made may be of any length */
         s.src[axis] *= step;
@@ -260,7 +260,7 @@ static void tensor_rfft(struct odb_chain *c)
     int rank = x->rank;
     if (!tensor_spectrum_ok(c, rank, &n))
         return;
-    odb_tensor_copy_dims(dims, x);
+    memcpy(dims, x->dims, sizeof x->dims);
     dims[rank] = 1;
     if (rank == ODB_MAX_RANK || rank < 2)
         ODB_CHAIN_UNSUPPORTED(c, "a signal in a tensor of rank %d", rank);
@@ -286,7 +286,7 @@ static void tensor_irfft(struct odb_chain *c)
     for (int d = 1; d < n; d++)
         y = tensor_dft(c, y, last - d, false, true);
     int64_t half = x->dims[last], whole = 2 * (half - 1);
-    odb_tensor_copy_dims(dims, x);
+    memcpy(dims, x->dims, sizeof dims);
     dims[last] = whole;
     struct odb_tensor *full = odb_chain_new(c, x->dtype, x->rank, dims);
     for (size_t i = 0; full && !c->infer && i < full->count; i++) {

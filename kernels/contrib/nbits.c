@@ -260,7 +260,7 @@ static enum odb_status nbits_gather_read(struct odb_kern *k, struct nbits_gather
                                     g->axis, g->along);
     if (bytes)
         g->packed = 8 / bits;
-    odb_tensor_copy_dims(g->dims, data);
+    memcpy(g->dims, data->dims, sizeof g->dims);
     if (__builtin_mul_overflow(g->dims[g->along], g->packed, &g->dims[g->along]))
         return ODB_KERN_FAIL(k, "%lld bytes of %lld bits", (long long)data->dims[g->along],
                              (long long)bits);

@@ -209,7 +209,7 @@ static enum odb_status qlinear_concat_infer(struct odb_kern *k)
     if (k->n_in < 5 || (k->n_in - 2) % 3)
         return ODB_KERN_FAIL(k, "%d inputs are no triples after the first two", k->n_in);
     ODB_TRY(odb_kern_axis(k, odb_kern_int(k, "axis", 0), first->rank, false, &axis));
-    odb_tensor_copy_dims(dims, first);
+    memcpy(dims, first->dims, sizeof dims);
     for (int i = 2; i < k->n_in; i += 3) {
         const struct odb_tensor *t = k->in[i];
         bool fits = t && t->rank == first->rank && t->dtype == k->in[1]->dtype;

@@ -309,7 +309,7 @@ static enum odb_status tokenize_run(struct odb_kern *k)
             tokenize_cut(&texts[i], &t.exps.items[e], t.keep, t.least);
         most = ODB_MAX(most, texts[i].pieces.n);
     }
-    odb_tensor_copy_dims(dims, x);
+    memcpy(dims, x->dims, sizeof x->dims);
     dims[x->rank] = most ? (int64_t)most + 2 * t.mark : 0;
     ODB_TRY_OUT(odb_kern_output(k, 0, ODB_STRING, x->count ? x->rank + 1 : x->rank, dims));
     for (size_t i = 0; k->out[0] && most && i < x->count; i++)

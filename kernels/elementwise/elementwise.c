@@ -155,8 +155,7 @@ enum odb_status odb_ew_run_first(struct odb_kern *k, const odb_ew_loop *loops, c
 
 enum odb_status odb_ew_shape(struct odb_kern *k, int *rank, int64_t *dims)
 {
-    struct odb_tensor sum = {.rank = k->in[0]->rank}; /* of the inputs so far; a shape only */
-    odb_tensor_copy_dims(sum.dims, k->in[0]);
+    struct odb_tensor sum = *k->in[0]; /* of the inputs so far; a shape only */
     for (int i = 1; i < k->n_in; i++) {
         struct odb_tensor joint = {.rank = 0};
         ODB_TRY(odb_kern_broadcast(k, &sum, k->in[i], &joint.rank, joint.dims));

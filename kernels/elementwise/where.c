@@ -58,17 +58,12 @@ static enum odb_status choose_infer_where(struct odb_kern *k)
 /* A string belongs to its tensor, so the chosen ones are found first and copied then. */
 static enum odb_status choose_strings(struct odb_kern *k)
 {
-    struct odb_tensor *out = k->out[0];
+    struct odb_tensor *out = k->out[0], chosen = *out;
     struct odb_str *from = odb_work_take(out->count, sizeof *from);
     if (!from)
         return odb_kern_no_memory(k);
     enum odb_status status = ODB_OK;
-    struct odb_tensor chosen = {.dtype = out->dtype,
-                                .rank = out->rank,
-                                .count = out->count,
-                                .bytes = out->bytes,
-                                .data = from};
-    odb_tensor_copy_dims(chosen.dims, out);
+    chosen.data = from;
     odb_ew_apply(choose_where_16, 3, k->in, &chosen, NULL);
     for (size_t i = 0; i < out->count && status == ODB_OK; i++)
         status = odb_tensor_set_string(out, i, from[i].data, from[i].len, k->err);

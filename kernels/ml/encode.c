@@ -290,7 +290,7 @@ static enum odb_status encode_infer_onehot(struct odb_kern *k)
     struct odb_ml_labels cats;
     int64_t dims[ODB_MAX_RANK + 1];
     ODB_TRY(encode_read_categories(k, &cats));
-    odb_tensor_copy_dims(dims, x);
+    memcpy(dims, x->dims, sizeof x->dims);
     dims[x->rank] = (int64_t)cats.n;
     return odb_kern_outline(k, 0, odb_ml_float(k), x->rank + 1, dims);
 }
@@ -556,7 +556,7 @@ static enum odb_status encode_infer_extract(struct odb_kern *k)
     if (x->rank == 0)
         return ODB_KERN_FAIL(k, "input 0 is a scalar");
     if (x->rank > 1)
-        odb_tensor_copy_dims(dims, x);
+        memcpy(dims, x->dims, sizeof x->dims);
     dims[rank - 1] = (int64_t)k->in[1]->count;
     return odb_kern_outline(k, 0, x->dtype, rank, dims);
 }

@@ -117,7 +117,7 @@ static enum odb_status move_infer_concat(struct odb_kern *k)
     if (x == NULL)
         return ODB_KERN_FAIL(k, "input 0 is missing");
     ODB_TRY(odb_kern_axis(k, odb_kern_int(k, "axis", 1), x->rank, false, &axis));
-    odb_tensor_copy_dims(dims, x);
+    memcpy(dims, x->dims, sizeof dims);
     for (int i = 1; i < k->n_in; i++) {
         const struct odb_tensor *y = k->in[i];
         char a[200], b[200];
@@ -221,7 +221,7 @@ static enum odb_status move_infer_split(struct odb_kern *k)
 
     ODB_TRY(odb_kern_axis(k, odb_kern_int(k, "axis", 0), x->rank, false, &axis));
     ODB_TRY(move_parts(k, axis, parts));
-    odb_tensor_copy_dims(dims, x);
+    memcpy(dims, x->dims, sizeof dims);
     for (int i = 0; i < k->n_out; i++) {
         dims[axis] = parts[i];
         ODB_TRY(odb_kern_outline(k, i, x->dtype, x->rank, dims));
@@ -317,7 +317,7 @@ static enum odb_status move_slice_job(struct odb_kern *k, struct move_job *job)
 
     ODB_TRY(move_slice_read(k, &sl));
     job->s.rank = x->rank;
-    odb_tensor_copy_dims(job->s.dims, x);
+    memcpy(job->s.dims, x->dims, sizeof x->dims);
     odb_stride_dense(x->rank, x->dims, job->s.src);
     for (size_t i = 0; i < sl.n; i++) {
         int64_t from, step = sl.steps[i];
@@ -776,7 +776,7 @@ static enum odb_status move_reverse_cells(struct odb_kern *k, void *arg, size_t 
     struct odb_stride s = {.rank = x->rank};
     int64_t dense[ODB_MAX_RANK], steps = x->dims[r->time];
 
-    odb_tensor_copy_dims(s.dims, x);
+    memcpy(s.dims, x->dims, sizeof x->dims);
     odb_stride_dense(x->rank, x->dims, dense);
     memcpy(s.dst, dense, sizeof dense);
     s.dims[r->batch] = 1;

@@ -136,7 +136,7 @@ static enum odb_status select_run_compress(struct odb_kern *k)
         view[1] = x->dims[axis];
         view[2] = (int64_t)odb_dims_product(x->dims, axis + 1, x->rank);
         rank = x->rank;
-        odb_tensor_copy_dims(dims, x);
+        memcpy(dims, x->dims, sizeof dims);
     }
     for (size_t i = 0; i < keep->count; i++) {
         bool kept = odb_tensor_i64(keep, i) != 0;
@@ -294,7 +294,7 @@ static enum odb_status select_infer_topk(struct odb_kern *k)
     int axis;
 
     ODB_TRY(select_topk_read(k, &axis, &want));
-    odb_tensor_copy_dims(dims, x);
+    memcpy(dims, x->dims, sizeof dims);
     dims[axis] = want;
     ODB_TRY(odb_kern_outline(k, 0, x->dtype, x->rank, dims));
     return odb_kern_outline(k, 1, ODB_I64, x->rank, dims);
@@ -502,7 +502,7 @@ static enum odb_status select_unique_outputs(struct odb_kern *k, struct select_i
     const struct odb_tensor *x = k->in[0];
     int64_t dims[ODB_MAX_RANK], n = (int64_t)g->n, items = (int64_t)s->n;
 
-    odb_tensor_copy_dims(dims, x);
+    memcpy(dims, x->dims, sizeof dims);
     dims[ODB_MAX(axis, 0)] = n;
     ODB_TRY(odb_kern_output(k, 0, x->dtype, axis < 0 ? 1 : x->rank, dims));
     for (int o = 1; o < k->n_out; o++)

@@ -132,7 +132,7 @@ static enum odb_status signal_dft_infer(struct odb_kern *k)
     int64_t dims[ODB_MAX_RANK];
     int axis;
     ODB_TRY(signal_dft_read(k, &s, &axis));
-    odb_tensor_copy_dims(dims, x);
+    memcpy(dims, x->dims, sizeof dims);
     dims[axis] = (int64_t)s.kept;
     dims[x->rank - 1] = (int64_t)s.out_parts;
     return odb_kern_outline(k, 0, x->dtype, x->rank, dims);

@@ -152,7 +152,7 @@ static enum odb_status text_write_parts(struct odb_kern *k, const text_parts *pa
     size_t most = 0, part = 0;
     for (size_t i = 0; i < x->count; i++)
         most = ODB_MAX(most, counts[i]);
-    odb_tensor_copy_dims(dims, x);
+    memcpy(dims, x->dims, sizeof x->dims);
     dims[x->rank] = (int64_t)most;
     ODB_TRY(odb_kern_output(k, 0, ODB_STRING, x->rank + 1, dims));
     ODB_TRY(odb_kern_output(k, 1, ODB_I64, x->rank, dims));

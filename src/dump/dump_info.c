@@ -84,7 +84,7 @@ enum odb_status odb_tensor_info(struct odb_tensor_info *out, const struct odb_te
     snprintf(out->dtype, sizeof out->dtype, "%s", name);
     odb_shape_text(t, out->shape, sizeof out->shape);
     out->rank = t->rank;
-    odb_tensor_copy_dims(out->dims, t);
+    memcpy(out->dims, t->dims, sizeof out->dims);
     return t->dtype == ODB_STRING || !t->data ? ODB_OK : info_numbers(out, t, err);
 }
 

@@ -276,7 +276,7 @@ static enum odb_status inputs_accept(struct inputs_work *work, struct inputs_por
         if (odb_input_dim_name(&type->dims[k]))
             ODB_TRY(inputs_bind(work, type->dims[k].param, t->dims[k], from, err));
     port->rank = t->rank;
-    odb_tensor_copy_dims(port->dims, t);
+    memcpy(port->dims, t->dims, sizeof port->dims);
     return ODB_OK;
 }
 

@@ -15,7 +15,7 @@
 void odb_shape_of(struct odb_shape *out, const struct odb_tensor *t)
 {
     *out = (struct odb_shape){.known = t->kind == ODB_TENSOR, .dtype = t->dtype, .rank = t->rank};
-    odb_tensor_copy_dims(out->dims, t);
+    memcpy(out->dims, t->dims, sizeof out->dims);
 }
 
 uint64_t odb_shape_count(const struct odb_shape *shape)

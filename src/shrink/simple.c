@@ -154,7 +154,7 @@ enum odb_status simple_crop(struct odb_tensor **out, const struct odb_tensor *t,
     if (t->kind != ODB_TENSOR || !t->data || bits % 8 || !bits || axis >= t->rank ||
         n > t->dims[axis])
         return odb_fail(err, ODB_UNSUPPORTED, "it cannot be cropped");
-    odb_tensor_copy_dims(dims, t);
+    memcpy(dims, t->dims, sizeof dims);
     dims[axis] = n;
     for (int i = 0; i < t->rank; i++) {
         outer *= i < axis ? (size_t)dims[i] : 1;

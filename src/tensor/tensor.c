@@ -18,7 +18,6 @@
 
 enum {
     TENSOR_ALIGN = 64,
-    TENSOR_ROOM = 4,        /* dimensions at least: the first of a scalar is 0 */
     TENSOR_LARGE = 16 << 20 /* elements, whose type is changed in place */
 };
 
@@ -88,20 +87,13 @@ static void tensor_shape_print(char *buf, size_t size, int rank, const int64_t *
         snprintf(buf + len, size - len, rank == 0 ? "()" : rank == 1 ? ",)" : ")");
 }
 
-/* With fewer dimensions than there may be where a tensor's rank is known, which stays then. */
-static size_t tensor_header_size(enum odb_kind kind, int rank)
-{
-    int room = kind == ODB_TENSOR ? ODB_MAX(rank, TENSOR_ROOM) : ODB_MAX_RANK;
-    return offsetof(struct odb_tensor, dims) + (size_t)room * sizeof(int64_t);
-}
-
 /* No bookkeeping: a sequence has as many as a model says. NULL: out of memory. */
-static struct odb_tensor *tensor_header(enum odb_kind kind, int rank)
+static struct odb_tensor *tensor_header(enum odb_kind kind)
 {
-    struct odb_tensor *t = odb_blocks_take_zeroed(tensor_header_size(kind, rank));
+    struct odb_tensor *t = odb_blocks_take(sizeof *t);
     if (!t)
         return NULL;
-    t->kind = kind;
+    *t = (struct odb_tensor){.kind = kind};
     atomic_init(&t->refs, 1);
     return t;
 }
@@ -135,7 +127,7 @@ static enum odb_status tensor_begin(struct odb_tensor **out, enum odb_dtype dtyp
         return odb_fail(err, ODB_E_NOMEM, "a tensor of shape %s, %s, is too large for memory",
                         shape, odb_dtype_info(dtype)->name);
     }
-    struct odb_tensor *t = tensor_header(ODB_TENSOR, rank);
+    struct odb_tensor *t = tensor_header(ODB_TENSOR);
     if (!t)
         return odb_fail(err, ODB_E_NOMEM, "no memory for one more tensor");
     t->dtype = dtype;
@@ -296,7 +288,7 @@ static void tensor_describe_like(struct odb_tensor *t, const struct odb_tensor *
     t->dtype = like->dtype;
     t->rank = like->rank;
     t->count = like->count;
-    odb_tensor_copy_dims(t->dims, like);
+    memcpy(t->dims, like->dims, sizeof like->dims);
 }
 
 /* For float8e5m2, of which odb_convert() makes the largest number. */
@@ -424,7 +416,7 @@ enum odb_status odb_tensor_new_container(struct odb_tensor **out, enum odb_kind 
     if ((kind == ODB_SPARSE || kind == ODB_MAP) && n != 2)
         return odb_fail(err, ODB_E_INPUT, "a %s has two parts, not %zu",
                         kind == ODB_MAP ? "map" : "sparse tensor", n);
-    struct odb_tensor *t = tensor_header(kind, 0);
+    struct odb_tensor *t = tensor_header(kind);
     if (t)
         t->items = calloc(n + 1, sizeof(struct odb_tensor *));
     if (!t || !t->items) {
@@ -456,7 +448,7 @@ void odb_tensor_unref(struct odb_tensor *t)
     tensor_free_items(t->items, t->n_items);
     free(t->read_as);
     free(t->steps);
-    odb_blocks_give(t, tensor_header_size(t->kind, t->rank));
+    odb_blocks_give(t, sizeof *t);
 }
 
 void odb_tensor_set_read_as(struct odb_tensor *t, const char *text)
@@ -502,11 +494,6 @@ size_t odb_tensor_size(const struct odb_tensor *t)
     for (size_t i = 0; t && i < t->n_items; i++)
         size += odb_tensor_size(t->items[i]);
     return size;
-}
-
-void odb_tensor_copy_dims(int64_t *out, const struct odb_tensor *t)
-{
-    memcpy(out, t->dims, (size_t)t->rank * sizeof *out);
 }
 
 bool odb_tensor_same_shape(const struct odb_tensor *a, const struct odb_tensor *b)

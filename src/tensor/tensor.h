@@ -47,6 +47,7 @@ struct odb_tensor {
     enum odb_dtype held;     /* of a target's value that was made the type that the model gives it:
                                 the type that the target has; ODB_UNDEFINED: that one */
     int rank;
+    int64_t dims[ODB_MAX_RANK];
     size_t count;                /* product of dims */
     size_t bytes;                /* that data points to */
     void *data;                  /* borrowed: storage; NULL: shape known, values not */
@@ -59,8 +60,6 @@ struct odb_tensor {
                        them is worth; NULL: it does not */
     size_t n_steps; /* 1: for all elements; else one for each place on steps_axis */
     int steps_axis;
-    int64_t dims[ODB_MAX_RANK]; /* [rank]: of a tensor no more is there, for a graph has thousands;
-                                   of other kinds, and of variables, all are */
 };
 
 struct odb_storage *odb_storage_ref(struct odb_storage *storage);
@@ -127,8 +126,6 @@ double odb_tensor_step(const struct odb_tensor *t, size_t i);
 struct odb_tensor *odb_tensor_ref(const struct odb_tensor *t); /* NULL stays NULL */
 void odb_tensor_unref(struct odb_tensor *t);                   /* NULL is fine */
 
-/* Copies its dimensions, as many as its rank is: a tensor is not copied as a struct. */
-void odb_tensor_copy_dims(int64_t *out, const struct odb_tensor *t);
 bool odb_tensor_same_shape(const struct odb_tensor *a, const struct odb_tensor *b);
 /* Bit for bit, NaN payloads included; strings by bytes; containers by items. */
 bool odb_tensor_identical(const struct odb_tensor *a, const struct odb_tensor *b);

@@ -165,7 +165,7 @@ enum odb_status odb_blocked_crop(struct odb_tensor **out, const struct odb_tenso
         return ODB_OK;
     }
     int64_t dims[ODB_MAX_RANK];
-    odb_tensor_copy_dims(dims, t);
+    memcpy(dims, t->dims, sizeof dims);
     dims[1] = channels;
     size_t outer = (size_t)t->dims[0], from = outer ? t->bytes / outer : 0;
     size_t to = from / (size_t)t->dims[1] * (size_t)channels;

@@ -152,15 +152,10 @@ static bool gap_find(const struct odb_tensor *a, const struct odb_tensor *b, dou
     if (odb_dtype_is_float(a->dtype))
         return gap_floats(a, b, tol, say);
     if (odb_dtype_info(a->dtype)->class_ == ODB_CLASS_COMPLEX) { /* moved, never computed with */
-        struct odb_tensor parts[2];
+        struct odb_tensor parts[2] = {*a, *b};
         for (int side = 0; side < 2; side++) {
-            const struct odb_tensor *t = side ? b : a;
-            parts[side] = (struct odb_tensor){.dtype = a->dtype == ODB_C64 ? ODB_F32 : ODB_F64,
-                                              .rank = t->rank,
-                                              .count = 2 * t->count,
-                                              .bytes = t->bytes,
-                                              .data = t->data};
-            odb_tensor_copy_dims(parts[side].dims, t);
+            parts[side].dtype = a->dtype == ODB_C64 ? ODB_F32 : ODB_F64;
+            parts[side].count *= 2;
         }
         return gap_floats(&parts[0], &parts[1], 1e-5, say);
     }

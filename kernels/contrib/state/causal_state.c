@@ -101,7 +101,7 @@ static void causal_chain(struct odb_chain *c)
     if (!odb_chain_ok(c))
         return;
     int64_t length = w->dims[2] - 1;
-    odb_tensor_copy_dims(state + 1, x);
+    memcpy(state + 1, x->dims, sizeof x->dims);
     state[last ? 2 : 3] = length;
     const struct odb_tensor *past =
         odb_stateful_past(c, odb_kern_in(k, CAUSAL_PAST), slots, x->rank, state + 1);

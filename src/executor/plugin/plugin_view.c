@@ -242,7 +242,7 @@ static enum odb_status view_take_shape(struct odb_tensor *t, const struct onnxdb
     ODB_TRY(odb_tensor_new_shape(&shape, ODB_U8, data->rank, data->dims, err));
     t->rank = shape->rank;
     t->count = shape->count;
-    odb_tensor_copy_dims(t->dims, shape);
+    memcpy(t->dims, shape->dims, sizeof shape->dims);
     odb_tensor_unref(shape);
     return ODB_OK;
 }

@@ -591,7 +591,7 @@ enum odb_status odb_wire_put(struct odb_wire_list *list, struct odb_parcel *parc
     item->kind = (uint32_t)t->kind;
     item->dtype = (uint32_t)t->dtype;
     item->n_dims = (size_t)t->rank;
-    item->dims = odb_xmemdup(t->dims, (size_t)ODB_MAX(t->rank, 1) * sizeof *t->dims);
+    item->dims = odb_xmemdup(t->dims, sizeof t->dims);
     item->n_items = (uint32_t)t->n_items;
     item->read_as = t->read_as ? t->read_as : item->read_as;
     item->steps = t->n_steps ? odb_xmemdup(t->steps, t->n_steps * sizeof *t->steps) : NULL;

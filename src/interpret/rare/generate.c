@@ -188,7 +188,7 @@ static enum odb_status generate_pick(const struct odb_tensor *t, int axis, const
     int64_t dims[ODB_MAX_RANK];
     if (t->kind != ODB_TENSOR || t->rank <= axis || odb_dtype_info(t->dtype)->bits % 8)
         return odb_fail(err, ODB_E_OPERATOR, "a state of the decoder has no rows");
-    odb_tensor_copy_dims(dims, t);
+    memcpy(dims, t->dims, sizeof dims);
     dims[axis] = (int64_t)n;
     ODB_TRY(odb_tensor_new_raw(out, t->dtype, t->rank, dims, err));
     size_t row = odb_dtype_info(t->dtype)->bits / 8, outer = 1;

@@ -389,7 +389,7 @@ static double rule_reduced(const struct grad_tape *t, const struct grad_call *c,
     size_t n_given = given ? given->count : attr ? attr->n : 0;
     bool all = !n_given && !rule_get_int(c, "noop_with_empty_axes", 0);
     double count = 1;
-    odb_tensor_copy_dims(dims, x);
+    memcpy(dims, x->dims, sizeof x->dims);
     *n = 0;
     for (int d = 0; d < x->rank; d++) {
         bool hit = all;
@@ -493,7 +493,7 @@ static void rule_matmul(struct grad_tape *t, const struct grad_call *c, const in
         va = rule_reshape(t, va, 2, row);
     if (b->rank == 1)
         vb = rule_reshape(t, vb, 2, column);
-    odb_tensor_copy_dims(dims, y);
+    memcpy(dims, y->dims, sizeof y->dims);
     if (a->rank == 1) { /* y has no rows */
         if (b->rank > 1)
             dims[rank] = dims[rank - 1];

@@ -39,7 +39,7 @@ enum odb_status odb_axis_part(struct odb_tensor **out, const struct odb_tensor *
         return odb_fail(err, ODB_E_INPUT, "places %lld to %lld are not on axis %d of shape %s",
                         (long long)from, (long long)(from + n), axis,
                         odb_shape_text(t, shape, sizeof shape));
-    odb_tensor_copy_dims(dims, t);
+    memcpy(dims, t->dims, sizeof dims);
     dims[axis] = n;
     const char *first = (const char *)t->data + (size_t)from * blocks.bytes;
     size_t run = (size_t)n * blocks.bytes, step = (size_t)t->dims[axis] * blocks.bytes;
@@ -66,7 +66,7 @@ enum odb_status odb_axis_join(struct odb_tensor **out, struct odb_tensor *const 
     struct axis_blocks blocks;
     int64_t dims[ODB_MAX_RANK];
     ODB_TRY(axis_blocks(&blocks, tensors[0], axis, err));
-    odb_tensor_copy_dims(dims, tensors[0]);
+    memcpy(dims, tensors[0]->dims, sizeof dims);
     for (size_t i = 1; i < n; i++) {
         if (!axis_fits(tensors[0], tensors[i], axis) || !tensors[i]->data)
             return odb_fail(err, ODB_E_INPUT, "pieces differ in more than axis %d", axis);

@@ -99,7 +99,7 @@ static enum odb_status stream_fill(struct odb_tensor **out, const struct odb_ten
     if (axis >= like->rank)
         return odb_fail(err, ODB_E_USAGE, "the input has %d axes, and none that is number %d",
                         like->rank, axis);
-    odb_tensor_copy_dims(dims, like);
+    memcpy(dims, like->dims, sizeof dims);
     if (axis >= 0)
         dims[axis] = (int64_t)n;
     for (int i = axis + 1; axis >= 0 && i < like->rank; i++)
@@ -474,7 +474,7 @@ enum odb_status odb_streams_choose(struct odb_tensor **out, const struct odb_str
     int axis = streams->plan->inputs.items[i].axis, last = logits->rank - 1;
     int64_t dims[ODB_MAX_RANK];
     char shape[96];
-    odb_tensor_copy_dims(dims, whole);
+    memcpy(dims, whole->dims, sizeof dims);
     dims[axis] = 1;
     ODB_TRY(odb_tensor_new(out, whole->dtype, whole->rank, dims, err));
     size_t rows = (*out)->count, words = last >= 0 ? (size_t)logits->dims[last] : 0;
