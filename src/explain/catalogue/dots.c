@@ -22,8 +22,8 @@ static const struct dots_op {
     {"QLinearConv", 3, 2, 5, 8},
 };
 
-/* Puts the terms of these elements into their lanes, and says which output channels they are of. */
 struct dots;
+/* Puts the terms of these elements into their lanes, and says which output channels they are of. */
 typedef void dots_terms(const struct dots *d, const size_t e[DOTS_LANES], dots_row *x, dots_row *y,
                         size_t channel[DOTS_LANES]);
 
