@@ -444,6 +444,7 @@ static struct metrics_sums metrics_sum(const struct metrics_job *job)
                             .item = sizeof s,
                             .none = &none,
                             .job = job,
+                            .sides = {&job->e, &job->b},
                             .whole = metrics_add_block,
                             .join = metrics_merge};
     odb_pass_all(&pass, &s);

@@ -208,12 +208,25 @@ static bool cpu_folds(const struct cpu_plan *plan, const struct cpu_node *slot,
     return folds;
 }
 
+/* Of its first output's name, by FNV-1a; of one without a name, of its place. */
+static uint64_t cpu_salt(const struct odb_graph *graph, const struct odb_node *node)
+{
+    uint64_t salt = 0xcbf29ce484222325u;
+    const char *name = "";
+    for (int o = 0; o < node->n_out && !*name; o++)
+        name = node->out[o] >= 0 ? graph->values[node->out[o]].name : name;
+    for (const char *c = name; *c; c++)
+        salt = (salt ^ (unsigned char)*c) * 0x100000001b3u;
+    return *name ? salt : (uint64_t)(node->index + 1) << 20;
+}
+
 static void cpu_plan_node(struct cpu_plan *plan, const struct odb_node *node,
                           const struct odb_attrs *actual, const struct odb_attrs *defaults,
                           int depth)
 {
     struct cpu_node *slot = &plan->nodes[node->index];
     slot->attrs = cpu_resolve_attrs(slot, node, actual, defaults);
+    slot->salt = cpu_salt(plan->graph, node);
     slot->facts = odb_facts_of(node->domain, node->op_type);
     slot->op = odb_node_is_debug(node) ? odb_op_find("", "Identity", 1)
                                        : odb_op_find(node->domain, node->op_type, node->opset);
@@ -765,7 +778,7 @@ enum odb_status cpu_node_compute(const struct cpu_scope *scope, int index,
                             .memo = &slot->memo,
                             .keep_in = slot->keep_in,
                             .keep_out = slot->keep_out,
-                            .seed = scope->seed ^ (uint64_t)(index + 1) << 20};
+                            .seed = scope->seed ^ slot->salt};
     struct cpu_typed typed;
     enum odb_status status = cpu_typed_begin(&typed, scope, index, &call, err);
     struct odb_call made = call;

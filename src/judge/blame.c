@@ -23,7 +23,6 @@
 #include "run/value_report.h"
 
 #define BLAME_NOISY_RUNS 3
-#define BLAME_NOISY_SEED 0x5eed0000u
 #define BLAME_STEPS 2 /* times its local noise, beside half a step, a value of steps may be off */
 #define BLAME_MANY 16 /* elements: of fewer a quarter is soon off */
 #define BLAME_LARGE ((size_t)64 << 20) /* bytes of results that are rather made again than kept */
@@ -342,8 +341,8 @@ static void blame_measure_noise(struct blame_replay *r, int n_out, int o,
         struct odb_error ignored;
         struct odb_tensor **out = odb_new_n(struct odb_tensor *, n_out);
         bool noisy = run < BLAME_NOISY_RUNS;
-        if (blame_run(r, noisy ? ODB_PREC_NOISY : expect,
-                      BLAME_NOISY_SEED + trace->seed + (uint64_t)run, out, &ignored) == ODB_OK)
+        if (blame_run(r, noisy ? ODB_PREC_NOISY : expect, ODB_NOISY_SEED(trace, run), out,
+                      &ignored) == ODB_OK)
             blame_raise(noise, out[o], r->exact[o]);
         blame_drop(out, n_out);
     }
@@ -515,7 +514,7 @@ static bool blame_overflows(const struct blame_replay *r, const struct odb_node 
     for (int run = 0; run < BLAME_NOISY_RUNS && edge && !agrees; run++) {
         struct odb_error ignored;
         struct odb_tensor **out = odb_new_n(struct odb_tensor *, node->n_out);
-        uint64_t seed = BLAME_NOISY_SEED + r->judge->trace->seed + (uint64_t)run;
+        uint64_t seed = ODB_NOISY_SEED(r->judge->trace, run);
         agrees = blame_run(r, ODB_PREC_NOISY, seed, out, &ignored) == ODB_OK &&
                  blame_agrees(t, out[o], BLAME_SAME_PATTERN);
         blame_drop(out, node->n_out);

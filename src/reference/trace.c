@@ -431,7 +431,7 @@ static enum odb_status trace_noisy_run(struct odb_trace *trace, struct odb_error
     struct odb_spent start = odb_spent_now();
     snprintf(phase, sizeof phase, "noisy run %d", trace->noisy_runs + 1);
     enum odb_status status =
-        odb_trace__walk(&run, ODB_PREC_NOISY, trace->seed + 1 + (uint64_t)trace->noisy_runs, true,
+        odb_trace__walk(&run, ODB_PREC_NOISY, ODB_NOISY_SEED(trace, trace->noisy_runs), true,
                         trace_after_noisy, err);
     for (size_t v = 0; v < graph->n_values; v++)
         odb_tensor_unref(run.values[v]);

@@ -153,6 +153,10 @@ enum odb_status odb_trace_make(struct odb_trace **out, const struct odb_model *m
 void odb_trace_touched(struct odb_trace *trace, int node);
 void odb_trace_free(struct odb_trace *trace);
 
+/* What noisy run k begins with, over the model or of an operator alone: then a part that is one
+ * node is judged in the same way as a value and as a node. */
+#define ODB_NOISY_SEED(trace, k) ((trace)->seed + 1 + (uint64_t)(k))
+
 /* The noise of a value, as far as judging this error needs it. Up to three noisy runs over the
  * whole model are made, and only when an error exceeds factor times what is known without them: an
  * honest and accurate target never pays for them. */

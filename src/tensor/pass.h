@@ -64,7 +64,7 @@ struct odb_pass {
                            there are no shares */
     const void *none;   /* borrowed: an item that nothing was added to; NULL: all zero */
     const void *job;    /* borrowed; as the functions get it */
-    const struct odb_numbers *sides[2]; /* borrowed; NULL: none */
+    const struct odb_numbers *sides[2]; /* borrowed; what is read; NULL: none */
 
     /* One of the two: a block a chunk at a time, or as a whole. */
     odb_chunk_fn chunk;

@@ -128,9 +128,9 @@ static void evidence_join_all(const struct search_case *c, struct findings *f)
 static enum odb_status evidence_third(const struct search_case *c, struct findings *f,
                                       struct odb_error *err)
 {
+    struct odb_culprit *first = findings_culprit(f, 0);
     (void)err;
     rank_culprits(f);
-    struct odb_culprit *first = findings_culprit(f, 0);
     if (first->value < 0 || !odb_diagnosis_accuses(first->kind) || c->options->no_opinion ||
         first->known)
         return ODB_OK;
@@ -144,7 +144,6 @@ static enum odb_status evidence_racers(const struct search_case *c, struct findi
                                        struct odb_error *err)
 {
     (void)err;
-    rank_culprits(f);
     evidence_join_all(c, f);
     return ODB_OK;
 }
@@ -204,6 +203,7 @@ static const struct evidence {
 } evidence_rows[] = {
     {"narrower", "is it what computing in a narrower type must lose?", narrower_look, false, false},
     {"verify", "does it fail alone, and if not, what does?", verify_all, true, false},
+    {"third", "what does another executor make of it?", evidence_third, false, false},
     {"racers", "is it who flips that was wrong?", evidence_racers, false, true},
     {"held", "does a wrong value hold what belongs to another one?", evidence_held, false, true},
     {"neighbour", "does it fail in a second, different cut?", evidence_second_cuts, true, true},
@@ -213,7 +213,6 @@ static const struct evidence {
     {"shares", "how much of an output's error does each node bring?", evidence_shares, false, true},
     {"sensitivity", "how much does the reference make of the same error?", evidence_growth, false,
      true},
-    {"third", "what does another executor make of it?", evidence_third, false, false},
     {"confidence", "who comes first, and how sure is all that?", evidence_weigh, false, true},
 };
 
