@@ -34,6 +34,7 @@ struct op_call {
     const char *attrs;         /* NULL: none */
     const char *in[OP_MAX_IN]; /* up to the first NULL */
     enum odb_precision precision;
+    uint64_t seed; /* of noise */
 };
 
 static inline double op_draw(uint64_t *state)
@@ -183,7 +184,7 @@ static inline enum odb_status op_run(const struct op_call *c, int n_in,
                             .in = (const struct odb_tensor *const *)in,
                             .wanted = wanted,
                             .precision = c->precision,
-                            .seed = 1};
+                            .seed = c->seed + 1};
     assert_non_null(call.op);
     enum odb_status status = odb_op_run(&call, out, err);
     op_free_attrs(&attrs);
