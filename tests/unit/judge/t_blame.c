@@ -492,6 +492,41 @@ static void test_blame__noisy_runs_are_as_many_as_it_takes(void **state)
     scene_close(&s);
 }
 
+/* The product y = x x in a model where it comes last of some nodes. */
+static struct odb_tensor *noisy_product(int before)
+{
+    struct odb_builder *b = odb_build_new("place", 17);
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_tensor *y = NULL;
+    struct scene s;
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    for (int i = 0; i < before; i++) {
+        char name[20], out[20];
+        snprintf(name, sizeof name, "n%d", i);
+        snprintf(out, sizeof out, "h%d", i);
+        odb_build_node(b, "Neg", name, "x", out);
+    }
+    odb_build_node(b, "Mul", "m", "x x", "y");
+    odb_build_output(b, "y");
+    scene_open(&s, b, 8, ramp);
+    struct odb_tensor *x = s.trace->feeds->items[0].tensor;
+    assert_int_equal(odb_trace_replay(s.trace, before, ODB_PREC_NOISY, ODB_NOISY_SEED(s.trace, 0),
+                                      (struct odb_tensor *[]){x, x}, NULL, ODB_SIMULATE_NOTHING, &y,
+                                      &err),
+                     ODB_OK);
+    scene_close(&s);
+    return y;
+}
+
+/* Else a part of a model passes where the whole fails, and the other way round. */
+static void test_blame__a_node_is_as_noisy_in_a_part(void **state)
+{
+    struct odb_tensor *alone = noisy_product(0), *behind = noisy_product(5);
+    assert_true(odb_tensor_identical(alone, behind));
+    odb_tensor_unref(alone);
+    odb_tensor_unref(behind);
+}
+
 /* The noisy runs over the model happened to show less than those of the operator. */
 static void test_blame__noise_of_the_operator_is_noise_of_its_value(void **state)
 {
@@ -941,6 +976,7 @@ int main(void)
         cmocka_unit_test(test_blame__noise_of_a_half_stays_in_a_wider_type),
         cmocka_unit_test(test_blame__no_noise_in_one_run_settles_nothing),
         cmocka_unit_test(test_blame__noisy_runs_are_as_many_as_it_takes),
+        cmocka_unit_test(test_blame__a_node_is_as_noisy_in_a_part),
         cmocka_unit_test(test_blame__noise_of_the_operator_is_noise_of_its_value),
         cmocka_unit_test(test_blame__another_shape_is_told),
         cmocka_unit_test(test_blame__sums_of_what_another_shape_brought_are_inherited),
