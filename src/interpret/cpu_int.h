@@ -37,8 +37,7 @@ struct cpu_node {
     bool folds;                          /* all inputs are constants of the model, or fold */
     _Atomic(struct odb_tensor *) folded; /* owned; its output then, once it was made */
     uint32_t keep_in, keep_out;          /* bit i: input (output) i is never rounded */
-    uint64_t
-        salt; /* of its seeds: by name, so that a part of a model is as noisy as in the whole */
+    uint64_t salt;          /* of its seeds, by name: a part is as noisy as the whole */
     enum odb_status status; /* what a run of it ends with where there is a why */
 };
 
