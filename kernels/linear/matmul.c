@@ -155,6 +155,7 @@ static void gemm_blocks(void *arg, size_t begin, size_t end)
 }
 
 #define GEMM_BLOCK_WORK (1u << 20) /* multiplications: some 10 microseconds */
+#define GEMM_BYTE_WORK 8           /* as many take the time in which a byte of A or B is read */
 #define GEMM_MAX_BLOCKS 16         /* of one product: packing costs more with every block */
 #define GEMM_MIN_ROWS 128          /* of a block; each packs its part of B again */
 #define GEMM_MIN_COLS 192          /* likewise, for its rows of A */
@@ -172,13 +173,16 @@ bool odb_gemm_batch(const struct odb_gemm *g, size_t batch, const size_t *at_a, 
 {
     if (g->m == 0 || g->n == 0 || batch == 0)
         return true;
-    double work = (double)g->m * (double)g->n * (double)g->k;
-    size_t wanted = (size_t)ODB_MIN(work / GEMM_BLOCK_WORK, (double)GEMM_MAX_BLOCKS) / batch;
     struct gemm_split s = {.g = g, .at_a = at_a, .at_b = at_b, .at_c = at_c};
     s.b_size = odb_dtype_info(g->b_type == ODB_UNDEFINED ? g->dtype : g->b_type)->bits / 8;
-    s.rows = gemm_piece(g->m, wanted, GEMM_MIN_ROWS);
+    double m = (double)g->m, n = (double)g->n;
+    double read = m * (double)(odb_dtype_info(g->dtype)->bits / 8) + n * (double)s.b_size;
+    double work = (m * n + GEMM_BYTE_WORK * read) * (double)g->k;
+    size_t wanted = (size_t)ODB_MIN(work / GEMM_BLOCK_WORK, (double)GEMM_MAX_BLOCKS) / batch;
+    bool vector = g->m == 1 || g->n == 1; /* nothing is packed */
+    s.rows = gemm_piece(g->m, wanted, vector ? GEMM_STEP : GEMM_MIN_ROWS);
     size_t down = (g->m + s.rows - 1) / s.rows;
-    s.cols = gemm_piece(g->n, wanted / down, GEMM_MIN_COLS);
+    s.cols = gemm_piece(g->n, wanted / down, vector ? GEMM_STEP : GEMM_MIN_COLS);
     s.across = (g->n + s.cols - 1) / s.cols;
     s.blocks = s.across * down;
     atomic_init(&s.failed, false);

@@ -15,7 +15,8 @@
 void odb_parallel_for(size_t n, size_t grain, void (*body)(void *arg, size_t begin, size_t end),
                       void *arg);
 
-/* Threads in use, the caller included. Default: the processors available to the process. */
+/* Threads in use, the caller included; at most 257. Default: the processors available to the
+ * process. */
 int odb_parallel_threads(void);
 void odb_parallel_set_threads(int threads);
 

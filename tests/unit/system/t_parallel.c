@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 #include <time.h>
 
 struct count {
@@ -85,12 +86,47 @@ static void test_parallel__short_loops(void **state)
     }
 }
 
+/* Between loops workers go to sleep, and so does a caller whose blocks are done long before theirs.
+ */
+static void test_parallel__who_sleeps_is_woken(void **state)
+{
+    for (int i = 0; i < 5; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        assert_int_equal(most_at_once(2, 2), 2);
+    }
+}
+
+static void *loop_for_a_while(void *arg)
+{
+    for (size_t n = 0; n < 5000; n++) {
+        atomic_size_t sum = 0;
+        odb_parallel_for(n % 37, 1, add_block, &sum);
+        atomic_fetch_add((atomic_size_t *)arg, sum - n % 37);
+    }
+    return NULL;
+}
+
+/* One has the workers at a time; the others do without. */
+static void test_parallel__many_callers(void **state)
+{
+    pthread_t thread[3];
+    atomic_size_t wrong = 0;
+    odb_parallel_set_threads(4);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, loop_for_a_while, &wrong), 0);
+    for (size_t i = 0; i < 3; i++)
+        pthread_join(thread[i], NULL);
+    assert_int_equal(wrong, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parallel__threads_can_be_taken_back),
         cmocka_unit_test(test_parallel__every_index_once),
         cmocka_unit_test(test_parallel__short_loops),
+        cmocka_unit_test(test_parallel__who_sleeps_is_woken),
+        cmocka_unit_test(test_parallel__many_callers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
