@@ -25,7 +25,7 @@ struct findings_kept {
     struct odb_error refusal;        /* hunt.c: of the prefix that was refused last, as sought */
     struct odb_error refused_why;    /* refused.c: of the one that ends in the first node lacked */
     struct broken_state *broken;     /* broken.c, freed by broken_dispose() */
-    struct odb_ahead *third;         /* third.c, freed by third_forget() */
+    struct third_state *third;       /* third.c, freed by third_forget() */
     double load, run;                /* plain.c: seconds of the plain run */
 };
 

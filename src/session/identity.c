@@ -99,7 +99,8 @@ static void identity_put_beside(const char *path, const struct stat *st, struct 
     for (int i = 0; i < n; i++) {
         const char *name = list[i]->d_name;
         char *file = odb_xasprintf("%s%s", slash ? folder : "", name);
-        if ((size_t)st->st_size <= IDENTITY_SEARCH / (size_t)n &&
+        if (strcmp(name, slash ? slash + 1 : path) != 0 &&
+            (size_t)st->st_size <= IDENTITY_SEARCH / (size_t)n &&
             memmem(text.data, text.size, name, identity_stem(name)))
             odb_identity_put_file(file, out);
         free(file);

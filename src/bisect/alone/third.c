@@ -8,11 +8,13 @@
  */
 #include "bisect/alone/third.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe/ahead.h"
 #include "base/mem.h"
+#include "system/thread.h"
 #include "bisect/alone/alone.h"
 #include "report/report.h"
 #include "reference/trace.h"
@@ -20,16 +22,74 @@
 #include "executor/executor.h"
 #include "model/write/body_model.h"
 
-/* --- asking ----------------------------------------------------------------------------------- */
+/* --- processes ------------------------------------------------------------------------------- */
 
-/* A library that was begun ahead is there by now, or nearly. */
-static enum odb_status third_open(const struct search_case *c, struct findings *f, const char *spec,
-                                  struct odb_pool **out, struct odb_error *err)
+#define THIRD_MOST 2 /* another library, and the target's own with other options */
+
+/* Some take long to start, and to end, and nobody is to wait for that. */
+struct third_state {
+    struct odb_ahead *begun[THIRD_MOST]; /* owned; opened before they are asked */
+    pthread_t closing;                   /* of the one asked last */
+    bool closes;
+};
+
+static struct third_state *third_state(struct findings *f)
+{
+    if (!f->kept->third)
+        f->kept->third = odb_new(struct third_state);
+    return f->kept->third;
+}
+
+static struct odb_ahead *third_begun(const struct findings *f, const char *spec)
+{
+    for (size_t i = 0; f->kept->third && i < THIRD_MOST; i++)
+        if (odb_ahead_is(f->kept->third->begun[i], spec))
+            return f->kept->third->begun[i];
+    return NULL;
+}
+
+static enum odb_status third_open(const struct search_case *c, const struct findings *f,
+                                  const char *spec, struct odb_pool **out, struct odb_error *err)
 {
     struct odb_search_hooks quiet = odb_hooks_quiet(&c->options->hooks);
-    return odb_ahead_is(f->kept->third, spec) ? odb_ahead_pool(f->kept->third, out, err)
-                                              : odb_probe_pool(out, spec, &quiet, err);
+    struct odb_ahead *begun = third_begun(f, spec);
+    return begun ? odb_ahead_pool(begun, out, err) : odb_probe_pool(out, spec, &quiet, err);
 }
+
+static void *third_close(void *pool)
+{
+    odb_pool_close(pool);
+    return NULL;
+}
+
+static void third_closed(struct third_state *state)
+{
+    if (state->closes)
+        pthread_join(state->closing, NULL);
+    state->closes = false;
+}
+
+static void third_begin_close(struct findings *f, struct odb_pool *pool)
+{
+    struct third_state *state = third_state(f);
+    third_closed(state);
+    state->closes = odb_thread_start(&state->closing, third_close, pool);
+    if (!state->closes)
+        odb_pool_close(pool);
+}
+
+void third_forget(struct findings *f)
+{
+    struct third_state *state = f->kept->third;
+    for (size_t i = 0; state && i < THIRD_MOST; i++)
+        odb_ahead_free(state->begun[i]);
+    if (state)
+        third_closed(state);
+    free(state);
+    f->kept->third = NULL;
+}
+
+/* --- asking ----------------------------------------------------------------------------------- */
 
 enum odb_opinion third_opinion_of(const struct search_case *c, struct findings *f, int index,
                                   int value, const char *spec, char **by)
@@ -69,7 +129,7 @@ enum odb_opinion third_opinion_of(const struct search_case *c, struct findings *
     c->trace->fed = fed;
     alone_dispose(&alone, node->n_out);
     odb_prober_dispose(&prober);
-    odb_pool_close(third);
+    third_begin_close(f, third);
     return opinion;
 }
 
@@ -118,22 +178,40 @@ static bool third_is_other(const struct search_case *c, const struct odb_executo
 static bool third_available(const struct findings *f, const struct odb_executor_ops *row)
 {
     char why[400];
-    return odb_ahead_is(f->kept->third, row->opinion) ||
-           odb_executor_available(row, NULL, why, sizeof why);
+    return third_begun(f, row->opinion) || odb_executor_available(row, NULL, why, sizeof why);
+}
+
+/* The target's library without what it optimises, of the same file, as a spec; NULL: the target is
+ * no library that can, or is that already. without: what it is without. Owned by the caller. */
+static char *third_own(const struct search_case *c, const char **without)
+{
+    const struct odb_executor_ops *row = third_of_target(c);
+    struct odb_spec *spec;
+    char *own = NULL;
+    if (!row || !row->plain || strstr(c->options->target, row->plain) ||
+        odb_spec_parse(&spec, c->options->target, NULL) != ODB_OK)
+        return NULL;
+    const char *runtime = odb_spec_option(spec, "runtime");
+    if (spec->row == row) /* a wrapper may be there for what it changes */
+        own = runtime ? odb_xasprintf("%s,%s,runtime=%s", row->kind, row->plain, runtime)
+                      : odb_xasprintf("%s,%s", row->kind, row->plain);
+    *without = row->plain_words;
+    odb_spec_free(spec);
+    return own;
 }
 
 void third_begin(const struct search_case *c, struct findings *f)
 {
+    struct third_state *state = third_state(f);
     const struct odb_executor_ops *row;
-    for (int rank = 1; !f->kept->third && (row = odb_executor_independent(rank)); rank++)
+    const char *without;
+    char *own = third_own(c, &without);
+    for (int rank = 1; !state->begun[0] && (row = odb_executor_independent(rank)); rank++)
         if (third_is_other(c, row))
-            f->kept->third = odb_ahead_begin(row->opinion, NULL, &c->options->hooks);
-}
-
-void third_forget(struct findings *f)
-{
-    odb_ahead_free(f->kept->third);
-    f->kept->third = NULL;
+            state->begun[0] = odb_ahead_begin(row->opinion, NULL, &c->options->hooks);
+    if (own)
+        state->begun[1] = odb_ahead_begin(own, NULL, &c->options->hooks);
+    free(own);
 }
 
 /* Asks the libraries that are neither the target's nor the reference's, and cover the node: the
@@ -149,27 +227,6 @@ static enum odb_opinion third_ask(const struct search_case *c, struct findings *
         if (third_is_other(c, row) && (row->bodies || !body) && third_available(f, row))
             opinion = third_opinion_of(c, f, culprit->node, culprit->value, row->opinion, by);
     return opinion;
-}
-
-/* The target's library without what it optimises, of the same file. */
-static void third_ask_own(const struct search_case *c, struct findings *f,
-                          struct odb_culprit *culprit)
-{
-    const struct odb_executor_ops *row = third_of_target(c);
-    struct odb_spec *spec;
-    if (!row || !row->plain || strstr(c->options->target, row->plain) ||
-        odb_spec_parse(&spec, c->options->target, NULL) != ODB_OK)
-        return;
-    const char *runtime = odb_spec_option(spec, "runtime");
-    if (spec->row == row) { /* a wrapper may be there for what it changes */
-        char *own = runtime ? odb_xasprintf("%s,%s,runtime=%s", row->kind, row->plain, runtime)
-                            : odb_xasprintf("%s,%s", row->kind, row->plain);
-        culprit->own_opinion =
-            third_opinion_of(c, f, culprit->node, culprit->value, own, &culprit->own_by);
-        culprit->own_without = row->plain_words;
-        free(own);
-    }
-    odb_spec_free(spec);
 }
 
 /* Where the reference is an executor, the CPU's operator is one more. */
@@ -190,8 +247,11 @@ void third_opinion(const struct search_case *c, struct findings *f, struct odb_c
         culprit->third_opinion = opinion;
     }
     culprit->third_by = by;
-    if (!culprit->of_reference)
-        third_ask_own(c, f, culprit);
+    char *own = culprit->of_reference ? NULL : third_own(c, &culprit->own_without);
+    if (own)
+        culprit->own_opinion =
+            third_opinion_of(c, f, culprit->node, culprit->value, own, &culprit->own_by);
+    free(own);
 }
 
 /* --- in words --------------------------------------------------------------------------------- */

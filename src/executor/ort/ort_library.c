@@ -153,8 +153,8 @@ static char *ort_version_of(const char *path)
     return version;
 }
 
-/* Adds what lies in a place. */
-static void ort_look_at(const struct ort_place *place, struct odb_libraries *out)
+/* Adds what lies in a place; with versions: and what each says that it is, for which it is read. */
+static void ort_look_at(const struct ort_place *place, bool versions, struct odb_libraries *out)
 {
     char *dir = ort_root(place->root);
     glob_t found;
@@ -162,7 +162,8 @@ static void ort_look_at(const struct ort_place *place, struct odb_libraries *out
         for (size_t i = 0; i < found.gl_pathc; i++) {
             char *path = realpath(found.gl_pathv[i], NULL);
             if (path)
-                odb_libraries_add_take(out, path, ort_version_of(path));
+                odb_libraries_add_take(out, path,
+                                       versions ? ort_version_of(path) : odb_xstrdup(""));
         }
         globfree(&found);
     }
@@ -175,7 +176,7 @@ static char *ort_find(void)
     struct odb_libraries found = {0};
     for (size_t i = 0; i < ODB_COUNT(ort_places) && !found.items.n; i++)
         if (!ort_places[i].listed)
-            ort_look_at(&ort_places[i], &found);
+            ort_look_at(&ort_places[i], false, &found);
     char *path = found.items.n ? odb_xstrdup(found.items.items[0].path) : NULL;
     odb_libraries_dispose(&found);
     return path;
@@ -320,7 +321,7 @@ enum odb_status ort_open_library(struct ort *ort, const struct odb_runtime *runt
 void ort_libraries(struct odb_libraries *out)
 {
     for (size_t i = 0; i < ODB_COUNT(ort_places); i++)
-        ort_look_at(&ort_places[i], out);
+        ort_look_at(&ort_places[i], true, out);
 }
 
 bool ort_found(const struct odb_runtime *runtime, char *text, size_t size)

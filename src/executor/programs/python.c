@@ -171,6 +171,23 @@ static char *python_program(const struct python_kind *kind, const struct odb_run
     return odb_xstrdup(usual[0]);
 }
 
+/* The Python where there is no other to take, whatever it has; NULL: there is. To look costs more
+ * than some need to start. Owned by the caller. */
+static char *python_only(const struct odb_runtime *runtime)
+{
+    if (runtime->path)
+        return python_named(runtime);
+    char *first = odb_file_in_path("python3"), *real = first ? realpath(first, NULL) : NULL;
+    char *usual = realpath("/usr/bin/python3", NULL);
+    bool same = real && usual && !strcmp(real, usual);
+    free(usual);
+    free(real);
+    if (same)
+        return first;
+    free(first);
+    return NULL;
+}
+
 /* What a spec's own Python is; the usual one is not looked for, as that takes too long. */
 static char *python_file(const struct odb_runtime *runtime)
 {
@@ -264,7 +281,9 @@ enum odb_status odb_python_args(struct odb_argv *out, const char *text, int fd, 
         goto out;
     }
     struct odb_runtime runtime = odb_executor_runtime(spec->row, spec);
-    python = python_program(python_kind(spec->kind), &runtime, &has, &lacks);
+    python = python_only(&runtime);
+    if (!python)
+        python = python_program(python_kind(spec->kind), &runtime, &has, &lacks);
     odb_argv_add(out, python);
     odb_argv_add(out, "-uB"); /* words at once, and no files in share/ */
     odb_argv_add(out, server);
