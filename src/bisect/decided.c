@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "report/report.h"
@@ -23,6 +24,7 @@
 #define DECIDED_FINE 0x1p-20 /* of a value's largest number: such steps are as fine as floats */
 #define DECIDED_COARSER 1.25 /* times the steps of before: the runs are made again */
 #define DECIDED_FACTOR 4     /* decisions saturate: more of them come out little farther off */
+#define DECIDED_CONTRARY 2   /* the same of a run that has them all */
 
 /* How far runs come out from golden. */
 struct decided_spread {
@@ -111,7 +113,21 @@ struct decided {
     struct findings *f;          /* borrowed */
     struct odb_tensor **values;  /* owned refs; [n_values] */
     uint64_t random;
+    bool contrary; /* quantisers take what may fall to either side to the one that the reference is
+                      not on */
 };
+
+/* How far off a value may be that the tolerance takes for honest. INFINITY: it is not known. */
+static double decided_allowed(const struct decided *d, int value)
+{
+    const struct odb_trace *trace = d->c->trace;
+    const struct odb_tensor *x = d->values[value], *golden = trace->golden[value];
+    struct odb_gap gap;
+    if (!x || !golden || !odb_dtype_is_float(x->dtype))
+        return INFINITY;
+    odb_gap_measure(&gap, x, golden);
+    return d->c->options->tolerance.v[0] * trace->noise[value] * gap.rms;
+}
 
 /* A Cast that rounds is a decision for each element. Few lie so near a border that honest runs part
  * there, and three may happen to meet none of them; so all that lie within what the tolerance
@@ -119,17 +135,14 @@ struct decided {
 static enum odb_status decided_tip(struct decided *d, const struct odb_node *node,
                                    struct odb_error *err)
 {
-    const struct odb_trace *trace = d->c->trace;
-    const struct odb_tensor *x = d->values[node->in[0]], *golden = trace->golden[node->in[0]];
+    const struct odb_tensor *x = d->values[node->in[0]];
     struct odb_tensor **out = &d->values[node->out[0]], *tipped = NULL;
-    struct odb_gap gap;
-    if (!x || !*out || !golden || !odb_dtype_is_float(x->dtype) ||
-        odb_dtype_info((*out)->dtype)->bits < 16 || x->count != (*out)->count)
+    double allowed = decided_allowed(d, node->in[0]);
+    if (!*out || !isfinite(allowed) || odb_dtype_info((*out)->dtype)->bits < 16 ||
+        x->count != (*out)->count)
         return ODB_OK;
-    odb_gap_measure(&gap, x, golden);
-    double allowed = d->c->options->tolerance.v[0] * trace->noise[node->in[0]] * gap.rms;
     ODB_TRY(odb_tensor_clone(&tipped, *out, err));
-    for (size_t i = 0; i < x->count && isfinite(allowed); i++) {
+    for (size_t i = 0; i < x->count; i++) {
         d->random = d->random * 6364136223846793005u + 1442695040888963407u;
         double to = odb_tensor_f64(x, i) + (d->random >> 63 ? allowed : -allowed);
         odb_store_f64(tipped->dtype, tipped->data, i, to);
@@ -137,6 +150,63 @@ static enum odb_status decided_tip(struct decided *d, const struct odb_node *nod
     odb_tensor_unref(*out);
     *out = tipped;
     return ODB_OK;
+}
+
+/* What a node makes of its first input, moved by so much. */
+static enum odb_status decided_moved(const struct decided *d, int node, double by,
+                                     struct odb_tensor **out, struct odb_error *err)
+{
+    const struct odb_graph *graph = d->c->graph;
+    const struct odb_node *n = &graph->nodes[node];
+    struct odb_tensor **values = odb_new_n(struct odb_tensor *, graph->n_values), *x = NULL;
+    bool *only = odb_new_n(bool, graph->n_nodes);
+    struct odb_cpu_run run = {.values = values, .nodes = only};
+    enum odb_status status = odb_tensor_clone(&x, d->values[n->in[0]], err);
+    only[node] = true;
+    for (size_t i = 0; status == ODB_OK && i < x->count; i++)
+        odb_store_f64(x->dtype, x->data, i, odb_tensor_f64(x, i) + by);
+    for (int i = 1; i < n->n_in; i++)
+        if (n->in[i] >= 0 && !values[n->in[i]])
+            values[n->in[i]] = odb_tensor_ref(odb_trace_value(d->c->trace, n->in[i]));
+    values[n->in[0]] = x;
+    if (status == ODB_OK)
+        status = odb_cpu_execute(d->c->trace->cpu, &run, err);
+    *out = status == ODB_OK ? odb_tensor_ref(values[n->out[0]]) : NULL;
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] >= 0) {
+            odb_tensor_unref(values[n->in[i]]);
+            values[n->in[i]] = NULL;
+        }
+    odb_tensor_unref(values[n->out[0]]);
+    free(values);
+    free(only);
+    return status;
+}
+
+/* A quantiser is asked itself what it makes of a little less and a little more. */
+static enum odb_status decided_tip_steps(struct decided *d, int node, struct odb_error *err)
+{
+    const struct odb_node *n = &d->c->graph->nodes[node];
+    const struct odb_tensor *ref = d->c->trace->ref[n->out[0]];
+    double allowed = decided_allowed(d, n->in[0]);
+    struct odb_tensor **out = &d->values[n->out[0]], *lo = NULL, *hi = NULL;
+    if (!*out || !ref || !isfinite(allowed) || !odb_tensor_same_shape(*out, ref))
+        return ODB_OK;
+    enum odb_status status = decided_moved(d, node, -allowed, &lo, err);
+    if (status == ODB_OK)
+        status = decided_moved(d, node, allowed, &hi, err);
+    for (size_t i = 0; status == ODB_OK && i < lo->count; i++) {
+        double a = odb_tensor_f64(lo, i), b = odb_tensor_f64(hi, i);
+        if (a != b && odb_tensor_f64(ref, i) == a)
+            odb_store_f64(lo->dtype, lo->data, i, b);
+    }
+    if (status == ODB_OK) {
+        odb_tensor_unref(*out);
+        *out = odb_tensor_ref(lo);
+    }
+    odb_tensor_unref(lo);
+    odb_tensor_unref(hi);
+    return status;
 }
 
 /* Goes on with the nearest of the numbers that the target can store. What was not read has steps as
@@ -162,6 +232,12 @@ static enum odb_status decided_store(struct decided *d, int value, struct odb_er
     return ODB_OK;
 }
 
+static bool decided_quantises(const struct odb_node *node)
+{
+    return !node->domain[0] && !strcmp(node->op_type, "QuantizeLinear") && node->n_in > 1 &&
+           node->in[0] >= 0 && node->out[0] >= 0;
+}
+
 /* What a node gave, against golden. */
 static enum odb_status decided_measure(void *payload, int node, enum odb_status status,
                                        struct odb_error *err)
@@ -172,6 +248,8 @@ static enum odb_status decided_measure(void *payload, int node, enum odb_status 
     const struct odb_node *n = &c->graph->nodes[node];
     if (status == ODB_OK && odb_trace__rounds(c->trace, n))
         ODB_TRY(decided_tip(d, n, err));
+    else if (status == ODB_OK && d->contrary && decided_quantises(n))
+        ODB_TRY(decided_tip_steps(d, node, err));
     for (int o = 0; o < n->n_out && status == ODB_OK; o++) {
         int v = n->out[o];
         const struct odb_tensor *golden = v < 0 ? NULL : c->trace->golden[v];
@@ -182,17 +260,18 @@ static enum odb_status decided_measure(void *payload, int node, enum odb_status 
         ODB_TRY(decided_store(d, v, err));
         odb_gap_measure(&gap, d->values[v], golden);
         struct decided_spread *spread = &f->kept->decided->spread[v];
-        spread->error = fmax(spread->error, gap.comparable ? gap.error : INFINITY);
-        spread->mean = fmax(spread->mean, gap.comparable ? gap.mean : INFINITY);
+        double weight = d->contrary ? (double)DECIDED_CONTRARY / DECIDED_FACTOR : 1;
+        spread->error = fmax(spread->error, gap.comparable ? weight * gap.error : INFINITY);
+        spread->mean = fmax(spread->mean, gap.comparable ? weight * gap.mean : INFINITY);
     }
     return ODB_OK;
 }
 
 static void decided_run(const struct search_case *c, struct findings *f,
-                        enum odb_precision precision, uint64_t seed)
+                        enum odb_precision precision, uint64_t seed, bool contrary)
 {
     size_t n = c->graph->n_values;
-    struct decided d = {c, f, odb_new_n(struct odb_tensor *, n), seed};
+    struct decided d = {c, f, odb_new_n(struct odb_tensor *, n), seed, contrary};
     struct odb_error ignored = ODB_ERROR_INIT;
     for (size_t i = 0; i < c->feeds->n; i++)
         d.values[c->feeds->items[i].value] = odb_tensor_ref(c->feeds->items[i].tensor);
@@ -234,9 +313,14 @@ static void decided_make(const struct search_case *c, struct findings *f)
     if (!decided_possible(c, f))
         return;
     for (uint64_t run = 0; run < DECIDED_RUNS; run++)
-        decided_run(c, f, ODB_PREC_NOISY, DECIDED_SEED + c->trace->seed + run);
+        decided_run(c, f, ODB_PREC_NOISY, DECIDED_SEED + c->trace->seed + run, false);
+    for (size_t n = 0; n < c->graph->n_nodes; n++)
+        if (decided_quantises(&c->graph->nodes[n])) {
+            decided_run(c, f, ODB_PREC_NOISY, DECIDED_SEED + c->trace->seed, true);
+            break;
+        }
     if (c->trace->expect != ODB_PREC_NATIVE)
-        decided_run(c, f, c->trace->expect, c->trace->seed);
+        decided_run(c, f, c->trace->expect, c->trace->seed, false);
 }
 
 bool decided_allows(const struct search_case *c, struct findings *f, int value,

@@ -247,7 +247,8 @@ static enum odb_status segment_steps(const struct odb_judge *judge, const struct
                                      bool *told, struct odb_error *err)
 {
     struct odb_steps steps;
-    ODB_TRY(odb_steps_measure(&steps, run->trace, run->value, t, judge->tolerance->v[0], err));
+    ODB_TRY(
+        odb_steps_measure(&steps, run->trace, run->value, NULL, t, judge->tolerance->v[0], err));
     bool honest = odb_steps_honest(&steps);
     *told = honest || (steps.known && segment_decides_once(run));
     if (!*told)

@@ -18,10 +18,11 @@
 
 /* From the quantiser's input on, as the reference does it. */
 struct steps {
-    struct odb_trace *trace; /* borrowed */
-    int value, x;            /* the value; what the quantiser reads */
-    bool *tail;              /* owned; [n_nodes] the quantiser and what follows it */
-    double scale;            /* the largest of the quantiser's */
+    struct odb_trace *trace;         /* borrowed */
+    int value, x;                    /* the value; what the quantiser reads */
+    bool *tail;                      /* owned; [n_nodes] the quantiser and what follows it */
+    double scale;                    /* the largest of the quantiser's */
+    const struct odb_tensor *before; /* borrowed: what x is, but for noise */
 };
 
 /* --- the quantiser -----------------------------------------------------------------------------
@@ -89,12 +90,11 @@ static bool steps_find(struct steps *s)
 /* --- honest values -----------------------------------------------------------------------------
  */
 
-/* What the tail makes of golden, moved by so much of noise and of steps. */
+/* What the tail makes of what is before it, moved by so much of noise and of steps. */
 static enum odb_status steps_run(const struct steps *s, double by, double steps,
                                  struct odb_tensor **out, struct odb_error *err)
 {
     const struct odb_trace *trace = s->trace;
-    const struct odb_tensor *golden = trace->golden[s->x];
     size_t n = trace->model->graph->n_values;
     double eps = odb_dtype_info(trace->ref[s->x]->dtype)->eps;
     struct odb_tensor **values = odb_new_n(struct odb_tensor *, n), *x = NULL;
@@ -102,7 +102,7 @@ static enum odb_status steps_run(const struct steps *s, double by, double steps,
         .precision = trace->precision, .seed = trace->seed, .values = values, .nodes = s->tail};
     enum odb_status status = odb_tensor_clone(&x, trace->ref[s->x], err);
     for (size_t i = 0; status == ODB_OK && i < x->count; i++) {
-        double v = odb_tensor_f64(golden, i), own = fabs(by) + STEPS_ULPS * eps * fabs(v);
+        double v = odb_tensor_f64(s->before, i), own = fabs(by) + STEPS_ULPS * eps * fabs(v);
         odb_store_f64(x->dtype, x->data, i, v + copysign(own, by) + steps * s->scale);
     }
     for (size_t v = 0; v < n; v++) {
@@ -153,7 +153,8 @@ static enum odb_status steps_count(const struct steps *s, double by, double step
 }
 
 enum odb_status odb_steps_measure(struct odb_steps *out, struct odb_trace *trace, int value,
-                                  const struct odb_tensor *t, double factor, struct odb_error *err)
+                                  const struct odb_tensor *before, const struct odb_tensor *t,
+                                  double factor, struct odb_error *err)
 {
     struct steps s = {
         .trace = trace, .value = value, .tail = odb_new_n(bool, trace->model->graph->n_nodes + 1)};
@@ -162,6 +163,8 @@ enum odb_status odb_steps_measure(struct odb_steps *out, struct odb_trace *trace
     double noise = 0;
     *out = (struct odb_steps){.n = t->count};
     bool found = t->kind == ODB_TENSOR && steps_find(&s);
+    s.before = found && !before ? trace->golden[s.x] : before;
+    found = found && odb_tensor_same_shape(s.before, trace->ref[s.x]);
     if (found)
         status = odb_trace_noise(trace, s.x, INFINITY, factor, &noise, err);
     if (found && status == ODB_OK) {

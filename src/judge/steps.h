@@ -18,10 +18,11 @@ struct odb_steps {
 
 /* The value is what a QuantizeLinear makes, or what operators that only move or widen make of that.
  * Holds t against what the quantiser makes of all that an honest target may have before it: golden,
- * and factor times noise to either side. trace is of the model that ends there. */
+ * or else what it was read to have there (before; NULL: golden), and factor times noise to either
+ * side. trace is of the model that ends there, or goes on. */
 enum odb_status odb_steps_measure(struct odb_steps *out, struct odb_trace *trace, int value,
-                                  const struct odb_tensor *t, double factor,
-                                  struct odb_error *err) ODB_MUST_USE;
+                                  const struct odb_tensor *before, const struct odb_tensor *t,
+                                  double factor, struct odb_error *err) ODB_MUST_USE;
 /* Whether that is honest: each element is, or a few are one step off, as where a function was made
  * a table. */
 bool odb_steps_honest(const struct odb_steps *steps);

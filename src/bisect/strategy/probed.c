@@ -33,6 +33,7 @@
 #include "run/value_report.h"
 #include "executor/executor.h"
 #include "search/search.h"
+#include "judge/steps.h"
 
 #define PROBED_SAME_FACTOR 4 /* failing errors within this factor reproduce each other */
 #define PROBED_TELLING 32    /* values of a whole model: fewer are equal by chance, too */
@@ -454,6 +455,42 @@ static void probed_conclude(struct probed *p, bool all)
         f->kept->unread = p->why;
 }
 
+/* A quantiser and what it is fed were read in different runs, of models that the target may have
+ * fused otherwise: near the middle between two steps it may have met a little less, or more. */
+static enum odb_status probed_steps(const struct probed *p, struct odb_error *err)
+{
+    const struct search_case *c = p->c;
+    struct findings *f = p->f;
+    for (size_t n = 0; n < c->graph->n_nodes; n++) {
+        const struct odb_node *node = &c->graph->nodes[n];
+        if (strcmp(node->op_type, "QuantizeLinear") != 0 || node->domain[0] || node->n_in < 1 ||
+            node->in[0] < 0 || node->out[0] < 0)
+            continue;
+        struct odb_value_report *report = &findings_judge(f)[node->out[0]];
+        const struct odb_tensor *fed = f->given[node->in[0]], *t = f->given[node->out[0]];
+        struct odb_steps steps;
+        if (!report->culprit || !fed || !t)
+            continue;
+        ODB_TRY(odb_steps_measure(&steps, c->trace, node->out[0], fed, t,
+                                  c->options->tolerance.v[0], err));
+        if (!odb_steps_honest(&steps))
+            continue;
+        report->culprit = false;
+        report->local_noise = ODB_NUMBER(steps.spread);
+        report->boundary = true;
+    }
+    return ODB_OK;
+}
+
+static enum odb_status probed_blame(const struct probed *p, struct odb_error *err)
+{
+    const struct search_case *c = p->c;
+    ODB_TRY(odb_blame(&c->judge, 0, (int)c->graph->n_nodes, p->f->given, findings_judge(p->f),
+                      &c->options->hooks, err));
+    bool apart = p->batches > 1 && c->options->tolerance.kind == ODB_CRITERION_NOISE;
+    return apart ? probed_steps(p, err) : ODB_OK;
+}
+
 enum odb_status probed_values(const struct search_case *c, struct findings *f,
                               struct odb_error *err)
 {
@@ -500,8 +537,7 @@ enum odb_status probed_values(const struct search_case *c, struct findings *f,
             probed_warn_identical(&p);
         if (f->judged && (p.packed || (p.batches == 1 && !p.refused))) {
             findings_step_begin(f, "replay");
-            status = odb_blame(&c->judge, 0, n_nodes, f->given, findings_judge(f),
-                               &c->options->hooks, err);
+            status = probed_blame(&p, err);
             findings_step_end(f, "blame", "each operator replayed on the target's own inputs");
         }
     }
