@@ -2,19 +2,20 @@
  *
  * Workers live as long as the process. Between loops they look out for the next one, as it mostly
  * follows at once and waking up takes longer than many loops do: for some microseconds with the
- * processor to themselves, then giving way to whoever else wants it; then they sleep. A loop is one
+ * processor to themselves, then giving way to other threads; then they sleep. A loop is one
  * struct on the caller's stack; a thread begins with the blocks of its own part, which are the same
  * ones whenever the loop is run again (a kernel's weights stay in the cache of one processor), and
  * then helps with the others' parts. Only one loop runs at a time: a second caller (another thread,
  * or a body that loops itself) does its blocks alone.
  *
- * Who sleeps is woken on another processor than the caller's: a kernel that packs threads, to save
- * power or by mistake, lets them share one for milliseconds.
+ * A worker that sleeps is woken on another processor than the caller's: a kernel that packs
+ * threads, to save power or by mistake, lets them share one for milliseconds.
  *
- * No lock is taken unless somebody sleeps. A worker that counts itself busy before it reads
+ * No lock is taken unless a thread sleeps. A worker that counts itself busy before it reads
  * pool.loop, and a caller that takes the loop away before it waits until none is busy, cannot miss
- * each other, and neither can who counts itself asleep before it looks a last time, under the lock,
- * and who asks for sleepers after it changed what they look at: all are sequentially consistent.
+ * each other, and neither can a thread that counts itself asleep before it looks a last time,
+ * under the lock, and one that asks for sleepers after it changed what they look at: all are
+ * sequentially consistent.
  */
 #include "system/parallel.h"
 

@@ -26,7 +26,7 @@
 
 #define THIRD_MOST 2 /* another library, and the target's own with other options */
 
-/* Some take long to start, and to end, and nobody is to wait for that. */
+/* Some take long to start, and to end: the search goes on meanwhile. */
 struct third_state {
     struct odb_ahead *begun[THIRD_MOST]; /* owned; opened before they are asked */
     pthread_t closing;                   /* of the one asked last */
