@@ -101,13 +101,19 @@ static void move(struct scene *s, size_t i, double steps)
     odb_store_f64(ODB_F32, s->t->data, i, odb_tensor_f64(s->t, i) + steps * STEPS_SCALE);
 }
 
-static struct odb_steps measure(struct scene *s, const char *name)
+static struct odb_steps measure_behind(struct scene *s, const char *name,
+                                       const struct odb_tensor *before)
 {
     struct odb_steps steps;
     struct odb_error err = ODB_ERROR_INIT;
-    assert_int_equal(odb_steps_measure(&steps, s->trace, value_of(s, name), s->t, 10, &err),
+    assert_int_equal(odb_steps_measure(&steps, s->trace, value_of(s, name), before, s->t, 10, &err),
                      ODB_OK);
     return steps;
+}
+
+static struct odb_steps measure(struct scene *s, const char *name)
+{
+    return measure_behind(s, name, NULL);
 }
 
 static void test_the_reference_is_honest(void **state)
@@ -132,6 +138,23 @@ static void test_a_tie_may_tip(void **state)
     }
     odb_store_f64(ODB_F32, s->t->data, at, 5);
     assert_int_equal(measure(s, "y").off, 1);
+}
+
+/* What was read before the quantiser counts, and not golden, which may be elsewhere. */
+static void test_what_was_read_before_it_counts(void **state)
+{
+    struct scene *s = *state;
+    size_t at = STEPS_N / 2 + 3;
+    struct odb_tensor *m = NULL;
+    assert_int_equal(odb_tensor_clone(&m, s->trace->ref[value_of(s, "m")], NULL), ODB_OK);
+    assert_int_equal(measure_behind(s, "y", m).off, 0);
+    odb_store_f64(ODB_F32, m->data, at, 4.25);
+    for (int i = 0; i < 2; i++) {
+        odb_store_f64(ODB_F32, s->t->data, at, i ? 4.5 : 4);
+        assert_int_equal(measure_behind(s, "y", m).off, 0);
+        assert_int_equal(measure(s, "y").off, 1);
+    }
+    odb_tensor_unref(m);
 }
 
 /* A table may be off by a step here and there, but not often, nor by more. */
@@ -209,10 +232,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_open, scene_close)
-        SCENE(test_the_reference_is_honest), SCENE(test_a_tie_may_tip),
-        SCENE(test_few_may_be_a_step_off),   SCENE(test_none_may_be_farther_off),
-        SCENE(test_a_bound_is_a_bound),      SCENE(test_floats_are_on_no_grid),
-        SCENE(test_order_is_needed),         SCENE(test_endless_noise_tells_nothing),
+        SCENE(test_the_reference_is_honest),        SCENE(test_a_tie_may_tip),
+        SCENE(test_what_was_read_before_it_counts), SCENE(test_few_may_be_a_step_off),
+        SCENE(test_none_may_be_farther_off),        SCENE(test_a_bound_is_a_bound),
+        SCENE(test_floats_are_on_no_grid),          SCENE(test_order_is_needed),
+        SCENE(test_endless_noise_tells_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
