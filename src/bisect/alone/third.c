@@ -31,6 +31,7 @@ struct third_state {
     struct odb_ahead *begun[THIRD_MOST]; /* owned; opened before they are asked */
     pthread_t closing;                   /* of the one asked last */
     bool closes;
+    struct odb_error why; /* of the question put last; that one was ended stays */
 };
 
 static struct third_state *third_state(struct findings *f)
@@ -96,20 +97,23 @@ enum odb_opinion third_opinion_of(const struct search_case *c, struct findings *
 {
     struct odb_pool *third = NULL;
     struct odb_prober prober;
-    struct odb_error ignored = ODB_ERROR_INIT;
+    struct odb_error *why = &third_state(f)->why;
     struct alone alone = {0};
     enum odb_opinion opinion = ODB_OPINION_NONE;
     const struct odb_node *node = &c->graph->nodes[index];
     const struct odb_tensor *told = f->given[value];
     int slot = c->graph->values[value].slot;
-    if (!told || third_open(c, f, spec, &third, &ignored) != ODB_OK)
+    if (why->code == ODB_CANCELLED)
+        return ODB_OPINION_NONE;
+    *why = (struct odb_error)ODB_ERROR_INIT;
+    if (!told || third_open(c, f, spec, &third, why) != ODB_OK)
         return ODB_OPINION_NONE;
     const bool *fed = c->trace->fed; /* what the target takes alone, and not in the model */
     c->trace->fed = NULL;
     odb_prober_init(&prober, c->model, c->feeds, c->trace, third, c->options->hooks);
     prober.answers = c->prober->answers;
     prober.scope = c->prober->scope;
-    if (alone_run(c, f, question_alone(c, &prober, index, f->given), &alone, &ignored) == ODB_OK &&
+    if (alone_run(c, f, question_alone(c, &prober, index, f->given), &alone, why) == ODB_OK &&
         alone.out[slot] && alone.judged) {
         const struct odb_value_report *report = &alone.reports[value];
         struct odb_gap gap;
@@ -209,7 +213,7 @@ void third_begin(const struct search_case *c, struct findings *f)
     for (int rank = 1; !state->begun[0] && (row = odb_executor_independent(rank)); rank++)
         if (third_is_other(c, row))
             state->begun[0] = odb_ahead_begin(row->opinion, NULL, &c->options->hooks);
-    if (own)
+    if (own && !state->begun[1])
         state->begun[1] = odb_ahead_begin(own, NULL, &c->options->hooks);
     free(own);
 }
@@ -230,12 +234,13 @@ static enum odb_opinion third_ask(const struct search_case *c, struct findings *
 }
 
 /* Where the reference is an executor, the CPU's operator is one more. */
-void third_opinion(const struct search_case *c, struct findings *f, struct odb_culprit *culprit,
-                   const struct odb_value_report *told)
+enum odb_status third_opinion(const struct search_case *c, struct findings *f,
+                              struct odb_culprit *culprit, const struct odb_value_report *told,
+                              struct odb_error *err)
 {
     char *by = NULL;
     if (culprit->segment[0] != culprit->segment[1])
-        return;
+        return ODB_OK;
     enum odb_opinion opinion = third_ask(c, f, culprit, &by);
     if (culprit->of_reference) { /* the CPU's operator is with the target; is the third? */
         if (opinion == ODB_OPINION_NEITHER || opinion == ODB_OPINION_TARGET)
@@ -252,6 +257,10 @@ void third_opinion(const struct search_case *c, struct findings *f, struct odb_c
         culprit->own_opinion =
             third_opinion_of(c, f, culprit->node, culprit->value, own, &culprit->own_by);
     free(own);
+    bool ended = third_state(f)->why.code == ODB_CANCELLED;
+    if (ended)
+        *err = third_state(f)->why;
+    return ended ? ODB_CANCELLED : ODB_OK;
 }
 
 /* --- in words --------------------------------------------------------------------------------- */

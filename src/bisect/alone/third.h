@@ -17,9 +17,11 @@ void third_begin(const struct search_case *c, struct findings *f);
 void third_forget(struct findings *f);
 /* Runs the culprit alone on a third executor of other code, where one is there that covers it, and
  * on the target's own library without optimisations, and notes whom they support. told: the
- * executor that gave the reference, held against the CPU's operator there; NULL: it was not. */
-void third_opinion(const struct search_case *c, struct findings *f, struct odb_culprit *culprit,
-                   const struct odb_value_report *told);
+ * executor that gave the reference, held against the CPU's operator there; NULL: it was not.
+ * ODB_CANCELLED: the user or the budget ended it, which is the only error. */
+enum odb_status third_opinion(const struct search_case *c, struct findings *f,
+                              struct odb_culprit *culprit, const struct odb_value_report *told,
+                              struct odb_error *err) ODB_MUST_USE;
 /* What they say: sentences, each with a space behind it. */
 void third_put(const struct odb_culprit *culprit, struct odb_buf *out);
 

@@ -266,7 +266,16 @@ static enum odb_status bisect_runs(const struct search_case *c, struct findings 
         ODB_TRY(explains_known(c, f, 0, err));
     ODB_TRY(evidence_confirm(c, f, err));
     ODB_TRY(explains_culprits(c, f, err));
+    ODB_TRY(evidence_conclude(c, f, err));
     return c->options->prove ? prove_cuts(c, f, ODB_OK, err) : ODB_OK;
+}
+
+/* No output of the model is left to be wrong: what was accused before is all there is. */
+static enum odb_status bisect_unseen(const struct search_case *c, struct findings *f,
+                                     struct odb_error *err)
+{
+    ODB_TRY(evidence_confirm(c, f, err));
+    return evidence_conclude(c, f, err);
 }
 
 /* The target refuses the model: all but the nodes that it lacks, or breaks, is searched. */
@@ -279,8 +288,10 @@ static enum odb_status bisect_around(struct bisect *s, enum odb_status refusal,
     const struct search_case *c = s->asked = &s->part.is;
     if (bisect_is_death(status))
         status = bisect_dies(c, f, status, err);
+    else if (status == ODB_OK && c->n_outputs)
+        status = bisect_runs(c, f, err);
     else if (status == ODB_OK)
-        status = c->n_outputs ? bisect_runs(c, f, err) : evidence_confirm(c, f, err);
+        status = bisect_unseen(c, f, err);
     bool broken = status != ODB_CANCELLED && broken_accuse(c, f);
     if (f->report->pieces.refused.n)
         refused_mark(c, f);
@@ -313,7 +324,8 @@ static enum odb_status bisect_recorded(struct bisect *s, struct odb_error *err)
     if (in_float || s->asked->options->recorded)
         return ODB_OK;
     ODB_TRY(evidence_confirm(s->asked, &s->found, err));
-    return explains_culprits(s->asked, &s->found, err);
+    ODB_TRY(explains_culprits(s->asked, &s->found, err));
+    return evidence_conclude(s->asked, &s->found, err);
 }
 
 /* The plain run, and the target's last words where it died of that. */

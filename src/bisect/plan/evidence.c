@@ -125,21 +125,6 @@ static void evidence_join_all(const struct search_case *c, struct findings *f)
 /* --- the questions, in order -------------------------------------------------------------------
  */
 
-static enum odb_status evidence_third(const struct search_case *c, struct findings *f,
-                                      struct odb_error *err)
-{
-    struct odb_culprit *first = findings_culprit(f, 0);
-    (void)err;
-    rank_culprits(f);
-    if (first->value < 0 || !odb_diagnosis_accuses(first->kind) || c->options->no_opinion ||
-        first->known)
-        return ODB_OK;
-    findings_step_begin(f, "third opinion");
-    third_opinion(c, f, first, reference_told(f, first->value));
-    findings_step_end(f, "third", "the first culprit alone on another executor");
-    return ODB_OK;
-}
-
 static enum odb_status evidence_racers(const struct search_case *c, struct findings *f,
                                        struct odb_error *err)
 {
@@ -203,7 +188,6 @@ static const struct evidence {
 } evidence_rows[] = {
     {"narrower", "is it what computing in a narrower type must lose?", narrower_look, false, false},
     {"verify", "does it fail alone, and if not, what does?", verify_all, true, false},
-    {"third", "what does another executor make of it?", evidence_third, false, false},
     {"racers", "is it who flips that was wrong?", evidence_racers, false, true},
     {"held", "does a wrong value hold what belongs to another one?", evidence_held, false, true},
     {"neighbour", "does it fail in a second, different cut?", evidence_second_cuts, true, true},
@@ -272,4 +256,28 @@ enum odb_status evidence_confirm(const struct search_case *c, struct findings *f
     if (!c->prober->recorded)
         evidence_price(c, f);
     return evidence_ask(c, f, false, err);
+}
+
+/* The first of the accused alone. */
+static enum odb_status evidence_third(const struct search_case *c, struct findings *f,
+                                      struct odb_error *err)
+{
+    struct odb_culprit *first = findings_culprit(f, 0);
+    if (first->value < 0 || !odb_diagnosis_accuses(first->kind) || c->options->no_opinion ||
+        first->known)
+        return ODB_OK;
+    findings_step_begin(f, "third opinion");
+    enum odb_status status = third_opinion(c, f, first, reference_told(f, first->value), err);
+    findings_step_end(f, "third", "the first culprit alone on another executor");
+    return status;
+}
+
+enum odb_status evidence_conclude(const struct search_case *c, struct findings *f,
+                                  struct odb_error *err)
+{
+    if (!f->report->culprits.n)
+        return ODB_OK;
+    ODB_TRY(evidence_third(c, f, err));
+    confidence_all(c, f);
+    return ODB_OK;
 }

@@ -11,6 +11,7 @@
  *     sensitivity.c  how much does the reference operator make of the same error in its inputs?
  *     neighbour.c    does it fail in a second, different cut?
  *     pinned.c       do the outputs pass once the culprits' values are the reference's?
+ *     third.c        what does another executor make of it?
  *     shares.c       how much of an output's error does each node bring?
  *     confidence.c   how sure is all that?
  *     rank.c         which culprit comes first, and which is listed twice?
@@ -28,5 +29,9 @@ enum odb_status evidence_of_death(const struct search_case *c, struct findings *
 /* What is done about culprits, whichever step found them. */
 enum odb_status evidence_confirm(const struct search_case *c, struct findings *f,
                                  struct odb_error *err) ODB_MUST_USE;
+/* What another executor makes of the first of them, and how sure all that is then. At the very end:
+ * it may have begun long before it is there to be asked (third_begin()). */
+enum odb_status evidence_conclude(const struct search_case *c, struct findings *f,
+                                  struct odb_error *err) ODB_MUST_USE;
 
 #endif
