@@ -165,7 +165,7 @@ static bool third_runs(const char *text, const struct odb_executor_ops *row)
  * asked. */
 static const struct odb_executor_ops *third_of_target(const struct search_case *c)
 {
-    const char *described = c->pool ? odb_target_description(odb_pool_target(c->pool)) : "";
+    const char *described = c->pool ? odb_pool_description(c->pool) : "";
     const struct odb_executor_ops *row;
     for (int rank = 1; (row = odb_executor_independent(rank)); rank++)
         if (third_runs(c->options->target, row) || strstr(described, row->library))

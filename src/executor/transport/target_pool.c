@@ -47,6 +47,7 @@ struct odb_pool {
     struct pool_worker *workers; /* owned */
     size_t n_workers;
     size_t n_threads;       /* 0, or n_workers */
+    char *description;      /* owned: of the first when it was opened, as it may be another later */
     pthread_mutex_t asking; /* guards the next two, also while they are called */
     bool (*cancelled)(void *payload);
     void *payload; /* borrowed: for cancelled */
@@ -295,6 +296,7 @@ enum odb_status odb_pool_open(struct odb_pool **out, const char *text, bool (*ca
         odb_pool_close(pool);
         return status;
     }
+    pool->description = odb_xstrdup(odb_target_description(pool->workers[0].target));
     if (n > 1)
         pool_start_threads(pool);
     *out = pool;
@@ -326,6 +328,7 @@ void odb_pool_close(struct odb_pool *pool)
     pthread_cond_destroy(&pool->work);
     pthread_cond_destroy(&pool->done);
     free(pool->workers);
+    free(pool->description);
     free(pool);
 }
 
@@ -345,6 +348,11 @@ const char *odb_pool_spec(const struct odb_pool *pool)
 const struct odb_capabilities *odb_pool_capabilities(const struct odb_pool *pool)
 {
     return odb_target_capabilities(pool->workers[0].target);
+}
+
+const char *odb_pool_description(const struct odb_pool *pool)
+{
+    return pool->description;
 }
 
 bool odb_pool_accounts(const struct odb_pool *pool)
