@@ -386,7 +386,7 @@ static void test_bisect__values_are_told_as_they_are_judged(void **state)
     }
     assert_string_equal(l.phases, "reference,golden,start of the target,plain run 1,noisy run 1,"
                                   "plain run 1,plain run 2,probed run,replay,verify,"
-                                  "third opinion,second cut,pinned,explain,");
+                                  "second cut,pinned,explain,third opinion,");
     const char *want = "the whole model?\nthe whole model: fail\n"
                        "the whole model again?\nthe whole model again: fail\n"
                        "all values probed?\nall values probed: fail\n"
