@@ -34,7 +34,7 @@
 #endif
 #define PARALLEL_PAUSES 64       /* between two looks at the clock */
 #define PARALLEL_ALONE_NS 10000  /* a thread that waits gives way after as long, */
-#define PARALLEL_AWAKE_NS 300000 /* and sleeps after as long */
+#define PARALLEL_AWAKE_NS 500000 /* and sleeps after as long */
 #define PARALLEL_MOST 256        /* workers */
 #define PARALLEL_PARTS 16        /* of a loop, at most */
 
