@@ -312,6 +312,7 @@ static void decided_make(const struct search_case *c, struct findings *f)
     state->made_coarsest = state->coarsest;
     if (!decided_possible(c, f))
         return;
+    struct findings_mark began = findings_mark(f);
     for (uint64_t run = 0; run < DECIDED_RUNS; run++)
         decided_run(c, f, ODB_PREC_NOISY, DECIDED_SEED + c->trace->seed + run, false);
     for (size_t n = 0; n < c->graph->n_nodes; n++)
@@ -321,6 +322,7 @@ static void decided_make(const struct search_case *c, struct findings *f)
         }
     if (c->trace->expect != ODB_PREC_NATIVE)
         decided_run(c, f, c->trace->expect, c->trace->seed, false);
+    findings_spent_apart(f, "noise", began);
 }
 
 bool decided_allows(const struct search_case *c, struct findings *f, int value,

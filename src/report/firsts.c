@@ -8,21 +8,47 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "base/simd.h"
 #include "run/feeds.h"
 
 #define FIRSTS_F16_ROUNDS_TO_INF 65520.0 /* from here on the nearest float16 is Inf */
 
-static ODB_SIMD uint32_t firsts_largest_f32(const odb_u32 *bits, size_t n)
-{
-    uint32_t most = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t magnitude = bits[i] & 0x7fffffffu;
-        most = magnitude > most ? magnitude : most;
+#define FIRSTS_LARGEST(T, magnitudes)                                                              \
+    static ODB_SIMD T##_t firsts_largest_##T(const odb_##magnitudes *bits, size_t n)               \
+    {                                                                                              \
+        T##_t most = 0, rest = (T##_t)((T##_t) - 1 >> 1);                                          \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            T##_t magnitude = (T##_t)(bits[i] & rest);                                             \
+            most = magnitude > most ? magnitude : most;                                            \
+        }                                                                                          \
+        return most;                                                                               \
     }
-    return most;
+FIRSTS_LARGEST(uint16, u16)
+FIRSTS_LARGEST(uint32, u32)
+FIRSTS_LARGEST(uint64, u64)
+
+/* The largest magnitude of a type whose numbers are ordered as their bits are; NaN: there is one,
+ * or the type is another. */
+static double firsts_largest(const struct odb_tensor *t)
+{
+    uint16_t half;
+    uint32_t single;
+    uint64_t twice;
+    switch (t->dtype) {
+    case ODB_F16:
+    case ODB_BF16:
+        half = firsts_largest_uint16(t->data, t->count);
+        return odb_load_f64(t->dtype, &half, 0);
+    case ODB_F32:
+        single = firsts_largest_uint32(t->data, t->count);
+        return odb_load_f64(t->dtype, &single, 0);
+    case ODB_F64:
+        twice = firsts_largest_uint64(t->data, t->count);
+        return odb_load_f64(t->dtype, &twice, 0);
+    default:
+        return NAN;
+    }
 }
 
 static void firsts_set(int *first, int value)
@@ -34,14 +60,10 @@ static void firsts_set(int *first, int value)
 /* Looks at a float tensor by its largest magnitude alone; false when that does not tell. */
 static bool firsts_by_largest(struct odb_firsts *out, int value, const struct odb_tensor *t)
 {
-    if (t->dtype != ODB_F32)
-        return false;
-    uint32_t most = firsts_largest_f32(t->data, t->count);
-    float v;
-    memcpy(&v, &most, sizeof v);
-    if (isfinite(v) && v >= FIRSTS_F16_ROUNDS_TO_INF)
+    double most = firsts_largest(t);
+    if (isfinite(most) && most >= FIRSTS_F16_ROUNDS_TO_INF)
         firsts_set(&out->beyond_f16, value);
-    return isfinite(v);
+    return isfinite(most);
 }
 
 static void firsts_look(struct odb_firsts *out, int value, const struct odb_tensor *t)

@@ -17,6 +17,7 @@
 
 #include "base/mem.h"
 #include "system/parallel.h"
+#include "compare/exact.h"
 #include "compare/numpy.h"
 #include "tensor/random.h"
 
@@ -551,9 +552,37 @@ static void test_metrics__largest_quotient(void **state)
     odb_tensor_unref(b);
 }
 
+/* By all their bits at once, and one by one, whatever the types. */
+static void test_metrics__counts_of_integers(void **state)
+{
+    static const enum odb_dtype types[] = {ODB_I4,  ODB_U4,  ODB_I8,  ODB_U8,  ODB_I16, ODB_U16,
+                                           ODB_I32, ODB_U32, ODB_I64, ODB_U64, ODB_BOOL};
+    for (size_t k = 0; k < ODB_COUNT(types); k++)
+        for (size_t l = 0; l < ODB_COUNT(types); l++) {
+            double x[301], y[301];
+            for (size_t i = 0; i < 301; i++) {
+                x[i] = (double)(odb_mix64(i) % 2);
+                y[i] = i >= 37 && odb_mix64(i) % 7 == 0 ? 1 - x[i] : x[i];
+            }
+            struct odb_tensor *a = of(types[k], 301, x), *b = of(types[l], 301, y);
+            size_t first, want = SIZE_MAX, n = 0;
+            for (size_t i = 301; i-- > 0;)
+                if (!odb_exact_same(a, b, i)) {
+                    want = i;
+                    n++;
+                }
+            assert_true(n > 20 && want >= 37);
+            assert_int_equal(odb_exact_count(a, b, &first), n);
+            assert_int_equal(first, want);
+            odb_tensor_unref(a);
+            odb_tensor_unref(b);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_metrics__counts_of_integers),
         cmocka_unit_test(test_metrics__largest_quotient),
         cmocka_unit_test(test_metrics__by_hand),
         cmocka_unit_test(test_metrics__as_numpy_computes_them),

@@ -58,6 +58,7 @@ static void test_firsts__kinds(void **state)
         firsts_check(all, (double[]){NAN, INFINITY, NAN}, dtypes[d], "a", "b", NULL);
         firsts_check(gap, (double[]){NAN, 0, 1e6}, dtypes[d], "c", NULL, "b");
     }
+    firsts_check(all, (double[]){65504, -INFINITY, NAN}, ODB_F16, "c", "b", NULL);
 }
 
 /* 65519 rounds to float16's largest number, 65520 to Inf. */
