@@ -21,10 +21,10 @@
 
 #define DECIDED_RUNS 3
 #define DECIDED_SEED 0x5e93e700u
-#define DECIDED_FINE 0x1p-20 /* of a value's largest number: such steps are as fine as floats */
-#define DECIDED_COARSER 1.25 /* times the steps of before: the runs are made again */
-#define DECIDED_FACTOR 4     /* decisions saturate: more of them come out little farther off */
-#define DECIDED_CONTRARY 2   /* the same of a run that has them all */
+#define DECIDED_FINE 0x1p-20  /* of a value's largest number: such steps are as fine as floats */
+#define DECIDED_COARSER 1.25  /* times the steps of before: the runs are made again */
+#define DECIDED_FACTOR 4      /* decisions saturate: more of them come out little farther off */
+#define DECIDED_CONTRARY 1.25 /* the same of a run that has them all */
 
 /* How far runs come out from golden. */
 struct decided_spread {
@@ -33,8 +33,9 @@ struct decided_spread {
 
 /* What the search remembers of it. */
 struct decided_state {
-    struct decided_spread *spread; /* owned; [n_values]; NULL: not made */
-    size_t stored;                 /* values that are known to be stored as integers */
+    struct decided_spread *spread;   /* owned; [n_values]; NULL: not made */
+    struct decided_spread *contrary; /* owned; likewise, of the contrary run */
+    size_t stored;                   /* values that are known to be stored as integers */
     double coarsest;    /* the largest step that was seen, of the value's largest number */
     size_t made_stored; /* the same when the runs were made */
     double made_coarsest;
@@ -42,8 +43,10 @@ struct decided_state {
 
 void decided_dispose(struct findings *f)
 {
-    if (f->kept->decided)
+    if (f->kept->decided) {
         free(f->kept->decided->spread);
+        free(f->kept->decided->contrary);
+    }
     free(f->kept->decided);
     f->kept->decided = NULL;
 }
@@ -259,10 +262,10 @@ static enum odb_status decided_measure(void *payload, int node, enum odb_status 
             continue;
         ODB_TRY(decided_store(d, v, err));
         odb_gap_measure(&gap, d->values[v], golden);
-        struct decided_spread *spread = &f->kept->decided->spread[v];
-        double weight = d->contrary ? (double)DECIDED_CONTRARY / DECIDED_FACTOR : 1;
-        spread->error = fmax(spread->error, gap.comparable ? weight * gap.error : INFINITY);
-        spread->mean = fmax(spread->mean, gap.comparable ? weight * gap.mean : INFINITY);
+        struct decided_spread *spread =
+            d->contrary ? &f->kept->decided->contrary[v] : &f->kept->decided->spread[v];
+        spread->error = fmax(spread->error, gap.comparable ? gap.error : INFINITY);
+        spread->mean = fmax(spread->mean, gap.comparable ? gap.mean : INFINITY);
     }
     return ODB_OK;
 }
@@ -307,7 +310,9 @@ static void decided_make(const struct search_case *c, struct findings *f)
 {
     struct decided_state *state = decided_state(f);
     free(state->spread);
+    free(state->contrary);
     state->spread = odb_new_n(struct decided_spread, c->graph->n_values);
+    state->contrary = odb_new_n(struct decided_spread, c->graph->n_values);
     state->made_stored = state->stored;
     state->made_coarsest = state->coarsest;
     if (!decided_possible(c, f))
@@ -339,8 +344,12 @@ bool decided_allows(const struct search_case *c, struct findings *f, int value,
     const struct decided_spread *spread = &state->spread[value];
     if (shape)
         return isinf(spread->error);
-    return report->error.v <= DECIDED_FACTOR * spread->error &&
-           report->error_mean.v <= DECIDED_FACTOR * spread->mean;
+    double error = DECIDED_FACTOR * spread->error, mean = DECIDED_FACTOR * spread->mean;
+    if (!f->kept->wrong_apart) { /* else there is something to find */
+        error = fmax(error, DECIDED_CONTRARY * state->contrary[value].error);
+        mean = fmax(mean, DECIDED_CONTRARY * state->contrary[value].mean);
+    }
+    return report->error.v <= error && report->error_mean.v <= mean;
 }
 
 void decided_refresh(const struct search_case *c, struct findings *f)
@@ -354,7 +363,7 @@ void decided_refresh(const struct search_case *c, struct findings *f)
 static void decided_note(const struct search_case *c, struct findings *f, int v, double error)
 {
     const char *name = c->graph->values[v].name;
-    double spread = f->kept->decided->spread[v].error;
+    double spread = fmax(f->kept->decided->spread[v].error, f->kept->decided->contrary[v].error);
     const char *how = decided_stores(f) ? "round values to steps as the target's integers have them"
                                         : "decide otherwise on the way (rounding to steps, "
                                           "selecting)";

@@ -308,6 +308,7 @@ static void apart_accuse(struct apart *a)
         const struct apart_group *group = &a->groups.items[i];
         if (!group->guilty)
             continue;
+        a->f->kept->wrong_apart = true;
         struct odb_culprit *culprit =
             group_accuse(c, a->f, group->nodes, group->end, group->x < 0 ? group->end : group->x);
         culprit->numbers = group->report;
