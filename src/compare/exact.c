@@ -36,8 +36,8 @@ EXACT_DIFFERING(u16)
 EXACT_DIFFERING(u32)
 EXACT_DIFFERING(u64)
 
-/* Elements that differ, of one type of integers that fill their bytes, which are
- * equal when their bits are. */
+/* Elements that differ, of one type of integers that fill their bytes: equal when their bits are.
+ */
 static size_t exact_differing(const struct odb_tensor *a, const struct odb_tensor *b)
 {
     switch (odb_dtype_info(a->dtype)->bits) {

@@ -129,6 +129,7 @@ static enum odb_status evidence_racers(const struct search_case *c, struct findi
                                        struct odb_error *err)
 {
     (void)err;
+    rank_culprits(f);
     evidence_join_all(c, f);
     return ODB_OK;
 }
