@@ -241,6 +241,19 @@ bool odb_ahead_is(const struct odb_ahead *ahead, const char *spec)
     return ahead && !ahead->handed && !strcmp(ahead->spec, spec);
 }
 
+static bool ahead_opened(struct odb_ahead *ahead)
+{
+    pthread_mutex_lock(&ahead->lock);
+    bool opened = ahead->opened;
+    pthread_mutex_unlock(&ahead->lock);
+    return opened;
+}
+
+bool odb_ahead_opened(struct odb_ahead *ahead)
+{
+    return ahead && !ahead->handed && ahead_opened(ahead);
+}
+
 /* The hooks are asked all the while: the one who watches is told that time goes on. */
 static void ahead_wait(struct odb_ahead *ahead)
 {
@@ -268,10 +281,7 @@ enum odb_status odb_ahead_pool(struct odb_ahead *ahead, struct odb_pool **out,
 
 bool odb_ahead_read(struct odb_ahead *ahead, const struct odb_trace *trace)
 {
-    pthread_mutex_lock(&ahead->lock);
-    bool opened = ahead->opened;
-    pthread_mutex_unlock(&ahead->lock);
-    if (!opened)
+    if (!ahead_opened(ahead))
         return false;
     if (ahead->handed || !ahead->n || !ahead->whole.reads || ahead->whole.runs > AHEAD_RUNS_MOST)
         return true;

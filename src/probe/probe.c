@@ -1116,8 +1116,6 @@ static bool probe_claim(const struct odb_prober *prober, struct odb_probe_cut *c
 
 static void probe_begin(struct odb_prober *prober, struct odb_probe *probe, bool beside)
 {
-    if (odb_pool_workers(prober->pool) == 1 || odb_probe_in_pieces(prober))
-        return;
     struct odb_probe_cut *cut = probe_cut_new(prober, probe, true);
     probe_consult(prober, probe, cut);
     if (cut->status == ODB_OK && cut->n_names && !cut->known)
@@ -1126,14 +1124,28 @@ static void probe_begin(struct odb_prober *prober, struct odb_probe *probe, bool
     probe->begun = cut;
 }
 
+/* Whether there is a worker for what is not yet wanted. */
+static bool probe_has_others(const struct odb_prober *prober)
+{
+    return odb_pool_workers(prober->pool) > 1 && !odb_probe_in_pieces(prober);
+}
+
 void odb_probe_begin(struct odb_prober *prober, struct odb_probe *probe)
 {
-    probe_begin(prober, probe, false);
+    if (probe_has_others(prober))
+        probe_begin(prober, probe, false);
 }
 
 void odb_probe_begin_beside(struct odb_prober *prober, struct odb_probe *probe)
 {
-    probe_begin(prober, probe, true);
+    if (probe_has_others(prober))
+        probe_begin(prober, probe, true);
+}
+
+void odb_probe_begin_lone(struct odb_prober *prober, struct odb_probe *probe)
+{
+    if (!odb_probe_in_pieces(prober))
+        probe_begin(prober, probe, false);
 }
 
 bool odb_probe_at_hand(const struct odb_prober *prober, const struct odb_probe *probe)

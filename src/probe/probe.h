@@ -151,6 +151,9 @@ enum odb_status odb_probe_instead(const struct odb_prober *prober, const struct 
 void odb_probe_begin(struct odb_prober *prober, struct odb_probe *probe);
 /* The same by another worker than the one that runs what is not begun, which stays free. */
 void odb_probe_begin_beside(struct odb_prober *prober, struct odb_probe *probe);
+/* odb_probe_begin() where there may be one worker, which is at nothing else until this is run or
+ * dropped. */
+void odb_probe_begin_lone(struct odb_prober *prober, struct odb_probe *probe);
 /* Whether odb_probe_run() has nothing to wait for any more. */
 bool odb_probe_at_hand(const struct odb_prober *prober, const struct odb_probe *probe);
 /* Loads and runs, or waits for what was begun. Any status of odb_target_load() and

@@ -8,9 +8,12 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 
+#include "base/mem.h"
 #include "base/simd.h"
 #include "run/feeds.h"
+#include "system/parallel.h"
 
 #define FIRSTS_F16_ROUNDS_TO_INF 65520.0 /* from here on the nearest float16 is Inf */
 
@@ -51,49 +54,64 @@ static double firsts_largest(const struct odb_tensor *t)
     }
 }
 
-static void firsts_set(int *first, int value)
-{
-    if (*first == ODB_NO_VALUE)
-        *first = value;
-}
+/* What a value holds. */
+enum { FIRSTS_NAN = 1, FIRSTS_INF = 2, FIRSTS_BEYOND = 4 };
 
-/* Looks at a float tensor by its largest magnitude alone; false when that does not tell. */
-static bool firsts_by_largest(struct odb_firsts *out, int value, const struct odb_tensor *t)
+static unsigned char firsts_look(const struct odb_tensor *t)
 {
+    unsigned char held = 0;
+    if (!t || t->kind != ODB_TENSOR || !t->data || !odb_dtype_is_float(t->dtype))
+        return held;
     double most = firsts_largest(t);
-    if (isfinite(most) && most >= FIRSTS_F16_ROUNDS_TO_INF)
-        firsts_set(&out->beyond_f16, value);
-    return isfinite(most);
-}
-
-static void firsts_look(struct odb_firsts *out, int value, const struct odb_tensor *t)
-{
-    if (!t || t->kind != ODB_TENSOR || !t->data || !odb_dtype_is_float(t->dtype) ||
-        firsts_by_largest(out, value, t))
-        return;
+    if (isfinite(most))
+        return most >= FIRSTS_F16_ROUNDS_TO_INF ? FIRSTS_BEYOND : 0;
     for (size_t i = 0; i < t->count; i++) {
         double v = odb_tensor_f64(t, i);
-        if (isnan(v))
-            firsts_set(&out->nan, value);
-        else if (isinf(v))
-            firsts_set(&out->inf, value);
-        else if (fabs(v) >= FIRSTS_F16_ROUNDS_TO_INF)
-            firsts_set(&out->beyond_f16, value);
+        held |= isnan(v)                              ? FIRSTS_NAN
+                : isinf(v)                            ? FIRSTS_INF
+                : fabs(v) >= FIRSTS_F16_ROUNDS_TO_INF ? FIRSTS_BEYOND
+                                                      : 0;
     }
+    return held;
+}
+
+struct firsts {
+    const struct odb_graph *graph;    /* borrowed */
+    struct odb_tensor *const *values; /* borrowed */
+    unsigned char *held;              /* [n_values], of what nodes make */
+};
+
+static void firsts_look_at_some(void *arg, size_t begin, size_t end)
+{
+    const struct firsts *firsts = arg;
+    for (size_t v = begin; v < end; v++)
+        if (firsts->graph->values[v].producer != ODB_NO_NODE)
+            firsts->held[v] = firsts_look(firsts->values[v]);
+}
+
+static void firsts_set(struct odb_firsts *out, int value, unsigned char held)
+{
+    if (held & FIRSTS_NAN && out->nan == ODB_NO_VALUE)
+        out->nan = value;
+    if (held & FIRSTS_INF && out->inf == ODB_NO_VALUE)
+        out->inf = value;
+    if (held & FIRSTS_BEYOND && out->beyond_f16 == ODB_NO_VALUE)
+        out->beyond_f16 = value;
 }
 
 void odb_firsts_find(struct odb_firsts *out, const struct odb_graph *graph,
                      const struct odb_feeds *feeds, struct odb_tensor *const *values)
 {
+    struct firsts firsts = {graph, values, odb_new_n(unsigned char, graph->n_values)};
+    odb_parallel_for(graph->n_values, 1, firsts_look_at_some, &firsts);
     *out = (struct odb_firsts)ODB_FIRSTS_NONE;
     for (size_t f = 0; feeds && f < feeds->n; f++)
-        firsts_look(out, feeds->items[f].value, feeds->items[f].tensor);
+        firsts_set(out, feeds->items[f].value, firsts_look(feeds->items[f].tensor));
     for (size_t n = 0; n < graph->n_nodes; n++) {
         const struct odb_node *node = &graph->nodes[n];
-        bool all =
-            out->nan != ODB_NO_VALUE && out->inf != ODB_NO_VALUE && out->beyond_f16 != ODB_NO_VALUE;
-        for (int o = 0; o < node->n_out && !all; o++)
+        for (int o = 0; o < node->n_out; o++)
             if (node->out[o] >= 0)
-                firsts_look(out, node->out[o], values[node->out[o]]);
+                firsts_set(out, node->out[o], firsts.held[node->out[o]]);
     }
+    free(firsts.held);
 }

@@ -26,9 +26,19 @@
 
 #define THIRD_MOST 2 /* another library, and the target's own with other options */
 
-/* Some take long to start, and to end: the search goes on meanwhile. */
+/* A node alone, put to an executor. */
+struct third_question {
+    const struct search_case *c; /* borrowed */
+    struct odb_pool *pool;       /* owned */
+    struct odb_prober prober;
+    struct question *q; /* owned; NULL: it was answered */
+    int value;          /* of the node, that is judged */
+};
+
+/* Some take long to start, to answer and to end: the search goes on meanwhile. */
 struct third_state {
     struct odb_ahead *begun[THIRD_MOST]; /* owned; opened before they are asked */
+    struct third_question *ahead;        /* owned: put before its answer is wanted; NULL: none is */
     pthread_t closing;                   /* of the one asked last */
     bool closes;
     struct odb_error why; /* of the question put last; that one was ended stays */
@@ -79,24 +89,80 @@ static void third_begin_close(struct findings *f, struct odb_pool *pool)
         odb_pool_close(pool);
 }
 
+/* --- asking ----------------------------------------------------------------------------------- */
+
+/* The question of a node; takes the pool over. */
+static struct third_question *third_question_new(const struct search_case *c,
+                                                 const struct findings *f, int index, int value,
+                                                 struct odb_pool *pool)
+{
+    struct third_question *put = odb_new(struct third_question);
+    put->c = c;
+    put->pool = pool;
+    put->value = value;
+    odb_prober_init(&put->prober, c->model, c->feeds, c->trace, pool, c->options->hooks);
+    put->prober.answers = c->prober->answers;
+    put->prober.scope = c->prober->scope;
+    put->q = question_alone(c, &put->prober, index, f->given);
+    return put;
+}
+
+static void third_question_free(struct findings *f, struct third_question *put)
+{
+    if (!put)
+        return;
+    question_free(put->q);
+    odb_prober_dispose(&put->prober);
+    third_begin_close(f, put->pool);
+    free(put);
+}
+
 void third_forget(struct findings *f)
 {
     struct third_state *state = f->kept->third;
-    for (size_t i = 0; state && i < THIRD_MOST; i++)
-        odb_ahead_free(state->begun[i]);
-    if (state)
-        third_closed(state);
+    if (!state)
+        return;
+    third_question_free(f, state->ahead);
+    third_closed(state);
+    for (size_t i = 0; i < THIRD_MOST; i++)
+        odb_ahead_free(state->begun[i]); /* which are asked whether to stop until they are closed */
     free(state);
     f->kept->third = NULL;
 }
 
-/* --- asking ----------------------------------------------------------------------------------- */
+void third_look_ahead(const struct search_case *c, struct findings *f,
+                      const struct odb_culprit *culprit)
+{
+    struct third_state *state = third_state(f);
+    struct odb_ahead *begun = state->begun[0];
+    struct odb_pool *pool;
+    if (state->ahead || culprit->segment[0] != culprit->segment[1] || !f->given[culprit->value] ||
+        odb_node_has_body(&c->graph->nodes[culprit->node]) || !odb_ahead_opened(begun) ||
+        odb_ahead_pool(begun, &pool, NULL) != ODB_OK)
+        return;
+    const bool *fed = c->trace->fed;
+    c->trace->fed = NULL;
+    state->ahead = third_question_new(c, f, culprit->node, culprit->value, pool);
+    odb_probe_begin_lone(&state->ahead->prober, &state->ahead->q->probe);
+    c->trace->fed = fed;
+}
+
+/* What was put ahead, where it is this; NULL: it has to be put. */
+static struct third_question *third_take(const struct search_case *c, struct findings *f, int value,
+                                         const char *spec)
+{
+    struct third_state *state = third_state(f);
+    struct third_question *put = state->ahead;
+    if (!put || put->c != c || put->value != value || strcmp(odb_pool_spec(put->pool), spec) != 0)
+        return NULL;
+    state->ahead = NULL;
+    return put;
+}
 
 enum odb_opinion third_opinion_of(const struct search_case *c, struct findings *f, int index,
                                   int value, const char *spec, char **by)
 {
-    struct odb_pool *third = NULL;
-    struct odb_prober prober;
+    struct odb_pool *pool = NULL;
     struct odb_error *why = &third_state(f)->why;
     struct alone alone = {0};
     enum odb_opinion opinion = ODB_OPINION_NONE;
@@ -106,15 +172,15 @@ enum odb_opinion third_opinion_of(const struct search_case *c, struct findings *
     if (why->code == ODB_CANCELLED)
         return ODB_OPINION_NONE;
     *why = (struct odb_error)ODB_ERROR_INIT;
-    if (!told || third_open(c, f, spec, &third, why) != ODB_OK)
+    struct third_question *put = told ? third_take(c, f, value, spec) : NULL;
+    if (!told || (!put && third_open(c, f, spec, &pool, why) != ODB_OK))
         return ODB_OPINION_NONE;
     const bool *fed = c->trace->fed; /* what the target takes alone, and not in the model */
     c->trace->fed = NULL;
-    odb_prober_init(&prober, c->model, c->feeds, c->trace, third, c->options->hooks);
-    prober.answers = c->prober->answers;
-    prober.scope = c->prober->scope;
-    if (alone_run(c, f, question_alone(c, &prober, index, f->given), &alone, why) == ODB_OK &&
-        alone.out[slot] && alone.judged) {
+    put = put ? put : third_question_new(c, f, index, value, pool);
+    struct question *q = put->q;
+    put->q = NULL;
+    if (alone_run(c, f, q, &alone, why) == ODB_OK && alone.out[slot] && alone.judged) {
         const struct odb_value_report *report = &alone.reports[value];
         struct odb_gap gap;
         double noise = report->local_noise.known ? report->local_noise.v : 0;
@@ -126,14 +192,13 @@ enum odb_opinion third_opinion_of(const struct search_case *c, struct findings *
                   : with_target    ? ODB_OPINION_TARGET
                                    : ODB_OPINION_NEITHER;
         if (by) { /* "NumPy 1.24.2, operators as in a textbook" */
-            const char *text = odb_target_description(odb_pool_target(third));
+            const char *text = odb_target_description(odb_pool_target(put->pool));
             *by = odb_xstrndup(text, strcspn(text, ","));
         }
     }
     c->trace->fed = fed;
     alone_dispose(&alone, node->n_out);
-    odb_prober_dispose(&prober);
-    third_begin_close(f, third);
+    third_question_free(f, put);
     return opinion;
 }
 
@@ -182,6 +247,9 @@ static bool third_is_other(const struct search_case *c, const struct odb_executo
 static bool third_available(const struct findings *f, const struct odb_executor_ops *row)
 {
     char why[400];
+    const struct third_question *ahead = f->kept->third ? f->kept->third->ahead : NULL;
+    if (ahead && !strcmp(odb_pool_spec(ahead->pool), row->opinion))
+        return true;
     return third_begun(f, row->opinion) || odb_executor_available(row, NULL, why, sizeof why);
 }
 

@@ -13,6 +13,10 @@ enum odb_opinion third_opinion_of(const struct search_case *c, struct findings *
                                   int value, const char *spec, char **by);
 /* Has the most independent of them started: it is going to be asked, and some take long. */
 void third_begin(const struct search_case *c, struct findings *f);
+/* Puts the question of this culprit, which is the first so far, to the most independent of them,
+ * where that has started: third_opinion() finds the answer when the same is asked. */
+void third_look_ahead(const struct search_case *c, struct findings *f,
+                      const struct odb_culprit *culprit);
 /* It is not wanted any more. */
 void third_forget(struct findings *f);
 /* Runs the culprit alone on a third executor of other code, where one is there that covers it, and

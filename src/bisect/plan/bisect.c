@@ -444,6 +444,7 @@ static void bisect_finish(struct bisect *s)
 {
     const struct search_case *c = s->asked;
     struct findings *f = &s->found;
+    odb_pool_leave(s->whole.pool);
     bisect_kernels(c, f);
     for (size_t i = 0; i < f->report->culprits.n; i++) {
         struct odb_culprit *culprit = findings_culprit(f, i);
@@ -455,9 +456,9 @@ static void bisect_finish(struct bisect *s)
     }
     bisect_note_types(c, f);
     probed_forget(c, f);
-    third_forget(f);
     findings_unread(f, unread_count(c, f));
     findings_conclude(f);
+    third_forget(f);
     reference_dispose(f);
     repeat_dispose(f);
     broken_dispose(f);

@@ -249,6 +249,13 @@ static void evidence_price(const struct search_case *c, struct findings *f)
     odb_buf_dispose(&time);
 }
 
+/* Whether the first of the accused is asked about elsewhere. */
+static bool evidence_asks_third(const struct search_case *c, const struct odb_culprit *first)
+{
+    return first->value >= 0 && odb_diagnosis_accuses(first->kind) && !c->options->no_opinion &&
+           !first->known;
+}
+
 enum odb_status evidence_confirm(const struct search_case *c, struct findings *f,
                                  struct odb_error *err)
 {
@@ -256,7 +263,10 @@ enum odb_status evidence_confirm(const struct search_case *c, struct findings *f
         return ODB_OK;
     if (!c->prober->recorded)
         evidence_price(c, f);
-    return evidence_ask(c, f, false, err);
+    ODB_TRY(evidence_ask(c, f, false, err));
+    if (f->report->culprits.n && evidence_asks_third(c, findings_culprit(f, 0)))
+        third_look_ahead(c, f, findings_culprit(f, 0));
+    return ODB_OK;
 }
 
 /* The first of the accused alone. */
@@ -264,8 +274,7 @@ static enum odb_status evidence_third(const struct search_case *c, struct findin
                                       struct odb_error *err)
 {
     struct odb_culprit *first = findings_culprit(f, 0);
-    if (first->value < 0 || !odb_diagnosis_accuses(first->kind) || c->options->no_opinion ||
-        first->known)
+    if (!evidence_asks_third(c, first))
         return ODB_OK;
     findings_step_begin(f, "third opinion");
     enum odb_status status = third_opinion(c, f, first, reference_told(f, first->value), err);

@@ -584,24 +584,31 @@ enum odb_status odb_target_open(struct odb_target **out, const char *spec, struc
     return odb_target_open_until(out, spec, NULL, NULL, err);
 }
 
+void odb_target_leave(struct odb_target *target)
+{
+    Odb__Wire__Request request = ODB__WIRE__REQUEST__INIT;
+    Odb__Wire__Shutdown shutdown = ODB__WIRE__SHUTDOWN__INIT;
+    if (!target->child.pid || target->left)
+        return;
+    struct odb_channel channel = target_channel(target);
+    request.say_case = ODB__WIRE__REQUEST__SAY_SHUTDOWN;
+    request.shutdown = &shutdown;
+    target->doing = "ending";
+    target->deadline = odb_clock() + TARGET_GRACE;
+    target->cancelled = NULL;
+    target->left = odb_channel_send(&channel, &request.base, NULL, NULL) == ODB_OK;
+}
+
 void odb_target_close(struct odb_target *target)
 {
+    int how;
     if (!target)
         return;
-    if (target->child.pid) {
-        Odb__Wire__Request request = ODB__WIRE__REQUEST__INIT;
-        Odb__Wire__Shutdown shutdown = ODB__WIRE__SHUTDOWN__INIT;
-        struct odb_channel channel = target_channel(target);
-        int how;
-        request.say_case = ODB__WIRE__REQUEST__SAY_SHUTDOWN;
-        request.shutdown = &shutdown;
-        target->doing = "ending";
-        target->deadline = odb_clock() + TARGET_GRACE;
-        target->cancelled = NULL;
-        if (odb_channel_send(&channel, &request.base, NULL, NULL) == ODB_OK)
-            odb_child_wait(&target->child, TARGET_GRACE, &how);
+    odb_target_leave(target);
+    if (target->left)
+        odb_child_wait(&target->child, TARGET_GRACE, &how);
+    if (target->child.pid)
         target_bury(target);
-    }
     odb_spec_free(target->spec);
     odb_link_dispose(&target->link);
     odb_remote_free(target->remote);
