@@ -44,8 +44,9 @@ struct serve {
     struct odb_channel channel;
     uint64_t asked;                /* the number of the request that is being answered */
     struct odb_executor *executor; /* owned; NULL before hello */
+    struct odb_executor *first;    /* owned: with the model that another was loaded beside; NULL */
     struct odb_error refused;      /* why there is no executor to be had; else empty */
-    atomic_bool busy;              /* the executor is at work */
+    struct odb_executor *_Atomic busy; /* the one that is at work; NULL: none is */
     pthread_mutex_t leaving; /* for ever whose who puts things away: the thread that talks, at its
                                 end, or the watch of a relay that is told to go; a target that is
                                 closed by half would leave its files */
@@ -108,7 +109,8 @@ static void serve_on_term(int signal)
 static void serve_terminated(struct serve *serve)
 {
     atomic_store(&serve->ending, true);
-    if (atomic_load(&serve->busy) && odb_executor_cancel(serve->executor))
+    struct odb_executor *busy = atomic_load(&serve->busy);
+    if (busy && odb_executor_cancel(busy))
         usleep(SERVE_GRACE_US);
     if (serve->relays) {
         pthread_mutex_lock(&serve->leaving);
@@ -172,6 +174,7 @@ static void serve_become(struct serve *serve)
     struct odb_argv argv = {0};
     if (odb_python_args(&argv, serve->spec, serve->channel.in, serve->scratch, err) == ODB_OK) {
         serve_watch_over_us(serve);
+        odb_python_environ(serve->spec);
         odb_push(&argv.list, NULL);
         execvp(argv.list.items[0], argv.list.items);
         odb_fail(err, ODB_E_EXECUTOR, "'%s' cannot be started: %s", argv.list.items[0],
@@ -293,6 +296,7 @@ static enum odb_status serve_hello(struct serve *serve, const Odb__Wire__Hello *
     ready.version = ODB_VERSION;
     ready.description = text;
     ready.beats = serve->beat > 0;
+    ready.beside = !serve->relays && odb_executor_beside(serve->executor);
     odb_executor_capabilities(serve->executor, &can);
     ready.capabilities = (char *)odb_buf_text(&can);
     reply.say_case = ODB__WIRE__REPLY__SAY_READY;
@@ -300,6 +304,23 @@ static enum odb_status serve_hello(struct serve *serve, const Odb__Wire__Hello *
     enum odb_status status = serve_reply(serve, &reply, NULL, err);
     odb_buf_dispose(&can);
     return status;
+}
+
+/* Another executor for what is loaded now, if the model of this one is to stay. */
+static enum odb_status serve_make_room(struct serve *serve, bool beside, struct odb_error *err)
+{
+    if (!beside) {
+        odb_executor_close(serve->first);
+        serve->first = NULL;
+    } else if (!serve->first) {
+        struct odb_executor *fresh;
+        if (!odb_executor_beside(serve->executor))
+            return odb_fail(err, ODB_E_EXECUTOR, "it holds one model at a time");
+        ODB_TRY(odb_executor_open(&fresh, serve->spec, err));
+        serve->first = serve->executor;
+        serve->executor = fresh;
+    }
+    return ODB_OK;
 }
 
 static enum odb_status serve_load(struct serve *serve, const struct odb_frame *frame,
@@ -326,9 +347,11 @@ static enum odb_status serve_load(struct serve *serve, const struct odb_frame *f
         odb_error_at(&why, "%s", load.dir);
         return serve_no(serve, &why, err);
     }
-    atomic_store(&serve->busy, true);
+    if (serve_make_room(serve, message->beside, &why) != ODB_OK)
+        return serve_no(serve, &why, err);
+    atomic_store(&serve->busy, serve->executor);
     enum odb_status status = odb_executor_load(serve->executor, &load, &why);
-    atomic_store(&serve->busy, false);
+    atomic_store(&serve->busy, NULL);
     if (status != ODB_OK)
         return serve_no(serve, &why, err);
     return serve_done(serve, err);
@@ -415,10 +438,11 @@ static enum odb_status serve_inputs(struct serve *serve, struct odb_frame *frame
 
 /* How long the nodes took in the run before, in one block that list points into; both are the
  * caller's to free. Returns how many. */
-static size_t serve_times(struct serve *serve, Odb__Wire__Took **block, Odb__Wire__Took ***list)
+static size_t serve_times(struct odb_executor *ran, Odb__Wire__Took **block,
+                          Odb__Wire__Took ***list)
 {
     struct odb_times times = {0};
-    odb_executor_times(serve->executor, &times);
+    odb_executor_times(ran, &times);
     size_t n = times.list.n;
     *block = odb_new_n(Odb__Wire__Took, n + 1);
     *list = odb_new_n(Odb__Wire__Took *, n + 1);
@@ -431,8 +455,9 @@ static size_t serve_times(struct serve *serve, Odb__Wire__Took **block, Odb__Wir
     return n;
 }
 
-static enum odb_status serve_values(struct serve *serve, struct odb_tensor *const *outputs,
-                                    size_t n, struct odb_error *err)
+static enum odb_status serve_values(struct serve *serve, struct odb_executor *ran,
+                                    struct odb_tensor *const *outputs, size_t n,
+                                    struct odb_error *err)
 {
     struct odb_wire_list list = {0};
     struct odb_parcel parcel = {0};
@@ -446,7 +471,7 @@ static enum odb_status serve_values(struct serve *serve, struct odb_tensor *cons
         Odb__Wire__Took *took;
         values.outputs = list.items;
         values.n_outputs = list.n;
-        values.n_times = serve_times(serve, &took, &values.times);
+        values.n_times = serve_times(ran, &took, &values.times);
         reply.say_case = ODB__WIRE__REPLY__SAY_VALUES;
         reply.values = &values;
         status = serve_reply(serve, &reply, &parcel, err);
@@ -465,17 +490,20 @@ static enum odb_status serve_execute(struct serve *serve, struct odb_frame *fram
 {
     struct odb_error why = ODB_ERROR_INIT;
     size_t n = message->n_outputs;
+    struct odb_executor *asked = message->first ? serve->first : serve->executor;
+    if (!asked)
+        return odb_fail(err, ODB_E_FORMAT, "no model was loaded beside another");
     ODB_TRY(serve_inputs(serve, frame, message, err));
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n + 1);
-    atomic_store(&serve->busy, true);
+    atomic_store(&serve->busy, asked);
     enum odb_status status =
-        odb_executor_run(serve->executor, serve->inputs, serve->n_inputs,
+        odb_executor_run(asked, serve->inputs, serve->n_inputs,
                          (const char *const *)message->outputs, n, outputs, &why);
-    atomic_store(&serve->busy, false);
+    atomic_store(&serve->busy, NULL);
     if (status != ODB_OK)
         status = serve_no(serve, &why, err);
     else
-        status = serve_values(serve, outputs, n, err);
+        status = serve_values(serve, asked, outputs, n, err);
     for (size_t i = 0; i < n; i++)
         odb_tensor_unref(outputs[i]);
     free(outputs);
@@ -566,6 +594,7 @@ static int serve_talk(struct serve *serve)
     if (status == ODB_E_FORMAT) /* perhaps it understands what it is told */
         serve_no(serve, &err, NULL);
     pthread_mutex_lock(&serve->leaving);
+    odb_executor_close(serve->first);
     odb_executor_close(serve->executor);
     odb_cache_close(serve->cache);
     serve_free_inputs(serve->inputs, serve->n_inputs);

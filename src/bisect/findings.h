@@ -27,6 +27,7 @@ struct findings_kept {
     struct broken_state *broken;     /* broken.c, freed by broken_dispose() */
     struct third_state *third;       /* third.c, freed by third_forget() */
     double load, run;                /* plain.c: seconds of the plain run */
+    bool repeats_wait;               /* repeat.c: until every value was read */
     bool wrong_apart;                /* apart.c: a kernel is, accused or not */
 };
 

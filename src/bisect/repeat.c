@@ -34,6 +34,7 @@ struct repeat_state {
     size_t n_second;
     double seconds; /* spent on repetitions */
     double run;     /* what the last of them took */
+    bool late;      /* repeat_late(): other models were loaded since the first run */
     bool doubted;   /* repeat_doubt() has run */
     bool looked;    /* repeat_by_chance() has made its runs */
     bool unsteady;  /* of two equal runs one was wrong, and the other was not */
@@ -170,6 +171,7 @@ static enum odb_status repeat_once(const struct search_case *c, struct findings 
     struct odb_error why = ODB_ERROR_INIT;
     struct findings_mark start = findings_mark(f);
     probe.aside = f->report->repeats.runs > 1 && !c->options->repeat;
+    probe.beside = !anew && repeat_state(f)->late;
     enum odb_status status =
         anew ? odb_probe_run(c->prober, &probe, &why) : odb_probe_again(c->prober, &probe, &why);
     enum odb_verdict shown = odb_probe_verdict(status);
@@ -395,6 +397,21 @@ enum odb_status repeat_runs(const struct search_case *c, struct findings *f, str
             want = ODB_MAX(want, (size_t)REPEAT_RUNS_OF_RACERS);
     }
     return repeats->differ ? repeat_explain(c, f, err) : ODB_OK;
+}
+
+enum odb_status repeat_late(const struct search_case *c, struct findings *f, struct odb_error *err)
+{
+    struct repeat_state *state = repeat_state(f);
+    if (!f->kept->repeats_wait)
+        return ODB_OK;
+    f->kept->repeats_wait = false;
+    findings_step_begin(f, "plain run 2");
+    state->late = true;
+    enum odb_status status = repeat_runs(c, f, err);
+    state->late = false;
+    findings_step_end(f, "repeat", "the model as it is, %zu time%s: does it repeat?",
+                      f->report->repeats.runs, odb_plural(f->report->repeats.runs));
+    return status;
 }
 
 static bool repeat_knows_racer(const struct findings *f)

@@ -12,6 +12,10 @@
  * flip. */
 enum odb_status repeat_runs(const struct search_case *c, struct findings *f,
                             struct odb_error *err) ODB_MUST_USE;
+/* The same where they waited until every value was read; nothing where they did not, or have been
+ * made. */
+enum odb_status repeat_late(const struct search_case *c, struct findings *f,
+                            struct odb_error *err) ODB_MUST_USE;
 /* Once in a search, before it says what rests on one run being unlike another: the same again. Sets
  * f->unsteady where it does not repeat itself. */
 enum odb_status repeat_doubt(const struct search_case *c, struct findings *f,

@@ -35,6 +35,7 @@ struct odb_load {
     size_t n_nodes;
     const char *const *original_outputs; /* of the debugged model: outputs that are no probes */
     size_t n_original_outputs;
+    bool beside;  /* by target.h alone: the user's file that is loaded stays beside, if it may */
     bool account; /* odb_executor_account() is going to be called, and weights are few: what that
                      takes may be had at once */
 };
@@ -186,6 +187,9 @@ struct odb_executor_ops {
     /* Adds to what is known of the loaded model, best after a run; optional. */
     enum odb_status (*account)(void *self, struct odb_account *account, struct odb_error *err);
     bool account_loads; /* which loads the model once more */
+    /* Whether another of this spec may be opened in the process, with a model of its own beside the
+     * one that is loaded. Optional: it may not. */
+    bool (*beside)(void *self);
     /* Adds how long each node took in the last run, once each, where it can tell. Optional. */
     void (*times)(void *self, struct odb_times *times);
 };
@@ -270,6 +274,8 @@ bool odb_executor_cancel(struct odb_executor *executor);
 void odb_executor_describe(struct odb_executor *executor, char *text, size_t size);
 /* As in the row; nothing where it has none. */
 void odb_executor_capabilities(struct odb_executor *executor, struct odb_buf *options);
+/* As in the row. */
+bool odb_executor_beside(struct odb_executor *executor);
 /* What it says of the loaded model; account is the caller's to dispose of, on failure too. */
 enum odb_status odb_executor_account(struct odb_executor *executor, struct odb_account *account,
                                      struct odb_error *err) ODB_MUST_USE;

@@ -1343,6 +1343,11 @@ static bool fault_cancel(void *self)
     return (!fault->down || odb_executor_cancel(fault->down)) && up;
 }
 
+static bool fault_beside(void *self)
+{
+    return odb_executor_beside(((struct fault *)self)->up);
+}
+
 const struct odb_executor_ops odb_executor_fault = {
     .version = ODB_EXECUTOR_VERSION,
     .size = sizeof(struct odb_executor_ops),
@@ -1361,4 +1366,5 @@ const struct odb_executor_ops odb_executor_fault = {
     .account = fault_account,
     .times = fault_times,
     .cancel = fault_cancel,
+    .beside = fault_beside,
 };

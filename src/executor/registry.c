@@ -395,6 +395,11 @@ void odb_executor_capabilities(struct odb_executor *executor, struct odb_buf *op
         executor->ops->capabilities(executor->self, options);
 }
 
+bool odb_executor_beside(struct odb_executor *executor)
+{
+    return executor->ops->beside && executor->ops->beside(executor->self);
+}
+
 enum odb_status odb_executor_account(struct odb_executor *executor, struct odb_account *account,
                                      struct odb_error *err)
 {

@@ -52,6 +52,7 @@ struct odb_ahead {
     bool handed;
     enum odb_status status;
     struct odb_error err;
+    bool later;               /* runs are repeated when every value was read */
     struct odb_prober prober; /* of the plain questions, */
     struct odb_prober reader; /* and of the one that reads all */
     struct ahead_answer answers[AHEAD_MOST];
@@ -171,7 +172,8 @@ static void ahead_ask_again(struct odb_ahead *ahead, double search)
                   : search > 0      ? AHEAD_RUNS_MOST
                                     : AHEAD_RUNS_FREE;
     for (size_t i = 1; i < ODB_MIN(most, (size_t)AHEAD_RUNS_MOST); i++)
-        if (!ahead_ask(ahead, AHEAD_AGAIN, odb_probe__whole(&ahead->prober, false), search))
+        if (!ahead_ask(ahead, AHEAD_AGAIN, odb_probe__whole(&ahead->prober, false, ahead->later),
+                       search))
             break;
 }
 
@@ -187,7 +189,9 @@ static void *ahead_thread(void *arg)
     if (ahead->status == ODB_OK && ahead->whole.model && odb_pool_workers(ahead->pool) == 1) {
         odb_prober_init(&ahead->prober, ahead->whole.model, ahead->feeds, NULL, ahead->pool,
                         ahead_silent(ahead));
-        if (ahead_ask(ahead, AHEAD_PLAIN, odb_probe__whole(&ahead->prober, true), 0))
+        ahead->later = ahead->whole.reads && odb_probe_keeps_file(&ahead->prober);
+        if (ahead_ask(ahead, AHEAD_PLAIN, odb_probe__whole(&ahead->prober, true, false), 0) &&
+            !ahead->later)
             ahead_ask_again(ahead, 0);
     }
     pthread_mutex_lock(&ahead->lock);
@@ -287,13 +291,16 @@ bool odb_ahead_read(struct odb_ahead *ahead, const struct odb_trace *trace)
         return true;
     odb_prober_init(&ahead->reader, ahead->whole.model, ahead->feeds, trace, ahead->pool,
                     ahead_silent(ahead));
-    struct odb_probe_cut *all = odb_probe__all(&ahead->reader, ahead->whole.memory);
+    struct odb_probe_cut *all = odb_probe__all(&ahead->reader, ahead->whole.memory, ahead->later);
     if (!all)
         return true;
-    if (!ahead->whole.runs)
-        ahead_ask_again(ahead, AHEAD_SEARCH * (odb_clock() - ahead->begun));
+    double search = AHEAD_SEARCH * (odb_clock() - ahead->begun);
+    if (!ahead->whole.runs && !ahead->later)
+        ahead_ask_again(ahead, search);
     (void)ahead_ask(ahead, AHEAD_ACCOUNT, NULL, 0);
     (void)ahead_ask(ahead, AHEAD_ALL, all, 0);
+    if (ahead->later)
+        ahead_ask_again(ahead, search);
     return true;
 }
 
@@ -332,11 +339,14 @@ struct odb_probe_cut *odb_ahead_claim(struct odb_ahead *ahead, const struct odb_
 size_t odb_ahead_again(struct odb_ahead *ahead)
 {
     size_t n = 0;
-    if (!ahead || ahead->claimed == ahead->n || ahead->answers[ahead->n - 1].question != AHEAD_ALL)
+    if (!ahead || ahead->claimed == ahead->n)
+        return SIZE_MAX;
+    if (!ahead->later && ahead->answers[ahead->n - 1].question != AHEAD_ALL)
         return SIZE_MAX;
     ahead_await(ahead, &ahead->answers[0]); /* who says whether the account is dear */
     bool ended = ahead->dear;
-    for (size_t i = ahead->claimed; ahead->answers[i].question == AHEAD_AGAIN; i++) {
+    for (size_t i = ahead->claimed; i < ahead->n && ahead->answers[i].question == AHEAD_AGAIN;
+         i++) {
         ahead_await(ahead, &ahead->answers[i]); /* what follows may be under way */
         n += ahead->answers[i].asked;
         ended |= ahead->answers[i].ended;

@@ -55,8 +55,9 @@ bool odb_ahead_read(struct odb_ahead *ahead, const struct odb_trace *trace);
 /* Waits for the next answer to this question, and gives it, borrowed; those before it are not
  * wanted. NULL: there is none, and the target does nothing more ahead. */
 struct odb_probe_cut *odb_ahead_claim(struct odb_ahead *ahead, const struct odb_probe_cut *asked);
-/* Waits for the repetitions and says how many are still there to be claimed, after which the target
- * has gone on to another model. SIZE_MAX: it goes on to none, as where runs differ. */
+/* Waits for the repetitions and says how many are still there to be claimed, before or behind the
+ * run that reads every value (odb_probe_keeps_file()). SIZE_MAX: more may be asked for, as where
+ * runs differ, or the target goes on to no other model. */
 size_t odb_ahead_again(struct odb_ahead *ahead);
 /* The same as odb_ahead_claim() of what the target made of the model, which is moved into account.
  * False: it was not asked. */

@@ -239,6 +239,7 @@ struct odb_probe_cut {
     bool known;                  /* it was answered before */
     struct odb_pool_task *task;  /* NULL: not asked ahead */
     bool load;                   /* false: what is loaded is run again */
+    bool beside;                 /* as the probe's */
     bool account;                /* what the target makes of the model is asked next */
     struct odb_tensor **outputs; /* owned refs; [n_names] */
     enum odb_status status;
@@ -704,7 +705,7 @@ static void probe_consult(struct odb_prober *prober, struct odb_probe *probe,
         cut->known = false;
     if (!cut->known) {
         answers->begin(answers->payload, cut->key, probe->what, probe->node);
-        cut->load |= strcmp(prober->now->loaded, cut->what) != 0;
+        cut->load |= !cut->beside && strcmp(prober->now->loaded, cut->what) != 0;
     } else if (known.status == ODB_OK) {
         cut->outputs = known.outputs;
         known.outputs = NULL;
@@ -819,7 +820,8 @@ static enum odb_status probe_load(const struct odb_probe_cut *cut, struct odb_ta
                                 .n_nodes = probe_origins(cut, index),
                                 .original_outputs = prober->original_outputs,
                                 .n_original_outputs = model->graph->n_outputs,
-                                .account = cut->account};
+                                .account = cut->account,
+                                .beside = cut->beside};
         if (cut->whole)
             load.bytes = odb_model_bytes(model, &load.size);
         status = odb_target_load(target, &load, err);
@@ -844,14 +846,26 @@ static long probe_oom_kills(void)
     return n;
 }
 
+/* Whether what is to be run again is loaded. */
+static bool probe_turn(const struct odb_probe_cut *cut, struct odb_target *target)
+{
+    if (!cut->beside)
+        return true;
+    char *path = cut->whole ? realpath(cut->prober.model->path, NULL) : NULL;
+    bool loaded = path && odb_target_turn_to(target, path);
+    free(path);
+    return loaded;
+}
+
 static enum odb_status probe_ask_once(struct odb_probe_cut *cut, struct odb_target *target)
 {
-    if (cut->load)
+    if (cut->load || !probe_turn(cut, target))
         ODB_TRY(probe_load(cut, target, &cut->err));
     odb_target_set_aside(target, cut->aside);
     enum odb_status status = odb_target_run(target, cut->feeds, cut->n_feeds, cut->names,
                                             cut->n_names, cut->outputs, &cut->err);
     odb_target_set_aside(target, NULL);
+    (void)odb_target_turn_to(target, NULL);
     return status;
 }
 
@@ -979,6 +993,7 @@ static struct odb_probe_cut *probe_cut_new(const struct odb_prober *prober,
     cut->prober = *prober;
     cut->aside = prober->trace ? odb_spill_ref(prober->trace->aside) : NULL;
     cut->load = load;
+    cut->beside = probe->beside;
     cut->status = odb_hooks_cancelled(&prober->hooks, &cut->err);
     if (cut->status == ODB_OK)
         cut->status = prober->recorded ? probe_cut_recall(prober, probe, cut)
@@ -1008,11 +1023,19 @@ static void probe_cut_free(void *arg)
 
 /* --- before the search ------------------------------------------------------------------------ */
 
-struct odb_probe_cut *odb_probe__whole(const struct odb_prober *prober, bool load)
+bool odb_probe_keeps_file(const struct odb_prober *prober)
+{
+    const struct odb_budget *budget = prober->hooks.budget;
+    return odb_pool_beside(prober->pool) && !(budget && budget->memory) && !prober->recorded &&
+           odb_probe_max_outputs(prober) == SIZE_MAX && !probe_can(prober)->taps &&
+           odb_probe_weights(prober->model->graph) <= PROBE_FEW_WEIGHTS;
+}
+
+struct odb_probe_cut *odb_probe__whole(const struct odb_prober *prober, bool load, bool beside)
 {
     const struct odb_graph *graph = prober->model->graph;
     int *values = odb_new_n(int, graph->n_outputs + 1);
-    struct odb_probe probe = {.what = "", .values = values};
+    struct odb_probe probe = {.what = "", .values = values, .beside = beside};
     struct odb_probe_cut *cut = NULL;
     for (size_t o = 0; o < graph->n_outputs; o++)
         if (graph->values[graph->outputs[o]].producer != ODB_NO_NODE)
@@ -1035,10 +1058,11 @@ enum odb_status odb_probe__ask(struct odb_probe_cut *cut, struct odb_target *tar
     return cut->status;
 }
 
-struct odb_probe_cut *odb_probe__all(const struct odb_prober *prober, uint64_t most)
+struct odb_probe_cut *odb_probe__all(const struct odb_prober *prober, uint64_t most, bool beside)
 {
     int *list = odb_new_n(int, prober->model->graph->n_values);
-    struct odb_probe probe = {.what = "", .values = list, .n_values = odb_probe_list(prober, list)};
+    struct odb_probe probe = {
+        .what = "", .values = list, .n_values = odb_probe_list(prober, list), .beside = beside};
     struct odb_probe_cut *cut = NULL;
     uint64_t bytes = 0;
     for (size_t i = 0; i < probe.n_values; i++)
@@ -1246,9 +1270,10 @@ static void probe_ask_own(struct odb_prober *prober, struct odb_probe *probe,
             cut->load |= odb_ahead_moved(prober->ahead);
             probe_ask_here(prober, cut);
         }
-        snprintf(prober->now->loaded, sizeof prober->now->loaded, "%s", cut->what);
+        bool last = cut->load || !cut->beside; /* it is what was loaded last */
+        snprintf(prober->now->loaded, sizeof prober->now->loaded, "%s", last ? cut->what : "");
         snprintf(prober->now->model, sizeof prober->now->model, "%s",
-                 cut->status == ODB_OK ? name : "");
+                 last && cut->status == ODB_OK ? name : "");
         probe_undo_layouts(prober, cut);
         probe_spill_cut(prober, cut);
     }

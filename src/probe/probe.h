@@ -82,6 +82,8 @@ struct odb_probe {
                                     reported, and no budget of questions is charged */
     bool silent;                 /* out: nothing was asked, for an earlier search was answered the
                                     same, or it was cancelled; it is not reported */
+    bool beside;                 /* what is loaded for it may stand beside the user's file; run
+                                    again, that file is meant, which is loaded if it is not there */
     size_t remaining;            /* suspects that it is to divide; 0: none */
     size_t loads, runs;          /* out: what it cost */
     double seconds;              /* out: load and run */
@@ -145,6 +147,10 @@ size_t odb_probe_heaviest(const struct odb_graph *graph, int *node);
 /* What a target that runs what it is given gets for a probe of the whole model. */
 enum odb_status odb_probe_instead(const struct odb_prober *prober, const struct odb_probe *probe,
                                   struct odb_instead *out, struct odb_error *err) ODB_MUST_USE;
+
+/* Whether the target can keep the user's file loaded beside another model, and there is memory for
+ * its weights twice: then its repetitions may come when every value was read, in one run. */
+bool odb_probe_keeps_file(const struct odb_prober *prober);
 
 /* Has a probe that is going to be run asked for already, where there are workers for that. It is
  * announced and tells as if it began when it is run. What it is fed is taken now. */

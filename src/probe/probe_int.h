@@ -26,11 +26,11 @@ enum odb_status odb_probe__by_pieces(struct odb_prober *prober, struct odb_probe
 
 /* The question of a plain run: the model's own file, and all outputs that nodes make. NULL: other
  * bytes would have to be loaded. load: false: what is loaded is run again; true: what the target
- * makes of it is asked next. */
-struct odb_probe_cut *odb_probe__whole(const struct odb_prober *prober, bool load);
+ * makes of it is asked next. beside: as of a probe. */
+struct odb_probe_cut *odb_probe__whole(const struct odb_prober *prober, bool load, bool beside);
 /* The question with every value read that a node makes and the trace has. NULL: the target does not
  * give all of them at once, they are more than so many bytes, or it cannot be put. */
-struct odb_probe_cut *odb_probe__all(const struct odb_prober *prober, uint64_t most);
+struct odb_probe_cut *odb_probe__all(const struct odb_prober *prober, uint64_t most, bool beside);
 /* Puts it, and keeps the answer in it. */
 enum odb_status odb_probe__ask(struct odb_probe_cut *cut, struct odb_target *target);
 /* Its answer; borrowed, *n of them; NULL: there is none. */

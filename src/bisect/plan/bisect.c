@@ -5,7 +5,7 @@
  *   1. trace the reference, golden, and what noise is known for free;
  *   2. plain target runs with the model's own outputs: does it run, does it repeat, is it wrong?
  *      Does an output hold another one's values? A crash or a hang is hunted over prefixes at
- *      once;
+ *      once. Repetitions come behind 3 where the target keeps the model for them;
  *   3. one run with every value probed, or several where memory is short. Does it reproduce the
  *      plain run? Then blame: each operator replayed on the target's own inputs, every node at
  *      once, masked faults included;
@@ -283,6 +283,7 @@ static enum odb_status bisect_around(struct bisect *s, enum odb_status refusal,
                                      struct odb_error *err)
 {
     struct findings *f = &s->found;
+    f->kept->repeats_wait = false; /* what runs is not the user's file */
     ODB_TRY(broken_look(&s->whole.is, f, err, err));
     enum odb_status status = refused_around(&s->part, &s->whole.is, f, refusal, plain_run, err);
     const struct search_case *c = s->asked = &s->part.is;
@@ -369,7 +370,7 @@ static enum odb_status bisect_search(struct bisect *s, struct odb_error *err)
     ODB_TRY(plain_account(c, f, err));
     ODB_TRY(bisect_in_float(c, f, &in_float, err));
     if (in_float)
-        return ODB_OK;
+        return repeat_late(c, f, err);
     status = bisect_runs(c, f, err);
     findings_only_outputs(f, !reading_taps(c) && odb_probe_cuts(c->prober) == ODB_CUTS_NONE &&
                                  odb_probe_refeeds(c->prober)); /* by now it may be found out */

@@ -58,10 +58,17 @@ enum odb_status plain_run(const struct search_case *c, struct findings *f, struc
     plain_sign(c, f, status, err);
     odb_probe_tell(c->prober, &probe, shown, 0);
     ODB_TRY(status);
-    ODB_TRY(repeat_runs(c, f, err));
+    if (f->kept->repeats_wait)
+        findings_repeats(f)->runs = 1;
+    else
+        ODB_TRY(repeat_runs(c, f, err));
     odb_pool_price(c->pool, &f->kept->load, &f->kept->run);
-    findings_step_end(f, "plain", "the model as it is, %zu time%s: is it wrong, does it repeat?",
-                      f->report->repeats.runs, odb_plural(f->report->repeats.runs));
+    if (f->kept->repeats_wait)
+        findings_step_end(f, "plain", "the model as it is: is it wrong?");
+    else
+        findings_step_end(f, "plain",
+                          "the model as it is, %zu time%s: is it wrong, does it repeat?",
+                          f->report->repeats.runs, odb_plural(f->report->repeats.runs));
     return held_exchanged(c, f, err);
 }
 

@@ -3,6 +3,7 @@
 
 #include "bisect/evidence/overflow.h"
 #include "bisect/reading.h"
+#include "bisect/repeat.h"
 #include "bisect/strategy/probed.h"
 #include "bisect/strategy/strategies.h"
 #include "run/memory_budget.h"
@@ -16,11 +17,13 @@ static uint64_t plan_memory(const struct search_case *c, const struct strategy *
 void plan_ahead(const struct search_case *c, struct findings *f)
 {
     const struct strategy *row = strategy_row(c->options->strategy);
+    const struct odb_budget *budget = c->options->hooks.budget;
     size_t bytes;
-    if (row->reads == STRATEGY_READS_NONE || odb_pool_workers(c->pool) == 1)
-        return;
     f->memory = plan_memory(c, row);
-    if (reading_batches(c, f, &bytes) == 1)
+    if (row->reads == STRATEGY_READS_NONE || reading_batches(c, f, &bytes) != 1)
+        return;
+    f->kept->repeats_wait = odb_probe_keeps_file(c->prober) && !(budget && budget->compiles);
+    if (odb_pool_workers(c->pool) > 1)
         probed_begin(c, f);
 }
 
@@ -33,5 +36,6 @@ enum odb_status plan_search(const struct search_case *c, struct findings *f, str
         forecast_turn(f, row->name, row->forecast(c, f, reading_batches(c, f, &bytes)),
                       "asked for");
     ODB_TRY(row->run(c, f, err));
+    ODB_TRY(repeat_late(c, f, err));
     return overflow_look(c, f, err); /* of what was not looked into */
 }

@@ -26,6 +26,7 @@
 #include "bisect/decided.h"
 #include "run/hooks.h"
 #include "bisect/reading.h"
+#include "bisect/repeat.h"
 #include "bisect/strategy/forecast.h"
 #include "bisect/strategy.h"
 #include "report/report.h"
@@ -164,8 +165,8 @@ struct probed_ask {
 };
 
 /* Of the marked values; NULL: of all. The nodes that are judged by it are for its title. */
-static struct probed_ask *probed_ask_new(const struct search_case *c, const bool *marks, int first,
-                                         int stop)
+static struct probed_ask *probed_ask_new(const struct search_case *c, const struct findings *f,
+                                         const bool *marks, int first, int stop)
 {
     struct probed_ask *ask = odb_new(struct probed_ask);
     size_t n = 0;
@@ -183,6 +184,7 @@ static struct probed_ask *probed_ask_new(const struct search_case *c, const bool
                                     .what = ask->what,
                                     .judged = true,
                                     .node = marks ? first : ODB_NO_NODE,
+                                    .beside = f->kept->repeats_wait,
                                     .values = ask->list,
                                     .n_values = n,
                                     .outputs = ask->outputs};
@@ -199,7 +201,7 @@ static void probed_ask_free(const struct search_case *c, struct probed_ask *ask)
 
 void probed_begin(const struct search_case *c, struct findings *f)
 {
-    f->kept->probed_ahead = probed_ask_new(c, NULL, 0, 0);
+    f->kept->probed_ahead = probed_ask_new(c, f, NULL, 0, 0);
     odb_probe_begin_beside(c->prober, &f->kept->probed_ahead->probe);
 }
 
@@ -222,7 +224,7 @@ static enum odb_status probed_run(struct probed *p, struct probed_batch *batch, 
     if (ask)
         f->kept->probed_ahead = NULL;
     else
-        ask = probed_ask_new(c, whole ? NULL : marks, batch->first, batch->stop);
+        ask = probed_ask_new(c, f, whole ? NULL : marks, batch->first, batch->stop);
     batch->had = odb_probe_run(c->prober, &ask->probe, &p->why);
     enum odb_verdict shown = odb_probe_verdict(batch->had);
     for (size_t i = 0; i < ask->probe.n_values && batch->had == ODB_OK; i++) {
@@ -541,6 +543,8 @@ enum odb_status probed_values(const struct search_case *c, struct findings *f,
             findings_step_end(f, "blame", "each operator replayed on the target's own inputs");
         }
     }
+    if (status == ODB_OK)
+        status = repeat_late(c, f, err);
     free(marks);
     return status;
 }

@@ -536,6 +536,14 @@ static const struct odb_executor_optimizers ort_optimizers = {
     .names = ort_optimizer_names,
 };
 
+/* The profile and the optimised model are those of the first model, which another would write as
+ * well; and a provider's memory is not ours to take twice. */
+static bool ort_beside(void *self)
+{
+    const struct ort_options *options = &((struct ort *)self)->options;
+    return !options->profile && !options->optimized && !options->providers.n;
+}
+
 const struct odb_executor_ops odb_executor_ort = {
     .version = ODB_EXECUTOR_VERSION,
     .size = sizeof(struct odb_executor_ops),
@@ -564,6 +572,7 @@ const struct odb_executor_ops odb_executor_ort = {
     .found = ort_found,
     .init = ort_init,
     .load_model = ort_load,
+    .beside = ort_beside,
     .execute = ort_execute,
     .cancel = ort_cancel,
     .account = ort_account,

@@ -70,12 +70,26 @@ static const char *target_name(const struct odb_target *target)
     return target->link.transport ? target->link.where : target->spec->kind;
 }
 
+static void target_forget_model(struct odb_target *target)
+{
+    target->loaded = false;
+    free(target->path);
+    target->path = NULL;
+}
+
+static void target_forget_held(struct odb_target *target)
+{
+    free(target->held);
+    target->held = NULL;
+}
+
 /* --- the end of a child ---------------------------------------------------------------------- */
 
 static void target_bury(struct odb_target *target)
 {
     odb_child_bury(&target->child);
-    target->loaded = false;
+    target_forget_model(target);
+    target_forget_held(target);
     target_forget_sent(target);
     odb_remote_forget(target->remote);
 }
@@ -290,7 +304,7 @@ static enum odb_status target_said_no(struct odb_target *target, const Odb__Wire
     if (target->mem && code == ODB_E_EXECUTOR && odb_target_speaks_of_memory(no->what))
         code = ODB_E_NOMEM;
     if (target->link.transport && (code == ODB_E_CRASH || code == ODB_E_TIMEOUT)) {
-        target->loaded = false; /* the child is dead, there */
+        target_forget_model(target); /* the child is dead, there */
         odb_child_say(&target->child, no->words.data, no->words.len);
     }
     odb_fail(err, code, "%s", no->what);
@@ -481,6 +495,7 @@ static enum odb_status target_start(struct odb_target *target, struct odb_error 
     }
     target->answered = true;
     target->beats = target->beat > 0 && reply->ready->beats;
+    target->beside = reply->ready->beside && !target->link.transport && !target->mem;
     target->silent = false;
     target_describe(target, reply->ready);
     status = target_take_capabilities(target, reply->ready, err);
@@ -665,7 +680,12 @@ static enum odb_status target_load(struct odb_target *target, const struct odb_l
     Odb__Wire__Load message = ODB__WIRE__LOAD__INIT;
     ODB_TRY(target_start(target, err));
     odb_child_hush(&target->child); /* what it said of another model would mislead */
-    target->loaded = false;
+    message.beside = load->beside && target->beside && (target->held || target->path);
+    if (!message.beside)
+        target_forget_held(target);
+    else if (!target->held)
+        target->held = odb_xstrdup(target->path);
+    target_forget_model(target);
     if (target->link.transport) {
         odb_remote_keep(target->remote, load);
         ODB_TRY(odb_remote_send(target, load, &message, err));
@@ -680,6 +700,10 @@ static enum odb_status target_load(struct odb_target *target, const struct odb_l
     }
     enum odb_status status = target_load_from(target, load, dir, &message, err);
     free(dir);
+    if (status != ODB_OK)
+        target_forget_held(target); /* who knows how far it came */
+    else if (load->path)
+        target->path = odb_xstrdup(load->path);
     return status;
 }
 
@@ -791,6 +815,18 @@ static enum odb_status target_values(struct odb_target *target, const Odb__Wire_
     return status == ODB_E_NOMEM ? status : target_broken(target, ODB_E_FORMAT, err);
 }
 
+bool odb_target_beside(const struct odb_target *target)
+{
+    return target->beside;
+}
+
+bool odb_target_turn_to(struct odb_target *target, const char *path)
+{
+    bool last = !path || (target->path && !strcmp(target->path, path));
+    target->first = !last && target->held && !strcmp(target->held, path);
+    return last || target->first;
+}
+
 void odb_target_set_aside(struct odb_target *target, struct odb_spill *aside)
 {
     target->aside = aside;
@@ -807,7 +843,7 @@ static enum odb_status target_run(struct odb_target *target, const struct odb_na
     struct odb_parcel parcel = {0};
     struct odb_frame frame;
     enum odb_status status;
-    if (!target->child.pid || !target->loaded)
+    if (!target->child.pid || !(target->first ? target->held != NULL : target->loaded))
         return odb_fail(err, ODB_E_EXECUTOR, "no model is loaded");
     for (size_t i = 0; i < n_inputs; i++)
         ODB_TRY_OUT(odb_wire_put(&list, &parcel, inputs[i].name, inputs[i].tensor,
@@ -816,6 +852,7 @@ static enum odb_status target_run(struct odb_target *target, const struct odb_na
     message.n_inputs = list.n;
     message.outputs = (char **)names;
     message.n_outputs = n_outputs;
+    message.first = target->first;
     request.say_case = ODB__WIRE__REQUEST__SAY_EXECUTE;
     request.execute = &message;
     target->stats.runs++;

@@ -44,6 +44,11 @@ void odb_target_close(struct odb_target *target); /* NULL is fine; the process g
  * was lost and could not be made again. */
 enum odb_status odb_target_load(struct odb_target *target, const struct odb_load *load,
                                 struct odb_error *err) ODB_MUST_USE;
+/* Whether the child can hold two models: the user's file, and another that is loaded beside it. */
+bool odb_target_beside(const struct odb_target *target);
+/* Runs are of the user's file at this path from now on, which was loaded last, or stays beside
+ * that; false: neither. NULL: of what was loaded last, as at first. */
+bool odb_target_turn_to(struct odb_target *target, const char *path);
 /* What runs give from now on may go to disk as it comes; borrowed until it is set again. NULL: it
  * stays in memory, as at first. */
 void odb_target_set_aside(struct odb_target *target, struct odb_spill *aside);

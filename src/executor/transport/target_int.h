@@ -30,6 +30,10 @@ struct odb_target {
 
     struct odb_child child;
     bool loaded;
+    bool beside;              /* the child can hold two models */
+    char *path;               /* owned: of what is loaded, the user's file; NULL: it is none */
+    char *held;               /* owned: of the file that it was loaded beside; NULL: none */
+    bool first;               /* runs are of that */
     bool killed;              /* the last child, from outside */
     double limit;             /* seconds for what it is at */
     double deadline, tick;    /* by odb_clock() */

@@ -365,6 +365,11 @@ const char *odb_pool_description(const struct odb_pool *pool)
     return pool->description;
 }
 
+bool odb_pool_beside(const struct odb_pool *pool)
+{
+    return pool->n_workers == 1 && odb_target_beside(pool->workers[0].target);
+}
+
 bool odb_pool_accounts(const struct odb_pool *pool)
 {
     return odb_target_accounts(pool->workers[0].target);

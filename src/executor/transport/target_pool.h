@@ -40,6 +40,8 @@ const char *odb_pool_spec(const struct odb_pool *pool);
 const struct odb_capabilities *odb_pool_capabilities(const struct odb_pool *pool);
 /* What the first target said that it is when it was opened, whatever it is at. Borrowed: pool. */
 const char *odb_pool_description(const struct odb_pool *pool);
+/* odb_target_beside() of the only worker; false where there are several. */
+bool odb_pool_beside(const struct odb_pool *pool);
 bool odb_pool_accounts(const struct odb_pool *pool); /* odb_target_accounts() of the first */
 bool odb_pool_recorded(const struct odb_pool *pool);
 /* How many tasks can be at work at once. 1: there is the caller's own target alone, which tasks

@@ -80,13 +80,14 @@ static void asked_connect(struct asked *a)
     a->prober.ahead = a->ahead;
 }
 
-/* Loads and runs the model, or runs it again. */
-static enum odb_status asked_run(struct asked *a, bool again, struct odb_error *err)
+/* Loads and runs the model, or runs it again; beside: though another may be loaded. */
+static enum odb_status asked_for(struct asked *a, bool again, bool beside, struct odb_error *err)
 {
     struct odb_tensor *out = NULL;
     struct odb_probe probe = {.asked = ODB_PROBE_KIND_WHOLE,
                               .what = "the whole model",
                               .node = ODB_NO_NODE,
+                              .beside = beside,
                               .values = &a->y,
                               .n_values = 1,
                               .outputs = &out};
@@ -96,6 +97,11 @@ static enum odb_status asked_run(struct asked *a, bool again, struct odb_error *
         assert_true(fabs(odb_tensor_f64(out, 0) + exp(odb_tensor_f64(a->feed.tensor, 0))) < 1e-6);
     odb_probe_drop(&a->prober, &probe);
     return status;
+}
+
+static enum odb_status asked_run(struct asked *a, bool again, struct odb_error *err)
+{
+    return asked_for(a, again, false, err);
 }
 
 /* Both values in one run. */
@@ -268,7 +274,50 @@ static void test_ahead__what_it_made_of_the_model(void **state)
     assert_int_equal(account.places.n, 2);
     odb_account_dispose(&account);
     asked_all(&a);
-    stats_are(&a, 2, 3); /* the repetition was run, and nobody claimed it */
+    stats_are(&a, 2, 2);
+    asked_end(&a);
+}
+
+/* A target that keeps the model beside another repeats it when all values were read, and loads
+ * nothing for that; what was not asked ahead goes on in the same way. */
+static void test_ahead__repetitions_come_last(void **state)
+{
+    struct asked a;
+    if (!help_has_ort())
+        skip();
+    asked_begin(&a, "ort", 3);
+    asked_trace(&a);
+    asked_connect(&a);
+    assert_true(odb_probe_keeps_file(&a.prober));
+    MODELS_OK(asked_run(&a, false, &why));
+    asked_all(&a);
+    stats_are(&a, 2, 2);
+    assert_int_equal(odb_ahead_again(a.ahead), 2);
+    for (size_t i = 0; i < 4; i++)
+        MODELS_OK(asked_for(&a, true, true, &why));
+    stats_are(&a, 2, 6);
+    MODELS_OK(asked_run(&a, false, &why));
+    stats_are(&a, 3, 7);
+    asked_end(&a);
+}
+
+/* One that keeps nothing loads the model again for it, rather than run what is loaded. */
+static void test_ahead__what_was_not_kept_is_loaded(void **state)
+{
+    struct asked a;
+    asked_begin(&a, "cpu", 1);
+    asked_trace(&a);
+    asked_connect(&a);
+    assert_false(odb_probe_keeps_file(&a.prober));
+    odb_ahead_end(a.ahead);
+    (void)odb_pool_target(a.pool);
+    struct odb_target_stats before = odb_pool_stats(a.pool);
+    MODELS_OK(asked_run(&a, false, &why));
+    MODELS_OK(asked_for(&a, true, true, &why));
+    stats_are(&a, before.loads + 1, before.runs + 2);
+    asked_all(&a);
+    MODELS_OK(asked_for(&a, true, true, &why));
+    stats_are(&a, before.loads + 3, before.runs + 4);
     asked_end(&a);
 }
 
@@ -318,6 +367,8 @@ int main(void)
         cmocka_unit_test(test_ahead__what_follows_the_repetitions_fails),
         cmocka_unit_test(test_ahead__too_much_is_not_read),
         cmocka_unit_test(test_ahead__what_it_made_of_the_model),
+        cmocka_unit_test(test_ahead__repetitions_come_last),
+        cmocka_unit_test(test_ahead__what_was_not_kept_is_loaded),
         cmocka_unit_test(test_ahead__a_death_is_an_answer),
         cmocka_unit_test(test_ahead__what_cannot_be_opened_is_said),
         cmocka_unit_test(test_ahead__is_given_up),

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -179,6 +180,94 @@ static void test_target__sizes(void **state)
         odb_tensor_unref(x);
         odb_tensor_unref(z);
     }
+    odb_target_close(target);
+}
+
+/* --- two models ------------------------------------------------------------------------------ */
+
+/* A user's file with one operator. */
+static void load_file(struct odb_target *target, const char *path, const char *op, bool beside)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_buf bytes = ODB_BUF_INIT;
+    struct odb_builder *b = odb_build_new(op, 17);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){1});
+    odb_build_node(b, op, "only", "x", "y");
+    odb_build_output_typed(b, "y", ODB_F32, 1, (int64_t[]){1});
+    odb_build_bytes(b, &bytes);
+    help_ok(odb_build_write(b, path, NULL, &err), &err);
+    odb_build_free(b);
+    struct odb_load load = {
+        .bytes = bytes.data, .size = bytes.len, .dir = "", .path = path, .beside = beside};
+    help_ok(odb_target_load(target, &load, &err), &err);
+    odb_buf_dispose(&bytes);
+}
+
+static double value_of_two(struct odb_target *target)
+{
+    static const char *const names[] = {"y"};
+    struct odb_tensor *x = help_floats(1, 1, (float[]){2}), *y = NULL;
+    struct odb_named in = {"x", x};
+    struct odb_error err = ODB_ERROR_INIT;
+    help_ok(odb_target_run(target, &in, 1, names, 1, &y, &err), &err);
+    double value = odb_tensor_f64(y, 0);
+    odb_tensor_unref(x);
+    odb_tensor_unref(y);
+    return value;
+}
+
+/* The user's file stays as long as what is loaded says so, and is never mistaken for that. */
+static void test_target__a_model_beside(void **state)
+{
+    const struct place *place = *state;
+    char first[128], second[128];
+    if (!help_has_ort())
+        skip();
+    snprintf(first, sizeof first, "%s/stand-in", place->dir);
+    snprintf(second, sizeof second, "%s/replies", place->dir);
+    struct odb_target *target = help_open_target("ort");
+    assert_true(odb_target_beside(target));
+    assert_false(odb_target_turn_to(target, first));
+    load_file(target, first, "Neg", false);
+    assert_true(odb_target_turn_to(target, first));
+    load_file(target, second, "Sqrt", true);
+    assert_true(fabs(value_of_two(target) - sqrt(2)) < 1e-6);
+    assert_true(odb_target_turn_to(target, first));
+    assert_true(value_of_two(target) == -2);
+    assert_true(odb_target_turn_to(target, NULL));
+    assert_true(fabs(value_of_two(target) - sqrt(2)) < 1e-6);
+    load_file(target, second, "Reciprocal", true); /* in the place of the second */
+    assert_true(odb_target_turn_to(target, first));
+    assert_true(value_of_two(target) == -2);
+    assert_true(odb_target_turn_to(target, second));
+    assert_true(value_of_two(target) == 0.5);
+    load_file(target, second, "Abs", false);
+    assert_false(odb_target_turn_to(target, first));
+    assert_true(value_of_two(target) == 2);
+    load_file(target, first, "Neg", true); /* beside the second now */
+    assert_true(odb_target_turn_to(target, second));
+    assert_true(value_of_two(target) == 2);
+    kill(odb_target_pid(target), SIGKILL);
+    load_file(target, first, "Neg", true); /* a fresh child holds nothing */
+    assert_false(odb_target_turn_to(target, second));
+    assert_true(value_of_two(target) == -2);
+    assert_int_equal(odb_target_stats(target).starts, 2);
+    odb_target_close(target);
+}
+
+/* What holds one model loads another in its place, though it may stay. */
+static void test_target__no_model_beside(void **state)
+{
+    const struct place *place = *state;
+    char first[128], second[128];
+    snprintf(first, sizeof first, "%s/stand-in", place->dir);
+    snprintf(second, sizeof second, "%s/replies", place->dir);
+    struct odb_target *target = help_open_target("cpu");
+    assert_false(odb_target_beside(target));
+    load_file(target, first, "Neg", false);
+    load_file(target, second, "Abs", true);
+    assert_false(odb_target_turn_to(target, first));
+    assert_true(value_of_two(target) == 2);
     odb_target_close(target);
 }
 
@@ -588,12 +677,13 @@ static void test_target__orphan(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(runs),          CASE(sizes),        CASE(wrong_spec),
-        CASE(says_no),       CASE(no_program),   CASE(crash),
-        CASE(hang),          CASE(cancel),       CASE(cancel_at_its_start),
-        CASE(exit),          CASE(flood),        CASE(garbage),
-        CASE(short_message), CASE(slow_start),   CASE(left_behind),
-        CASE(orphan),        CASE(lying_values), CASE(killed_at_its_start),
+        CASE(runs),           CASE(sizes),           CASE(wrong_spec),
+        CASE(says_no),        CASE(no_program),      CASE(crash),
+        CASE(hang),           CASE(cancel),          CASE(cancel_at_its_start),
+        CASE(exit),           CASE(flood),           CASE(garbage),
+        CASE(short_message),  CASE(slow_start),      CASE(left_behind),
+        CASE(orphan),         CASE(lying_values),    CASE(killed_at_its_start),
+        CASE(a_model_beside), CASE(no_model_beside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
