@@ -191,9 +191,9 @@ static void load_file(struct odb_target *target, const char *path, const char *o
     struct odb_error err = ODB_ERROR_INIT;
     struct odb_buf bytes = ODB_BUF_INIT;
     struct odb_builder *b = odb_build_new(op, 17);
-    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){1});
+    odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){1, 1});
     odb_build_node(b, op, "only", "x", "y");
-    odb_build_output_typed(b, "y", ODB_F32, 1, (int64_t[]){1});
+    odb_build_output_typed(b, "y", ODB_F32, 2, (int64_t[]){1, 1});
     odb_build_bytes(b, &bytes);
     help_ok(odb_build_write(b, path, NULL, &err), &err);
     odb_build_free(b);
@@ -221,6 +221,7 @@ static void test_target__a_model_beside(void **state)
 {
     const struct place *place = *state;
     char first[128], second[128];
+    struct odb_error err = ODB_ERROR_INIT;
     if (!help_has_ort())
         skip();
     snprintf(first, sizeof first, "%s/stand-in", place->dir);
@@ -248,6 +249,10 @@ static void test_target__a_model_beside(void **state)
     assert_true(odb_target_turn_to(target, second));
     assert_true(value_of_two(target) == 2);
     kill(odb_target_pid(target), SIGKILL);
+    struct odb_tensor *none[2];
+    assert_int_equal(run_chain(target, none, &err), ODB_E_NOMEM); /* as the kernel kills */
+    assert_false(odb_target_turn_to(target, first));
+    assert_false(odb_target_turn_to(target, second));
     load_file(target, first, "Neg", true); /* a fresh child holds nothing */
     assert_false(odb_target_turn_to(target, second));
     assert_true(value_of_two(target) == -2);
