@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "explain/accused_group.h"
 #include "model/formal.h"
+#include "system/parallel.h"
 
 /* The families in the order in which they are tried. */
 static const struct variant_row *const variant_families[] = {
@@ -438,15 +439,50 @@ void tensor_around(const struct odb_tensor *t, int axis, size_t *outer, size_t *
     *n = (size_t)t->dims[axis];
 }
 
+enum { TENSOR_PART = 1 << 14, TENSOR_BLOCK = 512 }; /* even: two elements may share a byte */
+
+struct tensor_mapping {
+    struct odb_tensor *out;
+    const struct odb_tensor *t;
+    double (*fn)(const void *payload, size_t i, double v);
+    const void *payload;
+};
+
+static void tensor_map_part(void *arg, size_t begin, size_t end)
+{
+    const struct tensor_mapping *job = arg;
+    for (size_t i = begin; i < end; i++)
+        odb_store_f64(job->t->dtype, job->out->data, i,
+                      job->fn(job->payload, i, odb_tensor_f64(job->t, i)));
+}
+
+/* The same where types are converted by blocks. */
+static void tensor_map_reals(void *arg, size_t begin, size_t end)
+{
+    const struct tensor_mapping *job = arg;
+    const enum odb_dtype dtype = job->t->dtype;
+    const size_t size = odb_dtype_info(dtype)->bits / 8;
+    double block[TENSOR_BLOCK];
+    for (size_t i = begin, n; i < end; i += n) {
+        n = ODB_MIN(end - i, (size_t)TENSOR_BLOCK);
+        odb_convert(ODB_F64, block, dtype, (const char *)job->t->data + i * size, n);
+        for (size_t k = 0; k < n; k++)
+            block[k] = job->fn(job->payload, i + k, block[k]);
+        odb_convert(dtype, (char *)job->out->data + i * size, ODB_F64, block, n);
+    }
+}
+
 enum odb_status tensor_map(struct odb_tensor **out, const struct odb_tensor *t,
                            double (*fn)(const void *payload, size_t i, double v),
                            const void *payload, struct odb_error *err)
 {
     if (t->kind != ODB_TENSOR || !t->data || t->dtype == ODB_STRING)
         return ODB_SKIPPED;
-    ODB_TRY(odb_tensor_clone(out, t, err));
-    for (size_t i = 0; i < t->count; i++)
-        odb_store_f64(t->dtype, (*out)->data, i, fn(payload, i, odb_tensor_f64(t, i)));
+    ODB_TRY(odb_tensor_new_raw(out, t->dtype, t->rank, t->dims, err));
+    struct tensor_mapping job = {*out, t, fn, payload};
+    bool real =
+        t->dtype == ODB_F32 || t->dtype == ODB_F64 || t->dtype == ODB_F16 || t->dtype == ODB_BF16;
+    odb_parallel_for(t->count, TENSOR_PART, real ? tensor_map_reals : tensor_map_part, &job);
     return ODB_OK;
 }
 
@@ -470,6 +506,26 @@ enum odb_status tensor_gather(struct odb_tensor **out, const struct odb_tensor *
     return tensor_gather_into(out, t, t->rank, t->dims, from, payload, err);
 }
 
+struct tensor_gathering {
+    char *to;
+    const char *t;
+    size_t size; /* of an element */
+    int64_t (*from)(const void *payload, size_t i);
+    const void *payload;
+};
+
+static void tensor_gather_part(void *arg, size_t begin, size_t end)
+{
+    const struct tensor_gathering *job = arg;
+    for (size_t i = begin; i < end; i++) {
+        int64_t at = job->from(job->payload, i);
+        if (at >= 0 && job->size == sizeof(float))
+            memcpy(job->to + i * sizeof(float), job->t + (size_t)at * sizeof(float), sizeof(float));
+        else if (at >= 0)
+            memcpy(job->to + i * job->size, job->t + (size_t)at * job->size, job->size);
+    }
+}
+
 enum odb_status tensor_gather_into(struct odb_tensor **out, const struct odb_tensor *t, int rank,
                                    const int64_t *dims,
                                    int64_t (*from)(const void *payload, size_t i),
@@ -479,12 +535,8 @@ enum odb_status tensor_gather_into(struct odb_tensor **out, const struct odb_ten
     if (t->kind != ODB_TENSOR || !t->data || t->dtype == ODB_STRING || !size)
         return ODB_SKIPPED;
     ODB_TRY(odb_tensor_new(out, t->dtype, rank, dims, err));
-    for (size_t i = 0; i < (*out)->count; i++) {
-        int64_t at = from(payload, i);
-        if (at >= 0)
-            memcpy((char *)(*out)->data + i * size, (const char *)t->data + (size_t)at * size,
-                   size);
-    }
+    struct tensor_gathering job = {(*out)->data, t->data, size, from, payload};
+    odb_parallel_for((*out)->count, TENSOR_PART, tensor_gather_part, &job);
     return ODB_OK;
 }
 

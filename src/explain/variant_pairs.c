@@ -1,36 +1,64 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "explain/variant_pairs.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/simd.h"
+#include "compare/lanes.h"
+#include "explain/measure/in_double.h"
 
 #define PAIRS_ALIKE 1e-9 /* of what is left: such choices do the same */
 #define PAIRS_OF_ROW 2   /* that one row has of the best */
 #define PAIRS_FITTED 2   /* numbers that the second may have fitted, by its row */
 
+/* How many pairs of finite numbers there are, and their sums. */
+enum { PAIRS_N, PAIRS_Y, PAIRS_V, PAIRS_YY, PAIRS_VV, PAIRS_YV, PAIRS_SUMS };
+
+static ODB_SIMD void pairs_add(void *to, const double *y, const double *x, size_t n)
+{
+    double *sums = to;
+    odb_vec all[2][PAIRS_SUMS] = {0};
+    const odb_vec_mask one = (odb_vec_mask)((odb_vec){} + 1.0);
+    VEC_STEPS(n)
+    {
+        odb_vec a = VEC_AT(y, i + 4 * v), b = VEC_AT(x, i + 4 * v);
+        odb_vec_mask finite = (VEC_ABS(a) <= DBL_MAX) & (VEC_ABS(b) <= DBL_MAX);
+        a = VEC_AND(a, finite);
+        b = VEC_AND(b, finite);
+        all[v][PAIRS_N] += (odb_vec)(finite & one);
+        all[v][PAIRS_Y] += a;
+        all[v][PAIRS_V] += b;
+        all[v][PAIRS_YY] += a * a;
+        all[v][PAIRS_VV] += b * b;
+        all[v][PAIRS_YV] += a * b;
+    }
+    for (int s = 0; s < PAIRS_SUMS; s++)
+        for (int lane = 0; lane < 4; lane++)
+            sums[s] += all[0][s][lane] + all[1][s][lane];
+    sums[PAIRS_N] -= (double)(-n % ODB_LANES); /* zeros behind */
+}
+
 double pairs_left(const struct accused *s, struct odb_tensor *const *candidate, double left)
 {
     const struct odb_tensor *v = s->shown < 0 ? NULL : candidate[s->shown];
-    const odb_f64 *y =
-        v && odb_tensor_same_shape(v, s->y[s->shown]) ? s->target.wide[s->shown]->data : NULL;
-    double n = 0, sy = 0, sv = 0, yy = 0, vv = 0, yv = 0;
-    for (size_t i = 0; y && i < v->count; i++) {
-        double a = y[i], b = odb_tensor_f64(v, i);
-        if (!isfinite(a) || !isfinite(b))
-            continue;
-        n += 1;
-        sy += a;
-        sv += b;
-        yy += a * a;
-        vv += b * b;
-        yv += a * b;
-    }
+    double all[PAIRS_SUMS] = {0};
+    void *sums = NULL;
+    size_t parts = 0;
+    if (v && odb_tensor_same_shape(v, s->y[s->shown]))
+        parts = in_double(v, s->target.wide[s->shown]->data, pairs_add, sizeof all, &sums);
+    for (size_t p = 0; p < parts; p++)
+        for (int k = 0; k < PAIRS_SUMS; k++)
+            all[k] += ((double *)sums)[p * PAIRS_SUMS + (size_t)k];
+    free(sums);
+    double n = all[PAIRS_N], sy = all[PAIRS_Y], sv = all[PAIRS_V];
     if (!(n > 2) || !(s->base.energy > 0))
         return left;
-    double around_y = yy - sy * sy / n, around_v = vv - sv * sv / n, both = yv - sy * sv / n;
+    double around_y = all[PAIRS_YY] - sy * sy / n, around_v = all[PAIRS_VV] - sv * sv / n,
+           both = all[PAIRS_YV] - sy * sv / n;
     double fits = around_v > 0 ? both * both / around_v : 0, rms = s->target.rms[s->shown];
     return fmin(left, fmax(around_y - fits, 0) / (rms * rms) / s->base.energy);
 }

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "explain/measure/residual.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/simd.h"
+#include "compare/lanes.h"
+#include "explain/measure/in_double.h"
 #include "reference/trace.h"
 
 static bool residual_numbers(const struct odb_tensor *t)
@@ -54,30 +58,53 @@ void measured_dispose(struct measured *m)
     *m = (struct measured){0};
 }
 
-static void residual_floats(struct residual *r, const odb_f64 *y, const odb_f64 *v, size_t n,
-                            double rms)
+/* Of a part of an output, not over its root mean square. */
+struct residual_sum {
+    double energy, max;
+    size_t odd, differ;
+};
+
+/* Whether all differences are numbers. */
+static ODB_SIMD bool residual_finite(struct residual_sum *sum, const double *y, const double *x,
+                                     size_t n)
 {
-    double sum = 0, max = 0;
-    for (size_t i = 0; i < n; i++) {
-        double d = fabs(y[i] - v[i]);
-        if (d <= 1.7976931348623157e308) {
-            sum += d * d;
-            max = d > max ? d : max;
-        } else {
-            r->odd += !(y[i] == v[i] || (isnan(y[i]) && isnan(v[i])));
-        }
+    odb_vec energy[2] = {0}, max[2] = {0};
+    odb_vec_mask none[2] = {0};
+    VEC_STEPS(n)
+    {
+        odb_vec d = VEC_ABS(VEC_AT(y, i + 4 * v) - VEC_AT(x, i + 4 * v));
+        odb_vec_mask finite = d <= DBL_MAX;
+        d = VEC_AND(d, finite);
+        none[v] |= ~finite;
+        energy[v] += d * d;
+        max[v] = VEC_MAX(d, max[v]);
     }
-    r->energy += sum / (rms * rms);
-    r->max = fmax(r->max, max / rms);
+    bool all = true;
+    for (int lane = 0; lane < 4; lane++) {
+        all = all && !none[0][lane] && !none[1][lane];
+        sum->energy += energy[0][lane] + energy[1][lane];
+        sum->max = fmax(sum->max, fmax(max[0][lane], max[1][lane]));
+    }
+    return all;
 }
 
-static void residual_exact(struct residual *r, const odb_f64 *y, const odb_f64 *v, size_t n,
-                           double rms)
+static void residual_floats(void *to, const double *y, const double *v, size_t n)
 {
+    struct residual_sum *sum = to;
+    if (residual_finite(sum, y, v, n))
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(y[i] - v[i]))
+            sum->odd += !(y[i] == v[i] || (isnan(y[i]) && isnan(v[i])));
+}
+
+static void residual_exact(void *to, const double *y, const double *v, size_t n)
+{
+    struct residual_sum *sum = to;
     for (size_t i = 0; i < n; i++) {
         double d = fabs(y[i] - v[i]);
-        r->differ += d > 0;
-        r->max = fmax(r->max, d / rms);
+        sum->differ += d > 0;
+        sum->max = fmax(sum->max, d);
     }
 }
 
@@ -94,12 +121,18 @@ static bool residual_output(struct residual *r, const struct measured *m, int o,
         r->differ += !gap.same;
         return true;
     }
-    struct odb_tensor *wide = NULL;
-    if (odb_tensor_cast(&wide, v, ODB_F64, NULL) != ODB_OK)
-        return false;
-    (odb_dtype_is_float(y->dtype) ? residual_floats : residual_exact)(
-        r, m->wide[o]->data, wide->data, wide->count, m->rms[o]);
-    odb_tensor_unref(wide);
+    void *sums;
+    size_t parts = in_double(v, m->wide[o]->data,
+                             odb_dtype_is_float(y->dtype) ? residual_floats : residual_exact,
+                             sizeof(struct residual_sum), &sums);
+    for (size_t p = 0; p < parts; p++) {
+        const struct residual_sum *sum = &((struct residual_sum *)sums)[p];
+        r->energy += sum->energy / (m->rms[o] * m->rms[o]);
+        r->max = fmax(r->max, sum->max / m->rms[o]);
+        r->odd += sum->odd;
+        r->differ += sum->differ;
+    }
+    free(sums);
     return true;
 }
 
