@@ -465,6 +465,7 @@ enum odb_status repeat_doubt(const struct search_case *c, struct findings *f, st
     struct odb_repeats *repeats = findings_repeats(f);
     bool ran = true, flips = false;
     struct repeat_state *state = repeat_state(f);
+    ODB_TRY(repeat_late(c, f, err));
     if (state->doubted || state->unsteady || c->options->repeat || c->pinned)
         return ODB_OK;
     state->doubted = true;

@@ -1343,9 +1343,11 @@ static bool fault_cancel(void *self)
     return (!fault->down || odb_executor_cancel(fault->down)) && up;
 }
 
+/* Chance goes on over all that is loaded, which two of them would not know of each other. */
 static bool fault_beside(void *self)
 {
-    return odb_executor_beside(((struct fault *)self)->up);
+    const struct fault *fault = self;
+    return !(fault->rate < 1) && odb_executor_beside(fault->up);
 }
 
 const struct odb_executor_ops odb_executor_fault = {

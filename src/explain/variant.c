@@ -519,7 +519,7 @@ static void tensor_gather_part(void *arg, size_t begin, size_t end)
     const struct tensor_gathering *job = arg;
     for (size_t i = begin; i < end; i++) {
         int64_t at = job->from(job->payload, i);
-        if (at >= 0 && job->size == sizeof(float))
+        if (at >= 0 && job->size == sizeof(float)) /* most are, and a known size is one move */
             memcpy(job->to + i * sizeof(float), job->t + (size_t)at * sizeof(float), sizeof(float));
         else if (at >= 0)
             memcpy(job->to + i * job->size, job->t + (size_t)at * job->size, job->size);

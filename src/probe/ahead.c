@@ -189,7 +189,8 @@ static void *ahead_thread(void *arg)
     if (ahead->status == ODB_OK && ahead->whole.model && odb_pool_workers(ahead->pool) == 1) {
         odb_prober_init(&ahead->prober, ahead->whole.model, ahead->feeds, NULL, ahead->pool,
                         ahead_silent(ahead));
-        ahead->later = ahead->whole.reads && odb_probe_keeps_file(&ahead->prober);
+        ahead->later = ahead->whole.reads && ahead->whole.runs <= AHEAD_RUNS_MOST &&
+                       odb_probe_keeps_file(&ahead->prober);
         if (ahead_ask(ahead, AHEAD_PLAIN, odb_probe__whole(&ahead->prober, true, false), 0) &&
             !ahead->later)
             ahead_ask_again(ahead, 0);
@@ -255,7 +256,7 @@ static bool ahead_opened(struct odb_ahead *ahead)
 
 bool odb_ahead_opened(struct odb_ahead *ahead)
 {
-    return ahead && !ahead->handed && ahead_opened(ahead);
+    return ahead && !ahead->handed && ahead_opened(ahead) && ahead->status == ODB_OK;
 }
 
 /* The hooks are asked all the while: the one who watches is told that time goes on. */
@@ -292,11 +293,13 @@ bool odb_ahead_read(struct odb_ahead *ahead, const struct odb_trace *trace)
     odb_prober_init(&ahead->reader, ahead->whole.model, ahead->feeds, trace, ahead->pool,
                     ahead_silent(ahead));
     struct odb_probe_cut *all = odb_probe__all(&ahead->reader, ahead->whole.memory, ahead->later);
+    double search = AHEAD_SEARCH * (odb_clock() - ahead->begun);
+    bool later = ahead->later;
+    ahead->later = later && all;
+    if (later ? !all : all && !ahead->whole.runs)
+        ahead_ask_again(ahead, search);
     if (!all)
         return true;
-    double search = AHEAD_SEARCH * (odb_clock() - ahead->begun);
-    if (!ahead->whole.runs && !ahead->later)
-        ahead_ask_again(ahead, search);
     (void)ahead_ask(ahead, AHEAD_ACCOUNT, NULL, 0);
     (void)ahead_ask(ahead, AHEAD_ALL, all, 0);
     if (ahead->later)

@@ -42,7 +42,7 @@ struct odb_ahead *odb_ahead_begin(const char *spec, const struct odb_ahead_whole
                                   const struct odb_search_hooks *hooks);
 /* Whether it is one of this spec that was not handed over yet. NULL: none is. */
 bool odb_ahead_is(const struct odb_ahead *ahead, const char *spec);
-/* Whether it is open, or could not be, and was not handed over. NULL: no. */
+/* Whether it is open by now, and was not handed over. NULL: no. */
 bool odb_ahead_opened(struct odb_ahead *ahead);
 /* Waits until it is open, and hands the pool over, once, with the errors of odb_pool_open(). What
  * it runs goes on: before the pool is closed, odb_ahead_end(). */

@@ -157,7 +157,7 @@ bool odb_probe_keeps_file(const struct odb_prober *prober);
 void odb_probe_begin(struct odb_prober *prober, struct odb_probe *probe);
 /* The same by another worker than the one that runs what is not begun, which stays free. */
 void odb_probe_begin_beside(struct odb_prober *prober, struct odb_probe *probe);
-/* odb_probe_begin() where there may be one worker, which is at nothing else until this is run or
+/* odb_probe_begin() where one worker is enough: it answers nothing else until this is run or
  * dropped. */
 void odb_probe_begin_lone(struct odb_prober *prober, struct odb_probe *probe);
 /* Whether odb_probe_run() has nothing to wait for any more. */

@@ -111,6 +111,7 @@ static void third_question_free(struct findings *f, struct third_question *put)
 {
     if (!put)
         return;
+    odb_pool_stop(put->pool); /* which may be at the question still */
     question_free(put->q);
     odb_prober_dispose(&put->prober);
     third_begin_close(f, put->pool);
@@ -125,7 +126,7 @@ void third_forget(struct findings *f)
     third_question_free(f, state->ahead);
     third_closed(state);
     for (size_t i = 0; i < THIRD_MOST; i++)
-        odb_ahead_free(state->begun[i]); /* which are asked whether to stop until they are closed */
+        odb_ahead_free(state->begun[i]);
     free(state);
     f->kept->third = NULL;
 }

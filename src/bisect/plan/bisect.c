@@ -370,7 +370,7 @@ static enum odb_status bisect_search(struct bisect *s, struct odb_error *err)
     ODB_TRY(plain_account(c, f, err));
     ODB_TRY(bisect_in_float(c, f, &in_float, err));
     if (in_float)
-        return repeat_late(c, f, err);
+        return ODB_OK;
     status = bisect_runs(c, f, err);
     findings_only_outputs(f, !reading_taps(c) && odb_probe_cuts(c->prober) == ODB_CUTS_NONE &&
                                  odb_probe_refeeds(c->prober)); /* by now it may be found out */
@@ -445,7 +445,7 @@ static void bisect_finish(struct bisect *s)
 {
     const struct search_case *c = s->asked;
     struct findings *f = &s->found;
-    odb_pool_leave(s->whole.pool);
+    odb_pool_dismiss(s->whole.pool);
     bisect_kernels(c, f);
     for (size_t i = 0; i < f->report->culprits.n; i++) {
         struct odb_culprit *culprit = findings_culprit(f, i);

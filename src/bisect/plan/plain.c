@@ -58,12 +58,12 @@ enum odb_status plain_run(const struct search_case *c, struct findings *f, struc
     plain_sign(c, f, status, err);
     odb_probe_tell(c->prober, &probe, shown, 0);
     ODB_TRY(status);
-    if (f->kept->repeats_wait)
-        findings_repeats(f)->runs = 1;
-    else
+    bool late = f->kept->repeats_wait;
+    findings_repeats(f)->runs = 1;
+    if (!late)
         ODB_TRY(repeat_runs(c, f, err));
     odb_pool_price(c->pool, &f->kept->load, &f->kept->run);
-    if (f->kept->repeats_wait)
+    if (late)
         findings_step_end(f, "plain", "the model as it is: is it wrong?");
     else
         findings_step_end(f, "plain",

@@ -130,6 +130,13 @@ static bool look_wants_apart(const struct search_case *c, const struct findings 
 enum odb_status look_at_all(const struct search_case *c, struct findings *f, struct odb_error *err)
 {
     ODB_TRY(probed_values(c, f, err));
+    enum odb_status repeated = repeat_late(c, f, err);
+    if (repeated != ODB_OK) { /* the budget is used up: what was read accuses all the same */
+        struct odb_error ignored = ODB_ERROR_INIT;
+        if (f->judged && look_blame(c, f, &ignored) == ODB_OK)
+            decided_excuse_outputs(c, f);
+        return repeated;
+    }
     if (f->hidden) /* or is it chance? */
         ODB_TRY(repeat_doubt(c, f, err));
     if (look_wants_apart(c, f))

@@ -26,7 +26,6 @@
 #include "bisect/decided.h"
 #include "run/hooks.h"
 #include "bisect/reading.h"
-#include "bisect/repeat.h"
 #include "bisect/strategy/forecast.h"
 #include "bisect/strategy.h"
 #include "report/report.h"
@@ -543,8 +542,6 @@ enum odb_status probed_values(const struct search_case *c, struct findings *f,
             findings_step_end(f, "blame", "each operator replayed on the target's own inputs");
         }
     }
-    if (status == ODB_OK)
-        status = repeat_late(c, f, err);
     free(marks);
     return status;
 }

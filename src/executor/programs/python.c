@@ -236,8 +236,8 @@ void odb_python_environ(const char *text)
     struct odb_spec *spec;
     if (odb_spec_parse(&spec, text, NULL) != ODB_OK)
         return;
-    /* OpenBLAS's idle threads spin, from when NumPy is imported: 0.1 s of a processor that the
-     * search could use. 4 is the least that it takes, of 26. */
+    /* OpenBLAS's idle threads spin for 2^26 cycles, from when NumPy is imported: 0.1 s of a
+     * processor that the search could use. 2^4 are the least that it takes. */
     if (!strcmp(spec->kind, "numpy"))
         setenv("OPENBLAS_THREAD_TIMEOUT", "4", 0);
     odb_spec_free(spec);

@@ -599,11 +599,11 @@ enum odb_status odb_target_open(struct odb_target **out, const char *spec, struc
     return odb_target_open_until(out, spec, NULL, NULL, err);
 }
 
-void odb_target_leave(struct odb_target *target)
+void odb_target_dismiss(struct odb_target *target)
 {
     Odb__Wire__Request request = ODB__WIRE__REQUEST__INIT;
     Odb__Wire__Shutdown shutdown = ODB__WIRE__SHUTDOWN__INIT;
-    if (!target->child.pid || target->left)
+    if (!target->child.pid || target->dismissed)
         return;
     struct odb_channel channel = target_channel(target);
     request.say_case = ODB__WIRE__REQUEST__SAY_SHUTDOWN;
@@ -611,7 +611,7 @@ void odb_target_leave(struct odb_target *target)
     target->doing = "ending";
     target->deadline = odb_clock() + TARGET_GRACE;
     target->cancelled = NULL;
-    target->left = odb_channel_send(&channel, &request.base, NULL, NULL) == ODB_OK;
+    target->dismissed = odb_channel_send(&channel, &request.base, NULL, NULL) == ODB_OK;
 }
 
 void odb_target_close(struct odb_target *target)
@@ -619,8 +619,8 @@ void odb_target_close(struct odb_target *target)
     int how;
     if (!target)
         return;
-    odb_target_leave(target);
-    if (target->left)
+    odb_target_dismiss(target);
+    if (target->dismissed)
         odb_child_wait(&target->child, TARGET_GRACE, &how);
     if (target->child.pid)
         target_bury(target);
@@ -674,37 +674,48 @@ static enum odb_status target_load_from(struct odb_target *target, const struct 
     return ODB_OK;
 }
 
+/* On this machine. beside: as of the load, and possible. */
+static enum odb_status target_load_here(struct odb_target *target, const struct odb_load *load,
+                                        bool beside, struct odb_error *err)
+{
+    Odb__Wire__Load message = ODB__WIRE__LOAD__INIT;
+    char *dir = realpath(load->dir && load->dir[0] ? load->dir : ".", NULL);
+    if (!dir) {
+        odb_fail(err, ODB_E_IO, "the model's directory cannot be read: %s", strerror(errno));
+        return odb_error_at(err, "%s", load->dir ? load->dir : ".");
+    }
+    if (!beside)
+        target_forget_held(target);
+    else if (!target->held)
+        target->held = odb_xstrdup(target->path);
+    target_forget_model(target);
+    message.beside = beside;
+    enum odb_status status = target_load_from(target, load, dir, &message, err);
+    free(dir);
+    if (status == ODB_OK && load->path)
+        target->path = odb_xstrdup(load->path);
+    return status;
+}
+
 static enum odb_status target_load(struct odb_target *target, const struct odb_load *load,
                                    struct odb_error *err)
 {
     Odb__Wire__Load message = ODB__WIRE__LOAD__INIT;
     ODB_TRY(target_start(target, err));
     odb_child_hush(&target->child); /* what it said of another model would mislead */
-    message.beside = load->beside && target->beside && (target->held || target->path);
-    if (!message.beside)
-        target_forget_held(target);
-    else if (!target->held)
-        target->held = odb_xstrdup(target->path);
-    target_forget_model(target);
     if (target->link.transport) {
+        target_forget_model(target);
         odb_remote_keep(target->remote, load);
         ODB_TRY(odb_remote_send(target, load, &message, err));
         enum odb_status status = target_load_from(target, load, NULL, &message, err);
         odb_remote_unlist(&message);
         return status;
     }
-    char *dir = realpath(load->dir && load->dir[0] ? load->dir : ".", NULL);
-    if (!dir) {
-        odb_fail(err, ODB_E_IO, "the model's directory cannot be read: %s", strerror(errno));
-        return odb_error_at(err, "%s", load->dir ? load->dir : ".");
-    }
-    enum odb_status status = target_load_from(target, load, dir, &message, err);
-    free(dir);
-    if (status != ODB_OK)
-        target_forget_held(target); /* who knows how far it came */
-    else if (load->path)
-        target->path = odb_xstrdup(load->path);
-    return status;
+    bool beside = load->beside && target->beside && (target->held || target->path);
+    enum odb_status status = target_load_here(target, load, beside, err);
+    if (status == ODB_OK || !beside || !target->child.pid)
+        return status;
+    return target_load_here(target, load, false, err); /* as if it had been so from the start */
 }
 
 /* Another link, and what was loaded once more: at most once for each call from outside, so that a

@@ -32,8 +32,8 @@ enum odb_status odb_target_open_until(struct odb_target **out, const char *spec,
                                       struct odb_error *err) ODB_MUST_USE;
 /* The child's program, as it would be started: a path, or a name for PATH. Owned by the caller. */
 char *odb_target_program(void);
-/* Nothing more is asked of it, and its child is told to end: what that takes goes on meanwhile. */
-void odb_target_leave(struct odb_target *target);
+/* Nothing more is asked of it: its child is told to end, which odb_target_close() waits for. */
+void odb_target_dismiss(struct odb_target *target);
 void odb_target_close(struct odb_target *target); /* NULL is fine; the process group is gone */
 
 /* ODB_E_EXECUTOR: it said no (its own words in err), or nonsense. Refusals keep a code of their own

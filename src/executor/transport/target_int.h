@@ -20,7 +20,7 @@ struct odb_target {
     char mem_text[32];      /* the same as the spec says it */
     double compile_timeout; /* of a load */
     bool loading;           /* it is at one */
-    bool left;              /* odb_target_leave() */
+    bool dismissed;         /* odb_target_dismiss() */
     double start;           /* that a link may be silent before its first word; 0: unsaid */
     struct odb_capabilities can;
     bool (*cancelled)(void *payload);

@@ -314,21 +314,21 @@ void odb_pool_stop(struct odb_pool *pool)
     pool->n_threads = 0;
 }
 
-void odb_pool_leave(struct odb_pool *pool)
+void odb_pool_dismiss(struct odb_pool *pool)
 {
     if (!pool)
         return;
     odb_pool_stop(pool);
     for (size_t i = 0; i < pool->n_workers; i++)
         if (pool->workers[i].target)
-            odb_target_leave(pool->workers[i].target);
+            odb_target_dismiss(pool->workers[i].target);
 }
 
 void odb_pool_close(struct odb_pool *pool)
 {
     if (!pool)
         return;
-    odb_pool_leave(pool); /* all at once */
+    odb_pool_dismiss(pool); /* all at once */
     for (size_t i = 0; i < pool->n_workers; i++) {
         odb_target_close(pool->workers[i].target);
         free(pool->workers[i].spec);

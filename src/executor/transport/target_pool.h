@@ -25,9 +25,9 @@ enum odb_status odb_pool_open(struct odb_pool **out, const char *spec, bool (*ca
 /* Cancels what is under way and waits for its end. Every task has been waited for or forgotten;
  * no more can be begun. */
 void odb_pool_stop(struct odb_pool *pool);
-/* Stops it, and has its targets end meanwhile (odb_target_leave()): then it is closed. NULL is
+/* Stops it, and has its targets end meanwhile (odb_target_dismiss()): then it is closed. NULL is
  * fine. */
-void odb_pool_leave(struct odb_pool *pool);
+void odb_pool_dismiss(struct odb_pool *pool);
 void odb_pool_close(struct odb_pool *pool); /* NULL is fine; stops */
 
 /* Replaces the function that workers ask. */

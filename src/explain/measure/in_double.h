@@ -12,7 +12,7 @@
 typedef void in_double_fn(void *sum, const double *y, const double *v, size_t n);
 
 /* Calls add for all elements of v, a dense tensor of real numbers, and of y (at least as many),
- * each part of them with a sum of its own. Returns how many parts there are, which hangs on v's
+ * each part of them with a sum of its own. Returns how many parts there are, which depends on v's
  * count alone; *sums, each of so many bytes and zeroed first, are the caller's to free. */
 size_t in_double(const struct odb_tensor *v, const odb_f64 *y, in_double_fn *add, size_t bytes,
                  void **sums);

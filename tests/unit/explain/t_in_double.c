@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What is measured of candidates, and how they are made, by parts: the same as one by one.
+ */
+#include "explain/measure/in_double.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "explain/measure/residual.h"
+#include "explain/variant.h"
+#include "tests/help/models.h"
+
+static const int64_t counts[] = {0, 1, 7, 8, 9, 511, 512, 513, 16383, 16384, 16385, 50001};
+
+static struct odb_tensor *filled(enum odb_dtype dtype, int64_t n, int seed)
+{
+    struct odb_tensor *t = NULL;
+    MODELS_OK(odb_tensor_new(&t, dtype, 1, &n, &why));
+    for (int64_t i = 0; i < n; i++)
+        odb_store_f64(dtype, t->data, (size_t)i, (double)((i * 7 + seed) % 13) - seed);
+    return t;
+}
+
+static void put(struct odb_tensor *t, size_t i, double v)
+{
+    if (i < t->count)
+        odb_store_f64(t->dtype, t->data, i, v);
+}
+
+struct counted {
+    double n, y, v;
+};
+
+static void count_some(void *sum, const double *y, const double *v, size_t n)
+{
+    struct counted *counted = sum;
+    counted->n += (double)n;
+    for (size_t i = 0; i < n; i++) {
+        counted->y += y[i];
+        counted->v += v[i];
+    }
+    for (size_t i = n; i % 8; i++)
+        assert_true(y[i] == 0 && v[i] == 0);
+}
+
+static void test_in_double__every_element_once(void **state)
+{
+    static const enum odb_dtype types[] = {ODB_F32, ODB_F64, ODB_F16, ODB_I8, ODB_U4};
+    for (size_t t = 0; t < ODB_COUNT(types); t++)
+        for (size_t c = 0; c < ODB_COUNT(counts); c++) {
+            struct odb_tensor *y = filled(ODB_F64, counts[c], 3);
+            struct odb_tensor *v = filled(types[t], counts[c], 0);
+            struct counted all = {0}, want = {(double)counts[c], 0, 0};
+            void *sums;
+            size_t parts = in_double(v, y->data, count_some, sizeof all, &sums);
+            for (size_t p = 0; p < parts; p++) {
+                const struct counted *part = &((struct counted *)sums)[p];
+                all = (struct counted){all.n + part->n, all.y + part->y, all.v + part->v};
+            }
+            for (size_t i = 0; i < v->count; i++) {
+                want.y += odb_tensor_f64(y, i);
+                want.v += odb_tensor_f64(v, i);
+            }
+            assert_true(all.n == want.n && all.y == want.y && all.v == want.v);
+            free(sums);
+            odb_tensor_unref(y);
+            odb_tensor_unref(v);
+        }
+}
+
+/* NaN and Inf where both have them are no difference, and no energy anywhere. */
+static void test_in_double__residuals(void **state)
+{
+    for (size_t c = 0; c < ODB_COUNT(counts); c++) {
+        struct odb_tensor *y = filled(ODB_F32, counts[c], 3), *v = filled(ODB_F32, counts[c], 5);
+        struct measured m;
+        struct residual r;
+        double energy = 0, max = 0;
+        size_t odd = 0;
+        put(y, 3, NAN), put(v, 3, NAN);
+        put(y, 510, INFINITY), put(v, 510, INFINITY);
+        put(y, 512, INFINITY), put(v, 512, -INFINITY);
+        put(y, 16384, NAN);
+        MODELS_OK(measured_make(&m, &y, &y, 1, &why));
+        residual_measure(&r, &m, &v);
+        for (size_t i = 0; i < y->count; i++) {
+            double a = odb_tensor_f64(y, i), b = odb_tensor_f64(v, i), d = fabs(a - b);
+            if (isfinite(d)) {
+                energy += d * d;
+                max = fmax(max, d);
+            }
+            odd += !isfinite(d) && !(a == b || (isnan(a) && isnan(b)));
+        }
+        assert_true(r.comparable);
+        assert_int_equal(r.odd, odd);
+        assert_true(fabs(r.energy * m.rms[0] * m.rms[0] - energy) <= 1e-9 * energy);
+        assert_true(fabs(r.max * m.rms[0] - max) <= 1e-12 * max);
+        measured_dispose(&m);
+        odb_tensor_unref(y);
+        odb_tensor_unref(v);
+    }
+}
+
+static double next(const void *payload, size_t i, double v)
+{
+    const int *by = payload;
+    return v + *by + (double)(i % 2);
+}
+
+/* Two elements may share a byte, and no part writes what another does. */
+static void test_in_double__maps(void **state)
+{
+    static const enum odb_dtype types[] = {ODB_F32, ODB_F16, ODB_F64, ODB_I32, ODB_I4, ODB_U4};
+    const int by = 1;
+    for (size_t t = 0; t < ODB_COUNT(types); t++)
+        for (size_t c = 0; c < ODB_COUNT(counts); c++) {
+            struct odb_tensor *from = filled(types[t], counts[c], 6), *out = NULL, *want = NULL;
+            MODELS_OK(tensor_map(&out, from, next, &by, &why));
+            MODELS_OK(odb_tensor_clone(&want, from, &why));
+            for (size_t i = 0; i < from->count; i++)
+                odb_store_f64(types[t], want->data, i, next(&by, i, odb_tensor_f64(from, i)));
+            assert_true(odb_tensor_identical(out, want));
+            odb_tensor_unref(from);
+            odb_tensor_unref(out);
+            odb_tensor_unref(want);
+        }
+}
+
+static int64_t from_the_end(const void *payload, size_t i)
+{
+    const size_t *n = payload;
+    return i % 5 ? (int64_t)(*n - 1 - i) : -1;
+}
+
+static void test_in_double__gathers(void **state)
+{
+    static const enum odb_dtype types[] = {ODB_F32, ODB_F64, ODB_I8, ODB_F16};
+    for (size_t t = 0; t < ODB_COUNT(types); t++)
+        for (size_t c = 0; c < ODB_COUNT(counts); c++) {
+            struct odb_tensor *from = filled(types[t], counts[c], 1), *out = NULL;
+            MODELS_OK(tensor_gather(&out, from, from_the_end, &from->count, &why));
+            for (size_t i = 0; i < from->count; i++)
+                assert_true(odb_tensor_f64(out, i) ==
+                            (i % 5 ? odb_tensor_f64(from, from->count - 1 - i) : 0));
+            odb_tensor_unref(from);
+            odb_tensor_unref(out);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_in_double__every_element_once),
+        cmocka_unit_test(test_in_double__residuals),
+        cmocka_unit_test(test_in_double__maps),
+        cmocka_unit_test(test_in_double__gathers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
