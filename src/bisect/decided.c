@@ -159,30 +159,21 @@ static enum odb_status decided_tip(struct decided *d, const struct odb_node *nod
 static enum odb_status decided_moved(const struct decided *d, int node, double by,
                                      struct odb_tensor **out, struct odb_error *err)
 {
-    const struct odb_graph *graph = d->c->graph;
-    const struct odb_node *n = &graph->nodes[node];
-    struct odb_tensor **values = odb_new_n(struct odb_tensor *, graph->n_values), *x = NULL;
-    bool *only = odb_new_n(bool, graph->n_nodes);
-    struct odb_cpu_run run = {.values = values, .nodes = only};
+    struct odb_trace *trace = d->c->trace;
+    const struct odb_node *n = &d->c->graph->nodes[node];
+    struct odb_tensor **in = odb_new_n(struct odb_tensor *, n->n_in), *x = NULL;
     enum odb_status status = odb_tensor_clone(&x, d->values[n->in[0]], err);
-    only[node] = true;
     for (size_t i = 0; status == ODB_OK && i < x->count; i++)
         odb_store_f64(x->dtype, x->data, i, odb_tensor_f64(x, i) + by);
+    in[0] = x;
     for (int i = 1; i < n->n_in; i++)
-        if (n->in[i] >= 0 && !values[n->in[i]])
-            values[n->in[i]] = odb_tensor_ref(odb_trace_value(d->c->trace, n->in[i]));
-    values[n->in[0]] = x;
+        if (n->in[i] >= 0)
+            in[i] = (struct odb_tensor *)odb_trace_value(trace, n->in[i]);
     if (status == ODB_OK)
-        status = odb_cpu_execute(d->c->trace->cpu, &run, err);
-    *out = status == ODB_OK ? odb_tensor_ref(values[n->out[0]]) : NULL;
-    for (int i = 0; i < n->n_in; i++)
-        if (n->in[i] >= 0) {
-            odb_tensor_unref(values[n->in[i]]);
-            values[n->in[i]] = NULL;
-        }
-    odb_tensor_unref(values[n->out[0]]);
-    free(values);
-    free(only);
+        status =
+            odb_trace_replay(trace, node, ODB_PREC_NATIVE, 0, in, NULL, ODB_SIMULATE_ALL, out, err);
+    odb_tensor_unref(x);
+    free(in);
     return status;
 }
 
