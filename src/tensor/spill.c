@@ -228,6 +228,13 @@ enum odb_status odb_spill_fill(struct odb_storage *storage, size_t offset, const
     return ODB_OK;
 }
 
+ssize_t odb_spill_draw(struct odb_storage *storage, size_t offset, int pipe, size_t size)
+{
+    const struct spill_storage *spilled = (struct spill_storage *)storage;
+    off64_t at = (off64_t)(spilled->offset + offset);
+    return splice(pipe, NULL, spilled->file->fd, &at, size, 0);
+}
+
 enum odb_status odb_spill_take(struct odb_spill *spill, struct odb_tensor *t, struct odb_error *err)
 {
     struct spill_storage *storage;

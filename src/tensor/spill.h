@@ -11,6 +11,8 @@
 #ifndef ODB_TENSOR_SPILL_H
 #define ODB_TENSOR_SPILL_H
 
+#include <sys/types.h>
+
 #include "tensor/tensor.h"
 
 struct odb_spill;
@@ -32,6 +34,9 @@ struct odb_storage *odb_spill_reserve(struct odb_spill *spill, size_t size, cons
 /* Writes some of them; what is behind *data is theirs from then on. */
 enum odb_status odb_spill_fill(struct odb_storage *storage, size_t offset, const void *bytes,
                                size_t size, struct odb_error *err) ODB_MUST_USE;
+/* The same of what is in a pipe, as splice(2) does, so that no copy of it is made on the way.
+ * Returns how many bytes came; 0: no writer is left; -1: see errno, and none were taken. */
+ssize_t odb_spill_draw(struct odb_storage *storage, size_t offset, int pipe, size_t size);
 /* Pages that were looked at need not stay in memory. Tensors remain what they are. */
 void odb_spill_drop(struct odb_spill *spill);
 /* The same of these bytes alone; nothing where storage is none of a spill. NULL is fine. */

@@ -371,14 +371,38 @@ static enum odb_status frame_map(struct odb_frame *frame, size_t size, int fd,
     return ODB_OK;
 }
 
+/* Has the kernel write to disk what comes in a pipe, as far as it does; *done: so many bytes. */
+static enum odb_status frame_draw_aside(const struct odb_channel *from, struct odb_storage *storage,
+                                        size_t size, size_t *done, struct odb_error *err)
+{
+    while (*done < size) {
+        ODB_TRY(channel_wait(from, from->in, POLLIN, err));
+        ssize_t n = odb_spill_draw(storage, *done, from->in, size - *done);
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        if (n < 0) /* the file system cannot, or has no room: writing says which */
+            return ODB_OK;
+        errno = 0;
+        if (n == 0)
+            return channel_gone(err, "receiving");
+        *done += (size_t)n;
+    }
+    return ODB_OK;
+}
+
 /* Writes an attachment to disk as it comes. */
 static enum odb_status frame_put_aside(const struct odb_channel *from, struct odb_storage *storage,
-                                       size_t size, struct odb_error *err)
+                                       size_t size, bool pipe, struct odb_error *err)
 {
+    size_t done = 0;
+    if (pipe)
+        ODB_TRY(frame_draw_aside(from, storage, size, &done, err));
+    if (done == size)
+        return ODB_OK;
     char *piece = odb_work_n(char, WIRE_PIPE);
     enum odb_status status = ODB_OK;
     int none = -1;
-    for (size_t done = 0, n; done < size && status == ODB_OK; done += n) {
+    for (size_t n; done < size && status == ODB_OK; done += n) {
         n = ODB_MIN(size - done, (size_t)WIRE_PIPE);
         status = channel_read(from, piece, n, &none, err);
         if (status == ODB_OK)
@@ -409,7 +433,7 @@ static enum odb_status frame_attach(const struct odb_channel *channel, struct od
     if (frame->storage) {
         frame->attachment = there;
         frame->attachment_size = size;
-        return frame_put_aside(&from, frame->storage, size, err);
+        return frame_put_aside(&from, frame->storage, size, pipe, err);
     }
     ODB_TRY(frame_map(frame, size, -1, err));
     int none = -1;
