@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/simd.h"
 #include "compare/lanes.h"
-#include "explain/measure/in_double.h"
+#include "tensor/pass.h"
 
 #define PAIRS_ALIKE 1e-9 /* of what is left: such choices do the same */
 #define PAIRS_OF_ROW 2   /* that one row has of the best */
@@ -18,9 +18,8 @@
 /* How many pairs of finite numbers there are, and their sums. */
 enum { PAIRS_N, PAIRS_Y, PAIRS_V, PAIRS_YY, PAIRS_VV, PAIRS_YV, PAIRS_SUMS };
 
-static ODB_SIMD void pairs_add(void *to, const double *y, const double *x, size_t n)
+static ODB_SIMD void pairs_add(double *sums, const double *y, const double *x, size_t n)
 {
-    double *sums = to;
     odb_vec all[2][PAIRS_SUMS] = {0};
     const odb_vec_mask one = (odb_vec_mask)((odb_vec){} + 1.0);
     VEC_STEPS(n)
@@ -42,18 +41,36 @@ static ODB_SIMD void pairs_add(void *to, const double *y, const double *x, size_
     sums[PAIRS_N] -= (double)(-n % ODB_LANES); /* zeros behind */
 }
 
+static void pairs_chunk(const void *job, void *share, struct odb_chunk *c)
+{
+    (void)job;
+    for (size_t i = c->n; i % ODB_LANES; i++)
+        c->v[0][i] = c->v[1][i] = 0;
+    pairs_add(share, c->v[0], c->v[1], c->n);
+}
+
+static void pairs_join(void *total, const void *item)
+{
+    double *all = total;
+    const double *sums = item;
+    for (int s = 0; s < PAIRS_SUMS; s++)
+        all[s] += sums[s];
+}
+
 double pairs_left(const struct accused *s, struct odb_tensor *const *candidate, double left)
 {
     const struct odb_tensor *v = s->shown < 0 ? NULL : candidate[s->shown];
+    const struct odb_numbers y = odb_numbers_of(s->shown < 0 ? NULL : s->target.wide[s->shown]);
+    const struct odb_numbers made = odb_numbers_of(v);
     double all[PAIRS_SUMS] = {0};
-    void *sums = NULL;
-    size_t parts = 0;
-    if (v && odb_tensor_same_shape(v, s->y[s->shown]))
-        parts = in_double(v, s->target.wide[s->shown]->data, pairs_add, sizeof all, &sums);
-    for (size_t p = 0; p < parts; p++)
-        for (int k = 0; k < PAIRS_SUMS; k++)
-            all[k] += ((double *)sums)[p * PAIRS_SUMS + (size_t)k];
-    free(sums);
+    struct odb_pass pass = {.end = y.n,
+                            .block = 16 * ODB_PASS_CHUNK,
+                            .item = sizeof all,
+                            .sides = {&y, &made},
+                            .chunk = pairs_chunk,
+                            .join = pairs_join};
+    if (made.n == y.n && v && odb_tensor_same_shape(v, s->y[s->shown]))
+        odb_pass_all(&pass, all);
     double n = all[PAIRS_N], sy = all[PAIRS_Y], sv = all[PAIRS_V];
     if (!(n > 2) || !(s->base.energy > 0))
         return left;

@@ -294,9 +294,9 @@ bool odb_ahead_read(struct odb_ahead *ahead, const struct odb_trace *trace)
                     ahead_silent(ahead));
     struct odb_probe_cut *all = odb_probe__all(&ahead->reader, ahead->whole.memory, ahead->later);
     double search = AHEAD_SEARCH * (odb_clock() - ahead->begun);
-    bool later = ahead->later;
-    ahead->later = later && all;
-    if (later ? !all : all && !ahead->whole.runs)
+    bool waited = ahead->later;
+    ahead->later = waited && all; /* else for nothing */
+    if (!ahead->later && (waited || (all && !ahead->whole.runs)))
         ahead_ask_again(ahead, search);
     if (!all)
         return true;

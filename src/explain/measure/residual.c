@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "base/simd.h"
 #include "compare/lanes.h"
-#include "explain/measure/in_double.h"
 #include "reference/trace.h"
+#include "tensor/pass.h"
 
 static bool residual_numbers(const struct odb_tensor *t)
 {
@@ -58,7 +58,7 @@ void measured_dispose(struct measured *m)
     *m = (struct measured){0};
 }
 
-/* Of a part of an output, not over its root mean square. */
+/* Of a block of an output, not over its root mean square. */
 struct residual_sum {
     double energy, max;
     size_t odd, differ;
@@ -88,24 +88,39 @@ static ODB_SIMD bool residual_finite(struct residual_sum *sum, const double *y, 
     return all;
 }
 
-static void residual_floats(void *to, const double *y, const double *v, size_t n)
+static void residual_floats(const void *job, void *share, struct odb_chunk *c)
 {
-    struct residual_sum *sum = to;
-    if (residual_finite(sum, y, v, n))
+    const double *y = c->v[0], *v = c->v[1];
+    struct residual_sum *sum = share;
+    (void)job;
+    for (size_t i = c->n; i % ODB_LANES; i++)
+        c->v[0][i] = c->v[1][i] = 0;
+    if (residual_finite(sum, y, v, c->n))
         return;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < c->n; i++)
         if (!isfinite(y[i] - v[i]))
             sum->odd += !(y[i] == v[i] || (isnan(y[i]) && isnan(v[i])));
 }
 
-static void residual_exact(void *to, const double *y, const double *v, size_t n)
+static void residual_exact(const void *job, void *share, struct odb_chunk *c)
 {
-    struct residual_sum *sum = to;
-    for (size_t i = 0; i < n; i++) {
-        double d = fabs(y[i] - v[i]);
+    struct residual_sum *sum = share;
+    (void)job;
+    for (size_t i = 0; i < c->n; i++) {
+        double d = fabs(c->v[0][i] - c->v[1][i]);
         sum->differ += d > 0;
         sum->max = fmax(sum->max, d);
     }
+}
+
+static void residual_join(void *total, const void *item)
+{
+    struct residual_sum *all = total;
+    const struct residual_sum *sum = item;
+    all->energy += sum->energy;
+    all->max = fmax(all->max, sum->max);
+    all->odd += sum->odd;
+    all->differ += sum->differ;
 }
 
 /* False: it cannot be compared. */
@@ -121,18 +136,22 @@ static bool residual_output(struct residual *r, const struct measured *m, int o,
         r->differ += !gap.same;
         return true;
     }
-    void *sums;
-    size_t parts = in_double(v, m->wide[o]->data,
-                             odb_dtype_is_float(y->dtype) ? residual_floats : residual_exact,
-                             sizeof(struct residual_sum), &sums);
-    for (size_t p = 0; p < parts; p++) {
-        const struct residual_sum *sum = &((struct residual_sum *)sums)[p];
-        r->energy += sum->energy / (m->rms[o] * m->rms[o]);
-        r->max = fmax(r->max, sum->max / m->rms[o]);
-        r->odd += sum->odd;
-        r->differ += sum->differ;
-    }
-    free(sums);
+    const struct odb_numbers sides[] = {odb_numbers_of(m->wide[o]), odb_numbers_of(v)};
+    struct residual_sum sum = {0};
+    struct odb_pass pass = {.end = sides[0].n,
+                            .block = 16 * ODB_PASS_CHUNK,
+                            .item = sizeof sum,
+                            .sides = {&sides[0], &sides[1]},
+                            .chunk =
+                                odb_dtype_is_float(y->dtype) ? residual_floats : residual_exact,
+                            .join = residual_join};
+    if (sides[1].n != sides[0].n) /* it has no values */
+        return false;
+    odb_pass_all(&pass, &sum);
+    r->energy += sum.energy / (m->rms[o] * m->rms[o]);
+    r->max = fmax(r->max, sum.max / m->rms[o]);
+    r->odd += sum.odd;
+    r->differ += sum.differ;
     return true;
 }
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What is measured of candidates, and how they are made, by parts: the same as one by one.
+ * Candidates of an explanation are made and measured by parts, on all threads: the same as element
+ * by element.
  */
-#include "explain/measure/in_double.h"
+#include "explain/measure/residual.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "explain/measure/residual.h"
 #include "explain/variant.h"
 #include "tests/help/models.h"
 
@@ -28,49 +27,8 @@ static void put(struct odb_tensor *t, size_t i, double v)
         odb_store_f64(t->dtype, t->data, i, v);
 }
 
-struct counted {
-    double n, y, v;
-};
-
-static void count_some(void *sum, const double *y, const double *v, size_t n)
-{
-    struct counted *counted = sum;
-    counted->n += (double)n;
-    for (size_t i = 0; i < n; i++) {
-        counted->y += y[i];
-        counted->v += v[i];
-    }
-    for (size_t i = n; i % 8; i++)
-        assert_true(y[i] == 0 && v[i] == 0);
-}
-
-static void test_in_double__every_element_once(void **state)
-{
-    static const enum odb_dtype types[] = {ODB_F32, ODB_F64, ODB_F16, ODB_I8, ODB_U4};
-    for (size_t t = 0; t < ODB_COUNT(types); t++)
-        for (size_t c = 0; c < ODB_COUNT(counts); c++) {
-            struct odb_tensor *y = filled(ODB_F64, counts[c], 3);
-            struct odb_tensor *v = filled(types[t], counts[c], 0);
-            struct counted all = {0}, want = {(double)counts[c], 0, 0};
-            void *sums;
-            size_t parts = in_double(v, y->data, count_some, sizeof all, &sums);
-            for (size_t p = 0; p < parts; p++) {
-                const struct counted *part = &((struct counted *)sums)[p];
-                all = (struct counted){all.n + part->n, all.y + part->y, all.v + part->v};
-            }
-            for (size_t i = 0; i < v->count; i++) {
-                want.y += odb_tensor_f64(y, i);
-                want.v += odb_tensor_f64(v, i);
-            }
-            assert_true(all.n == want.n && all.y == want.y && all.v == want.v);
-            free(sums);
-            odb_tensor_unref(y);
-            odb_tensor_unref(v);
-        }
-}
-
 /* NaN and Inf where both have them are no difference, and no energy anywhere. */
-static void test_in_double__residuals(void **state)
+static void test_candidates__residuals(void **state)
 {
     for (size_t c = 0; c < ODB_COUNT(counts); c++) {
         struct odb_tensor *y = filled(ODB_F32, counts[c], 3), *v = filled(ODB_F32, counts[c], 5);
@@ -109,7 +67,7 @@ static double next(const void *payload, size_t i, double v)
 }
 
 /* Two elements may share a byte, and no part writes what another does. */
-static void test_in_double__maps(void **state)
+static void test_candidates__maps(void **state)
 {
     static const enum odb_dtype types[] = {ODB_F32, ODB_F16, ODB_F64, ODB_I32, ODB_I4, ODB_U4};
     const int by = 1;
@@ -133,7 +91,7 @@ static int64_t from_the_end(const void *payload, size_t i)
     return i % 5 ? (int64_t)(*n - 1 - i) : -1;
 }
 
-static void test_in_double__gathers(void **state)
+static void test_candidates__gathers(void **state)
 {
     static const enum odb_dtype types[] = {ODB_F32, ODB_F64, ODB_I8, ODB_F16};
     for (size_t t = 0; t < ODB_COUNT(types); t++)
@@ -151,10 +109,9 @@ static void test_in_double__gathers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_in_double__every_element_once),
-        cmocka_unit_test(test_in_double__residuals),
-        cmocka_unit_test(test_in_double__maps),
-        cmocka_unit_test(test_in_double__gathers),
+        cmocka_unit_test(test_candidates__residuals),
+        cmocka_unit_test(test_candidates__maps),
+        cmocka_unit_test(test_candidates__gathers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
