@@ -5,9 +5,8 @@
  */
 #include "bisect/repeat.h"
 
-#include <unistd.h>
-
 #include "bisect/plan/bisect.h"
+#include "report/outcome.h"
 #include "run/budget.h"
 #include "tests/help/executor_help.h"
 #include "tests/help/models.h"
@@ -178,6 +177,21 @@ static void test_repeat__of_a_target_that_reading_kills(void **state)
     late_close(&s);
 }
 
+/* A repetition that kills the target is told, and what ran before is no pass for it. */
+static void test_repeat__late_and_deadly(void **state)
+{
+    struct late s;
+    if (!help_has_ort())
+        skip();
+    late_search(&s, 5, "fault:crash,node=n2,after=1@ort", 5, 0);
+    assert_int_equal(s.status, ODB_OK);
+    assert_true(late_step(&s, "repeat") > late_step(&s, "probed"));
+    assert_int_equal(s.report->repeats.runs, 1);
+    assert_int_equal(s.report->repeats.died, ODB_VERDICT_CRASH);
+    assert_int_equal(odb_report_outcome(s.report), ODB_OUTCOME_DIVERGES);
+    late_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +201,7 @@ int main(void)
         cmocka_unit_test(test_repeat__once),
         cmocka_unit_test(test_repeat__a_spent_budget_accuses_all_the_same),
         cmocka_unit_test(test_repeat__of_a_target_that_reading_kills),
+        cmocka_unit_test(test_repeat__late_and_deadly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
