@@ -177,6 +177,21 @@ static void test_repeat__of_a_target_that_reading_kills(void **state)
     late_close(&s);
 }
 
+/* It is the user's file that runs again, and not the model loaded last, which is wrong here. */
+static void test_repeat__of_the_file(void **state)
+{
+    struct late s;
+    if (!help_has_ort())
+        skip();
+    late_search(&s, 5, "fault:scale,node=n2,amount=0.01,seen@ort", 5, 0);
+    int step = late_step(&s, "repeat");
+    assert_true(step >= 0);
+    assert_int_equal(s.report->steps.items[step].loads, 0);
+    assert_int_equal(s.report->repeats.runs, 5);
+    assert_false(s.report->repeats.differ);
+    late_close(&s);
+}
+
 /* A repetition that kills the target is told, and what ran before is no pass for it. */
 static void test_repeat__late_and_deadly(void **state)
 {
@@ -201,6 +216,7 @@ int main(void)
         cmocka_unit_test(test_repeat__once),
         cmocka_unit_test(test_repeat__a_spent_budget_accuses_all_the_same),
         cmocka_unit_test(test_repeat__of_a_target_that_reading_kills),
+        cmocka_unit_test(test_repeat__of_the_file),
         cmocka_unit_test(test_repeat__late_and_deadly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
