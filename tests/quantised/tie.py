@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A target that fuses a product with the quantiser behind it where the product is not read.
 
-    tests/quantised/tie.py MODEL.onnx    writes a model of both
+    tests/quantised/tie.py MODEL.onnx X.npy    writes a model of both, and its input
 
 As a target, python:tests/quantised/tie.py:Fused: the fused kernel's product is a little larger than
 the one that is read, by less than the tolerance allows, and one element comes so to the other side
-of the middle between two steps. No node is wrong. The product of Wrong is larger by so
-much that other elements come there as well.
+of the middle between two steps. No node is wrong. The product of Wrong is larger by so much that
+other elements come there as well. Step is wrong by one step, as Fused is, in an element that is
+near no middle; and it says that it fuses nothing.
 """
 import sys
 
@@ -20,11 +21,11 @@ class Fused(Numpy):
     more = np.float32(1 + 6e-7)
 
     def execute(self, inputs, outputs):
-        self.fuses = "h" not in outputs
+        self.fuses = not {"b", "h"} & set(outputs)
         return super().execute(inputs, outputs)
 
     def run_node(self, node, values):
-        if node.op_type == "QuantizeLinear" and self.fuses:
+        if node.name == "quantiser" and self.fuses:
             values = dict(values, h=values["h"] * self.more)
         return super().run_node(node, values)
 
@@ -34,23 +35,36 @@ class Wrong(Fused):
     more = np.float32(2.5)
 
 
-def write(path):
-    """x -> Mul -> QuantizeLinear -> DequantizeLinear -> Mul -> y; noisy runs tip no element."""
+class Step(Fused):
+    """One that is at fault as little as can be."""
+    more = np.float32([1, 1, 1, 1, 1, 2, 1, 1])
+
+    def groups(self):
+        """Each node by itself."""
+        count = len(self.model.graph.nodes)
+        return [{"kernel": "one", "nodes": ["#%d" % n]} for n in range(count)]
+
+
+def write(path, path_of_x):
+    """x and Mul between pairs of quantisers, then Mul; noisy runs tip no element."""
     import onnx
     from onnx import helper, numpy_helper
     third = np.float32(1 / 3)
-    nodes = [helper.make_node("Mul", ["x", "w"], ["h"], "product"),
+    nodes = [helper.make_node("QuantizeLinear", ["x", "r"], ["p"], "first"),
+             helper.make_node("DequantizeLinear", ["p", "r"], ["b"], "behind"),
+             helper.make_node("Mul", ["b", "w"], ["h"], "product"),
              helper.make_node("QuantizeLinear", ["h", "s"], ["q"], "quantiser"),
              helper.make_node("DequantizeLinear", ["q", "s"], ["d"], "back"),
              helper.make_node("Mul", ["d", "w"], ["y"], "last")]
-    x = np.float32([1 - 4e-7, 2, 4, 0.5, 0.25, 2.1, 0.1, 4.2])
+    step = np.float32(0.25 - 1e-7)  # four of them are a little less than the middle, 1
     weights = [numpy_helper.from_array(third, "w"), numpy_helper.from_array(third + third, "s"),
-               numpy_helper.from_array(x, "x")]
-    y = helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [8])
-    graph = helper.make_graph(nodes, "tie", [], [y], weights)
+               numpy_helper.from_array(step, "r")]
+    x, y = (helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [8]) for name in "xy")
+    graph = helper.make_graph(nodes, "tie", [x], [y], weights)
+    np.save(path_of_x, step * np.float32([4, 8, 16, 2, 1, 9, 0, 17]))
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
               path)
 
 
 if __name__ == "__main__":
-    write(sys.argv[1])
+    write(*sys.argv[1:])
