@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "command/call/console.h"
 #include "command/table/command.h"
+#include "executor/transport/target.h"
 #include "interpret/cpu.h"
 #include "model/model.h"
 #include "report/report.h"
@@ -51,6 +52,7 @@
 #define LAYOUT_MODEL 6    /* and a model, where a target has no more than these */
 #define LAYOUT_FILTER 12  /* and a filter at most, where there is little room */
 #define LAYOUT_TOUR 2     /* rows of what to do next */
+#define LAYOUT_LONG 10    /* seconds after which the title says how long a run may take */
 #define LAYOUT_DISPLAYS 4 /* rows of expressions at a stop, at most */
 #define LAYOUT_ABOUT 4    /* rows about the selected node, the line above included */
 
@@ -194,6 +196,22 @@ static void layout_put_model(const struct ui_app *app, bool folder, struct odb_b
         odb_buf_puts(out, folder ? from : file);
 }
 
+/* How long the target has for what it is asked, where that takes long: whether it hangs is a guess
+ * until then. */
+static void layout_put_limit(const struct ui_app *app, double now, struct odb_buf *out)
+{
+    const struct odb_session *session = app->session;
+    size_t n = odb_session_n_log(session);
+    const struct odb_probe_log *asked = n ? odb_session_log(session, n - 1) : NULL;
+    const char *target = odb_session_of(session);
+    if (!asked || asked->ended || !target ||
+        now - odb_session_progress(session)->began - asked->began < LAYOUT_LONG)
+        return;
+    double limit = odb_target_limit(target);
+    if (limit > 0)
+        odb_buf_printf(out, "; a run may take %g s", limit);
+}
+
 void ui_layout_state(const struct ui_app *app, struct odb_buf *out)
 {
     const struct odb_session *session = app->session;
@@ -212,7 +230,10 @@ void ui_layout_state(const struct ui_app *app, struct odb_buf *out)
                 out, ", %.0f s left",
                 ui_app_seconds(app, (now - progress->phase_began) / (double)progress->done *
                                         (double)(progress->total - progress->done)));
-        odb_buf_printf(out, " (%.0f s)", ui_app_seconds(app, spent));
+        odb_buf_printf(out, " (%.0f s", ui_app_seconds(app, spent));
+        if (ours)
+            layout_put_limit(app, now, out);
+        odb_buf_putc(out, ')');
         return;
     }
     size_t before = out->len;

@@ -521,6 +521,18 @@ static enum odb_status target_time(const struct odb_spec *spec, const char *key,
     return odb_error_at(err, "%s", spec->text);
 }
 
+double odb_target_limit(const char *text)
+{
+    struct odb_spec *spec;
+    double seconds = 0;
+    if (odb_spec_parse(&spec, text, NULL) != ODB_OK)
+        return 0;
+    if (target_time(spec, "timeout", &seconds, NULL) == ODB_OK && !seconds)
+        seconds = spec->inner ? odb_target_limit(spec->inner) : TARGET_TIMEOUT;
+    odb_spec_free(spec);
+    return seconds > 0 ? seconds : 0;
+}
+
 /* What every target has: it may stand in the spec of a wrapper or in what that wraps; the outermost
  * counts. */
 static enum odb_status target_limits(struct odb_target *target, const struct odb_spec *spec,

@@ -22,6 +22,9 @@ struct odb_target_stats {
     size_t relinks;     /* links that were lost, and made again */
 };
 
+/* Seconds that one run of such a target may take before it is ended; 0: the spec is wrong. */
+double odb_target_limit(const char *spec);
+
 /* Parses the spec, starts the child, lets it check its options. A wrong spec is ODB_E_USAGE; an
  * executor that cannot be had here is ODB_E_EXECUTOR with the reason and the way out. */
 enum odb_status odb_target_open(struct odb_target **out, const char *spec,

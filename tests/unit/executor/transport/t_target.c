@@ -677,6 +677,25 @@ static void test_target__orphan(void **state)
     assert_int_equal(count_entries(place->dir), 0);
 }
 
+static void test_target__limit(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec;
+        double seconds;
+    } cases[] = {
+        {"cpu", 600},
+        {"cpu,timeout=5", 5},
+        {"fault:hang,node=#0@cpu,timeout=7", 7},
+        {"fault:hang,node=#0,timeout=3@cpu,timeout=7", 3},
+        {"cpu,timeout=-3", 0},
+        {"cpu,timeout=soon", 0},
+        {"", 0},
+    };
+    for (size_t i = 0; i < ODB_COUNT(cases); i++)
+        assert_true(odb_target_limit(cases[i].spec) == cases[i].seconds);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(test_target__##name, setup, teardown)
 
 int main(void)
@@ -688,7 +707,7 @@ int main(void)
         CASE(exit),           CASE(flood),           CASE(garbage),
         CASE(short_message),  CASE(slow_start),      CASE(left_behind),
         CASE(orphan),         CASE(lying_values),    CASE(killed_at_its_start),
-        CASE(a_model_beside), CASE(no_model_beside),
+        CASE(a_model_beside), CASE(no_model_beside), CASE(limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
