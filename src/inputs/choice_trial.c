@@ -24,8 +24,9 @@
 #define TRIAL_ELEMENTS (1 << 22) /* of all inputs together */
 #define TRIAL_SWEEP 1024
 #define TRIAL_DIMS 24
-#define TRIAL_FIT 16  /* more than fit */
-#define TRIAL_NEAR 24 /* how far a size that is reckoned may be off: a few strides */
+#define TRIAL_FIT 16              /* more than fit */
+#define TRIAL_INSIDE (1ull << 24) /* more nodes of bodies than run within one */
+#define TRIAL_NEAR 24             /* how far a size that is reckoned may be off: a few strides */
 
 /* Where a run ended. */
 struct trial_end {
@@ -33,7 +34,8 @@ struct trial_end {
     enum odb_status status;   /* of it */
     int64_t dims[TRIAL_DIMS]; /* of its operands, in order */
     size_t n_dims;
-    size_t fit;              /* sizes that two of its operands have in common, from the last on */
+    size_t fit;  /* sizes that two of its operands have in common, from the last on */
+    bool inside; /* what refused was a node of its bodies, whose operands are not seen */
     struct choice_list seen; /* each of dims once, but for 1 */
 };
 
@@ -42,10 +44,12 @@ struct trial {
     struct odb_cpu *cpu;        /* owned */
     struct odb_tensor **values; /* owned; [n_values]; of the run that goes on */
     double work;                /* of all runs so far */
-    bool lenient; /* what a kernel does not support is passed over, as is a node without one */
-    size_t ran;   /* nodes, in this run */
+    bool lenient;  /* what a kernel does not support is passed over, as is a node without one */
+    size_t ran;    /* nodes, in this run */
+    size_t inside; /* nodes of the bodies of the node that runs */
     struct trial_end end, best_end;
-    size_t best;   /* what the best run came to: nodes, then sizes that fit where it ended */
+    size_t best; /* what the best run came to: nodes, those in bodies of the one where it ended, and
+                    sizes that fit there */
     bool *matters; /* owned; [open.n] whether the node that refused depends on it */
     bool done;     /* all has run, and there is a result */
     char *why;     /* borrowed: what the reference said of the best */
@@ -121,7 +125,7 @@ static void trial_see(struct trial *t, int index, enum odb_status status)
 {
     const struct odb_node *node = &t->choice->model->graph->nodes[index];
     const struct odb_tensor *a = trial_operand(t, node, 0), *b = trial_operand(t, node, 1);
-    t->end = (struct trial_end){.node = index, .status = status};
+    t->end = (struct trial_end){.node = index, .status = status, .inside = t->inside > 0};
     for (int i = 0; i < node->n_in; i++) {
         const struct odb_tensor *v = trial_operand(t, node, i);
         for (int k = 0; v && k < v->rank; k++) {
@@ -173,6 +177,7 @@ static enum odb_status trial_made(void *payload, const struct odb_cpu_place *pla
     struct trial *t = payload;
     (void)place;
     (void)err;
+    t->inside++;
     for (int o = 0; o < node->n_out; o++)
         t->work += trial_elements(out[o]);
     return ODB_OK;
@@ -186,10 +191,12 @@ static enum odb_status trial_after(void *payload, int node, enum odb_status stat
     (void)err;
     trial_count(t, &t->choice->model->graph->nodes[node]);
     t->ran += status == ODB_OK;
-    if (status == ODB_OK || status == ODB_SKIPPED)
+    bool passes = status == ODB_OK || status == ODB_SKIPPED;
+    if (passes ||
+        (status == ODB_UNSUPPORTED && (t->lenient || *odb_cpu_unsupported(t->cpu, node)))) {
+        t->inside = 0;
         return ODB_OK;
-    if (status == ODB_UNSUPPORTED && (t->lenient || *odb_cpu_unsupported(t->cpu, node)))
-        return ODB_OK;
+    }
     trial_see(t, node, status);
     return status;
 }
@@ -306,7 +313,7 @@ static bool trial_run(struct trial *t, int64_t *sizes)
             choice_size_sum(c->open.items[v].param, c->open.items, c->open.n, sizes, &sizes[v]);
     if (!trial_small(c, sizes))
         return false;
-    t->ran = 0;
+    t->ran = t->inside = 0;
     t->work += TRIAL_WORK_RUN;
     t->end = (struct trial_end){.node = ODB_NO_NODE};
     enum odb_status status = trial_feed(t, sizes, &err);
@@ -314,8 +321,9 @@ static bool trial_run(struct trial *t, int64_t *sizes)
         status = odb_cpu_execute(t->cpu, &run, &err);
     bool through = status == ODB_OK;
     bool result = through && trial_has_result(t);
-    size_t reached = 1 + (t->ran + through) * TRIAL_FIT +
-                     (through ? result : ODB_MIN(t->end.fit, TRIAL_FIT - 2u));
+    size_t nodes = (t->ran + through) * TRIAL_INSIDE + ODB_MIN(t->inside, TRIAL_INSIDE - 1);
+    size_t reached =
+        1 + nodes * TRIAL_FIT + (through ? result : ODB_MIN(t->end.fit, TRIAL_FIT - 2u));
     trial_clear(t);
     if (reached <= t->best)
         return false;
@@ -480,6 +488,31 @@ static bool trial_reckon_all(struct trial *t)
     return false;
 }
 
+/* Where the operands of what refused are not seen, two sizes at once. */
+static bool trial_pairs(struct trial *t)
+{
+    struct choice *c = t->choice;
+    int64_t *sizes = odb_xmemdup(c->sizes, c->open.n * sizeof *c->sizes);
+    bool better = false;
+    for (size_t v = 0; v < c->open.n && t->best_end.inside; v++)
+        for (size_t w = 0; w < v; w++) {
+            struct choice_list one = {.n = 0}, other = {.n = 0};
+            if (!t->matters[v] || !t->matters[w] || c->open.items[v].kind == CHOICE_NUMBER ||
+                c->open.items[w].kind == CHOICE_NUMBER)
+                continue;
+            choice_size_list(&one, c->open.items[v].kind);
+            choice_size_list(&other, c->open.items[w].kind);
+            for (size_t i = 0; i < one.n * other.n && !better && !trial_spent(t); i++) {
+                sizes[v] = one.items[i / other.n];
+                sizes[w] = other.items[i % other.n];
+                better = trial_run(t, sizes);
+            }
+            memcpy(sizes, c->sizes, c->open.n * sizeof *sizes);
+        }
+    free(sizes);
+    return better;
+}
+
 /* Every size, as long as work is left. */
 static bool trial_sweep(struct trial *t)
 {
@@ -499,7 +532,8 @@ static void trial_search(struct trial *t)
         bool through = !*t->why && t->best; /* all that is wrong is that nothing comes out */
         if (!trial_each(t, TRIAL_NUMBERS) && !trial_together(t) &&
             !trial_each(t, ~(TRIAL_NUMBERS | TRIAL_BATCHES)) && /* most models take any batch */
-            !trial_reckon_all(t) && !trial_each(t, TRIAL_BATCHES) && (through || !trial_sweep(t)))
+            !trial_reckon_all(t) && !trial_each(t, TRIAL_BATCHES) && !trial_pairs(t) &&
+            (through || !trial_sweep(t)))
             return;
     }
 }

@@ -145,6 +145,42 @@ static void test_choice__nothing(void **state)
     odb_input_choice_dispose(&choice);
 }
 
+/* What refuses is inside a body, where a wrong size may get further than the right one does as long
+ * as another size is wrong. */
+static void test_choice__body(void **state)
+{
+    struct odb_builder *b = odb_build_new("g", 17), *many = odb_build_new("many", 17);
+    struct odb_builder *few = odb_build_new("few", 17);
+    struct odb_tensor *limit = models_f32(0, NULL, (float[]){100});
+    (void)state;
+    odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){1, -1});
+    odb_build_input(b, "s", ODB_F32, 3, (int64_t[]){1, 1, -1});
+    choice_weight_of(b, "w", 64, 5);
+    choice_weight_of(b, "v", 16, 5);
+    odb_build_weight(b, "limit", limit);
+    odb_build_node(many, "Abs", "", "x", "a");
+    odb_build_node(many, "Neg", "", "a", "b");
+    odb_build_node(many, "Exp", "", "b", "c");
+    odb_build_node(many, "MatMul", "", "c w", "made");
+    odb_build_output(many, "made");
+    odb_build_node(few, "MatMul", "", "x w", "d");
+    odb_build_node(few, "MatMul", "", "s v", "e");
+    odb_build_node(few, "Add", "", "d e", "other");
+    odb_build_output(few, "other");
+    odb_build_node(b, "Size", "", "x", "size");
+    odb_build_node(b, "Cast", "", "size", "real");
+    odb_build_attr_int(b, "to", 1);
+    odb_build_node(b, "Greater", "", "real limit", "large");
+    odb_build_node(b, "If", "", "large", "y");
+    odb_build_attr_graph(b, "then_branch", many);
+    odb_build_attr_graph(b, "else_branch", few);
+    odb_build_output(b, "y");
+    odb_tensor_unref(limit);
+    struct odb_input_choice choice = choice_of(b);
+    assert_string_equal(choice.text, "N1=64 N2=16");
+    odb_input_choice_dispose(&choice);
+}
+
 /* Nothing runs: the error says why, and which option to add. */
 static void test_choice__in_vain(void **state)
 {
@@ -176,7 +212,7 @@ int main(void)
         cmocka_unit_test(test_choice__names),   cmocka_unit_test(test_choice__places),
         cmocka_unit_test(test_choice__sums),    cmocka_unit_test(test_choice__weight),
         cmocka_unit_test(test_choice__index),   cmocka_unit_test(test_choice__nothing),
-        cmocka_unit_test(test_choice__in_vain),
+        cmocka_unit_test(test_choice__in_vain), cmocka_unit_test(test_choice__body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
