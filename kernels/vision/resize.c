@@ -4,12 +4,15 @@
  * indices and their weights, and the axes are done one after the other, those that shrink first.
  * Nearest moves elements instead, of any type, by one table of indices per axis.
  *
- * Coordinates are computed in float32 in every precision of the reference, because scales are
- * float32 and other implementations compute so too: a coordinate that falls on the other side of
- * a pixel's border is a difference of the border, not of the values. Where the output length is
- * not a whole multiple of the scale, length_resized is the fractional length, as in ONNX's own
- * reference; with sizes it is the length itself. roi does not change the output's shape, as in
- * ONNX's shape inference.
+ * Coordinates are computed in float32, because scales are float32 and other implementations compute
+ * so too. Of floats that are interpolated the double mode has them in double and the noisy mode
+ * multiplies by a ratio that was divided out before, as many implementations do: far from 0 such
+ * coordinates are further apart than the values' own rounding. Nearest, integers and what is beyond
+ * the input have float32's in all modes: there a coordinate that falls on the other side of a
+ * border is a difference of the border, not of the values. Where the output length is not a whole
+ * multiple of the scale, length_resized is the fractional length, as in ONNX's own reference; with
+ * sizes it is the length itself. roi does not change the output's shape, as in ONNX's shape
+ * inference.
  *
  * Where nearest is given sizes, no scale is rounded: from 20 to 6 elements, the fifth lies at 14.5,
  * and a scale of 0.3 in float32 would put it on the other side of the tie.
@@ -53,6 +56,13 @@ static const char *const resize_coord_names[] = {
 static const char *const resize_roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
                                                "ceil", NULL};
 
+/* How coordinates are computed. */
+enum resize_way {
+    RESIZE_FLOATS,
+    RESIZE_RATIOS, /* in float32 as well, by ratios that are rounded before they are used */
+    RESIZE_DOUBLES
+};
+
 struct resize_axis {
     int64_t in, out;
     float scale;
@@ -66,6 +76,7 @@ struct resize {
     enum resize_mode mode;
     enum resize_coords coords;
     enum resize_rounding rounding;
+    enum resize_way way;
     bool antialias, exclude_outside;
     double cubic_a, extrapolation;
     int rank;
@@ -239,6 +250,10 @@ static enum odb_status resize_read(struct odb_kern *k, struct resize *r)
     size_t n, n_sizes;
 
     r->rank = x->rank;
+    r->way = !odb_dtype_is_float(x->dtype) ? RESIZE_FLOATS
+             : k->carry_f64                ? RESIZE_DOUBLES
+             : k->sequential               ? RESIZE_RATIOS
+                                           : RESIZE_FLOATS;
     for (int i = 0; i < x->rank; i++)
         r->axes[i] = (struct resize_axis){
             .in = x->dims[i], .out = x->dims[i], .scale = 1, .width = (float)x->dims[i], .end = 1};
@@ -276,28 +291,53 @@ static enum odb_status resize_infer(struct odb_kern *k)
 
 /* --- coordinates ------------------------------------------------------------------------------ */
 
-/* Where output index i of the axis lies in the input. */
-static float resize_coordinate(const struct resize *r, const struct resize_axis *a, int64_t i)
+/* One step of computing them. */
+static double resize_step(enum resize_way way, double v)
 {
-    float x = (float)i, in = (float)a->in;
+    return way == RESIZE_DOUBLES ? v : (float)v; /* as float32 has it: a double has digits enough */
+}
+
+/* x * by / of. */
+static double resize_times(enum resize_way way, double x, double by, double of)
+{
+    if (way == RESIZE_RATIOS)
+        return resize_step(way, x * resize_step(way, by / of));
+    return resize_step(way, resize_step(way, x * by) / of);
+}
+
+/* Where output index i of the axis lies in the input. */
+static double resize_coordinate(const struct resize *r, enum resize_way way,
+                                const struct resize_axis *a, int64_t i)
+{
+    bool exact = way == RESIZE_DOUBLES;
+    double x = resize_step(way, (double)i), in = resize_step(way, (double)a->in);
+    double scale = exact && a->sized ? (double)a->out / in : a->scale;
+    double width = exact && !a->sized ? scale * in : a->width;
+    double middle = resize_step(way, x + 0.5), last = resize_step(way, in - 1);
+    double left = resize_step(way, 1 - resize_step(way, (double)a->out / width));
+    double span = resize_step(way, (double)a->end - a->start);
 
     switch (r->coords) {
     case RESIZE_HALF_PIXEL_SYMMETRIC:
-        return in / 2 * (1 - (float)a->out / a->width) + (x + 0.5f) / a->scale - 0.5f;
+        left = resize_step(way, in / 2 * left);
+        left = resize_step(way, left + resize_times(way, middle, 1, scale));
+        return resize_step(way, left - 0.5);
     case RESIZE_PYTORCH_HALF_PIXEL:
-        return a->out > 1 ? (x + 0.5f) / a->scale - 0.5f : 0;
+        return a->out > 1 ? resize_step(way, resize_times(way, middle, 1, scale) - 0.5) : 0;
     case RESIZE_ALIGN_CORNERS:
-        return a->width == 1 ? 0 : x * (in - 1) / (a->width - 1);
+        return width == 1 ? 0 : resize_times(way, x, last, resize_step(way, width - 1));
     case RESIZE_ASYMMETRIC:
-        return x / a->scale;
+        return resize_times(way, x, 1, scale);
     case RESIZE_TF_HALF_PIXEL_FOR_NN:
-        return (x + 0.5f) / a->scale;
+        return resize_times(way, middle, 1, scale);
     case RESIZE_TF_CROP_AND_RESIZE:
         if (a->out > 1)
-            return a->start * (in - 1) + x * (a->end - a->start) * (in - 1) / (a->width - 1);
-        return 0.5f * (a->start + a->end) * (in - 1);
+            return resize_step(way, resize_step(way, a->start * last) +
+                                        resize_times(way, resize_step(way, x * span), last,
+                                                     resize_step(way, width - 1)));
+        return resize_step(way, 0.5 * resize_step(way, (double)a->start + a->end) * last);
     default:
-        return (x + 0.5f) / a->scale - 0.5f;
+        return resize_step(way, resize_times(way, middle, 1, scale) - 0.5);
     }
 }
 
@@ -310,7 +350,7 @@ static double resize_nearest_coordinate(const struct resize *r, const struct res
 
     if (!a->sized || r->coords == RESIZE_ALIGN_CORNERS || r->coords == RESIZE_TF_CROP_AND_RESIZE ||
         (r->coords == RESIZE_PYTORCH_HALF_PIXEL && a->out == 1))
-        return resize_coordinate(r, a, i);
+        return resize_coordinate(r, RESIZE_FLOATS, a, i);
     if (r->coords == RESIZE_ASYMMETRIC)
         return begin;
     return r->coords == RESIZE_TF_HALF_PIXEL_FOR_NN ? middle : middle - 0.5;
@@ -477,17 +517,16 @@ static double resize_filter(const struct resize *r, double d)
 
 /* Indices and weights of one output index. A filter that is wider than a pixel (antialias) is
  * normalised, as is one that loses weights outside the input. */
-static void resize_weigh(const struct resize *r, const struct resize_axis *a, float x,
+static void resize_weigh(const struct resize *r, const struct resize_axis *a, double x,
                          double stretch, size_t taps, int64_t *at, double *w)
 {
-    float low = floorf(x);
-    double ratio = (double)x - (double)low, sum = 0;
+    double low = floor(x), ratio = x - low, sum = 0;
     int64_t first = 1 - (int64_t)taps / 2;
 
     for (size_t t = 0; t < taps; t++) {
         double offset = (double)(first + (int64_t)t);
-        float index = low + (float)offset;
-        bool outside = index < 0 || index > (float)(a->in - 1);
+        double index = low + offset;
+        bool outside = index < 0 || index > (double)(a->in - 1);
         at[t] = resize_clamp(index, a->in);
         w[t] = outside && r->exclude_outside ? 0 : resize_filter(r, (offset - ratio) * stretch);
         sum += w[t];
@@ -525,9 +564,9 @@ static enum odb_status resize_pass_init(struct odb_kern *k, const struct resize 
     if (p->at == NULL || p->weights == NULL || p->beyond == NULL)
         return odb_fail(k->err, ODB_E_NOMEM, "no memory for %zu weights", bytes / 8);
     for (size_t i = 0; i < p->out; i++) {
-        float x = resize_coordinate(r, a, (int64_t)i);
-        p->beyond[i] = resize_is_beyond(r, a, x);
-        resize_weigh(r, a, x, stretch, p->taps, p->at + i * p->taps, p->weights + i * p->taps);
+        p->beyond[i] = resize_is_beyond(r, a, resize_coordinate(r, RESIZE_FLOATS, a, (int64_t)i));
+        resize_weigh(r, a, resize_coordinate(r, r->way, a, (int64_t)i), stretch, p->taps,
+                     p->at + i * p->taps, p->weights + i * p->taps);
     }
     return ODB_OK;
 }

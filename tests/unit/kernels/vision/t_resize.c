@@ -223,6 +223,58 @@ static void test_resize__refuses(void **state)
     op_free(&c);
 }
 
+/* Zeros and ones in turn. */
+static void resize_zigzag(struct op_call *c, const char *coords, float scale,
+                          enum odb_precision precision)
+{
+    struct odb_tensor *x = op_new(c, ODB_F32, 1, OP_DIMS(1000));
+    for (size_t i = 0; i < x->count; i++)
+        odb_store_f64(ODB_F32, x->data, i, (double)(i % 2));
+    op_text(c, "mode", "linear");
+    op_text(c, "coordinate_transformation_mode", coords);
+    op_take(c, NULL);
+    add_floats(c, 1, (double[]){scale});
+    c->precision = precision;
+    assert_int_equal(op_run(c), ODB_OK);
+}
+
+static double resize_between(const char *coords, double scale, double i)
+{
+    double at = !strcmp(coords, "half_pixel")   ? (i + 0.5) / scale - 0.5
+                : !strcmp(coords, "asymmetric") ? i / scale
+                                                : i * 999 / (scale * 1000 - 1);
+    return fabs(remainder(at, 2));
+}
+
+/* Far from 0 coordinates in float32 are off by more than values in float32 are: double knows
+ * better, and noise comes as far off. */
+static void test_resize__coordinates(void **state)
+{
+    static const char *const coords[] = {"half_pixel", "asymmetric", "align_corners"};
+    const float scale = 0.37f;
+    (void)state;
+    for (size_t m = 0; m < ODB_COUNT(coords); m++) {
+        struct op_call plain = OP_CALL("Resize", 13), exact = OP_CALL("Resize", 13);
+        struct op_call noisy = OP_CALL("Resize", 13);
+        double off = 0, apart = 0;
+        resize_zigzag(&plain, coords[m], scale, ODB_PREC_NATIVE);
+        resize_zigzag(&exact, coords[m], scale, ODB_PREC_F64);
+        resize_zigzag(&noisy, coords[m], scale, ODB_PREC_NOISY);
+        for (size_t i = 10; i < 360; i++) {
+            double at = odb_tensor_f64(plain.out[0], i);
+            assert_true(fabs(odb_tensor_f64(exact.out[0], i) -
+                             resize_between(coords[m], scale, (double)i)) < 1e-10);
+            off = fmax(off, fabs(odb_tensor_f64(exact.out[0], i) - at));
+            apart = fmax(apart, fabs(odb_tensor_f64(noisy.out[0], i) - at));
+        }
+        assert_true(off > 1e-6 && off < 1e-3);
+        assert_true(apart > 1e-6 && apart < 1e-3);
+        op_free(&plain);
+        op_free(&exact);
+        op_free(&noisy);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +289,7 @@ int main(void)
         cmocka_unit_test(test_resize__empty_and_scalar),
         cmocka_unit_test(test_resize__infer_needs_scales),
         cmocka_unit_test(test_resize__refuses),
+        cmocka_unit_test(test_resize__coordinates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
