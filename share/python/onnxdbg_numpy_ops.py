@@ -79,10 +79,11 @@ class Call:
 
     def fit(self, result, real):
         """A result in its type."""
-        if result is None or not real or getattr(result, "onnx_type", None):
+        if result is None or getattr(result, "onnx_type", None):
             return result
-        result = np.asarray(result)
-        return rounded(result, self.type) if result.dtype == np.float64 else result
+        if real or isinstance(result, np.generic):  # which functions give for an array of rank 0
+            result = np.asarray(result)
+        return rounded(result, self.type) if real and result.dtype == np.float64 else result
 
 
 def operator(names, attributes="", real=True):
