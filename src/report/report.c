@@ -114,11 +114,19 @@ static const char *report_base(const struct odb_report *report)
     return cpu ? report->reference : report->golden;
 }
 
+/* Its row's, which is about where equal runs begin to differ: that may not be known. */
+static const char *report_verb(const struct odb_report *report, const struct odb_culprit *culprit)
+{
+    if (culprit->kind == ODB_KIND_NONDETERMINISTIC && report->repeats.first_node == ODB_NO_NODE)
+        return "makes an output that differs between equal runs of %s";
+    return culprit->kind < ODB_KIND_COUNT ? report_diagnoses[culprit->kind].verb : NULL;
+}
+
 /* What the first culprit says of the target, in the middle of the sentence that begins with it. */
 static void report_put_verdict(const struct odb_report *report, const struct odb_culprit *culprit,
                                struct odb_buf *out)
 {
-    const char *verb = culprit->kind < ODB_KIND_COUNT ? report_diagnoses[culprit->kind].verb : NULL;
+    const char *verb = report_verb(report, culprit);
     const char *subject = report->target, *at = verb ? strstr(verb, "%s") : NULL;
     if (culprit->recorded_weight) {
         odb_buf_printf(out, "; its weight %s is not the recorded one (%s)",

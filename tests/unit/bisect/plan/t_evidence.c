@@ -563,8 +563,16 @@ static void test_evidence__a_fault_that_comes_and_goes_is_found(void **state)
                  "fault:scale,node=n2,amount=-0.00990099,every=2@"
                  "fault:scale,node=n2,amount=0.01@cpu",
                  ODB_STRATEGY_AUTO);
+    struct odb_buf line = ODB_BUF_INIT;
     assert_true(s.report->outputs_diverge);
     assert_int_equal(s.report->repeats.first_node, 2);
+    odb_report_headline(s.report, &line);
+    assert_non_null(strstr(odb_buf_text(&line), "is where equal runs of "));
+    s.report->repeats.first_node = ODB_NO_NODE; /* then nothing says that it is */
+    odb_buf_clear(&line);
+    odb_report_headline(s.report, &line);
+    assert_non_null(strstr(odb_buf_text(&line), " makes an output that differs between equal "));
+    odb_buf_dispose(&line);
     size_t runs = s.report->repeats.runs;
     assert_in_range(runs, 5, 24);
     assert_int_equal(s.report->repeats.outputs.items[0].votes[ODB_VERDICT_FAIL], runs - runs / 2);
