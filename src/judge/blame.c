@@ -581,6 +581,11 @@ static void blame_judge_float(struct blame_replay *r, const struct odb_node *nod
         blame_accuse(report, "the operator makes NaN or Inf that the reference does not");
         return;
     }
+    double flushed = odb_flushed(gap->rms, blame_rounded(r->judge, t));
+    if (exact && gap->pattern && gap->comparable && gap->error <= flushed) {
+        report->local_noise = ODB_NUMBER(flushed);
+        return;
+    }
     if (exact) {
         bool finite_same = poisoned && gap->comparable && gap->error <= 0;
         if (!finite_same && !blame_explained(r, node->n_out, o, t, BLAME_SAME_VALUES))

@@ -48,6 +48,13 @@ void odb_gap_measure(struct odb_gap *out, const struct odb_tensor *e, const stru
                             .rms = d.rms};
 }
 
+double odb_flushed(double rms, enum odb_dtype dtype)
+{
+    const struct odb_dtype_info *info = odb_dtype_info(dtype);
+    bool wide = dtype == ODB_F32 || dtype == ODB_F64 || dtype == ODB_BF16;
+    return wide && rms > 0 ? info->tiny / info->eps / rms : 0;
+}
+
 double odb_noise_floor(double rms, enum odb_dtype dtype)
 {
     if (!odb_dtype_is_float(dtype) || !(rms > 0))
@@ -55,9 +62,7 @@ double odb_noise_floor(double rms, enum odb_dtype dtype)
     const struct odb_dtype_info *info = odb_dtype_info(dtype);
     double ulp = fmax(ldexp(info->eps, ilogb(rms)), info->tiny);
     double ulps = info->bits < 32 ? 1 : 8; /* see the declaration */
-    bool wide = dtype == ODB_F32 || dtype == ODB_F64 || dtype == ODB_BF16;
-    double least_normal = wide ? info->tiny / info->eps : 0;
-    return fmax(ulps * ulp, least_normal) / rms;
+    return fmax(ulps * ulp / rms, odb_flushed(rms, dtype));
 }
 
 /* The float type that a value's noise is measured in: what the reference made, not golden; no wider

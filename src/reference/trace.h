@@ -26,12 +26,15 @@ struct odb_gap {
 };
 void odb_gap_measure(struct odb_gap *out, const struct odb_tensor *e, const struct odb_tensor *b);
 
+/* The least normal number of float, double and bfloat16, relative to rms: below that honest
+ * processors give zeros (flush to zero). 0 for other types: float16's least is 6e-5, and what is
+ * smaller counts. */
+double odb_flushed(double rms, enum odb_dtype dtype);
+
 /* The least noise there is, relative to rms: eight units in the last place of rms for float and
  * double, whose functions honest implementations approximate to several; one for narrower types,
  * which they compute in float and round once (eight of float16 would hide a fault of 1 %). And
- * never less than the least normal number of float, double and bfloat16, below which honest
- * processors give zeros (flush to zero); float16, whose least is 6e-5, is not excused so. 0 for
- * types that are no floats. */
+ * never less than odb_flushed(). 0 for types that are no floats. */
 double odb_noise_floor(double rms, enum odb_dtype dtype);
 
 /* A weight that is not the one that was recorded. */

@@ -346,6 +346,29 @@ static void test_blame__flush_to_zero_is_no_fault(void **state)
     assert_true(odb_noise_floor(1e-5, ODB_F16) < 0.01); /* float16 has no such excuse */
 }
 
+/* The same of an operator that is held to the bit, for one element of eight. */
+static void flushed_in_place(float last, const char *culprits)
+{
+    struct odb_builder *b = odb_build_new("flushed", 17);
+    struct scene s;
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    odb_build_node(b, "Relu", "n0", "x", "y");
+    odb_build_output(b, "y");
+    scene_open(&s, b, 8, (float[]){1, 2, 3, 4, 5, 6, 7, last});
+    struct odb_tensor *y = scaled(&s, "y", 1);
+    ((odb_f32 *)y->data)[7] = 0;
+    scene_spoil(&s, "y", y);
+    scene_blame(&s);
+    assert_culprit(&s, culprits);
+    scene_close(&s);
+}
+
+static void test_blame__flush_to_zero_is_no_fault_where_bits_count(void **state)
+{
+    flushed_in_place(1e-40f, "");
+    flushed_in_place(1e-30f, "y");
+}
+
 /* An integer wrong by one, which no float tolerance would see. */
 static void test_blame__integer_wrong_by_one_is_named(void **state)
 {
@@ -970,6 +993,7 @@ int main(void)
         cmocka_unit_test(test_blame__nan_is_blamed_once_and_inherited_after),
         cmocka_unit_test(test_blame__minus_zero_is_zero),
         cmocka_unit_test(test_blame__flush_to_zero_is_no_fault),
+        cmocka_unit_test(test_blame__flush_to_zero_is_no_fault_where_bits_count),
         cmocka_unit_test(test_blame__integer_wrong_by_one_is_named),
         cmocka_unit_test(test_blame__decision_at_its_border_is_not_introduced),
         cmocka_unit_test(test_blame__decision_in_a_body_is_not_introduced),
