@@ -74,3 +74,33 @@ def attention_causal_one():
     query = net.op("Slice", [query, *last])
     value = net.op("Attention", [query, key, item], q_num_heads=2, kv_num_heads=2, is_causal=1)
     return end(net, value, rank=3)
+
+
+@network
+def saturation():
+    """An image's saturation, where a program computes hue and value beside it that nobody reads."""
+    net = Net(17)
+    image = net.input("image", [1, 3, 64, 64])
+    number = {n: net.constant(np.array([n], np.float32), "c%d" % n) for n in (0, 1, 2, 4, 60, 360)}
+    least = net.constant(np.array([1e-7], np.float32), "least")
+    red, green, blue = (net.op("Gather", [image, np.array([c], np.int64)], axis=1) for c in range(3))
+    value = net.op("Max", [red, green, blue])
+    range_ = net.op("Sub", [value, net.op("Min", [red, green, blue])])
+    grey = net.op("Div", [range_, net.op("Add", [value, least])])
+    divisor = net.op("Add", [range_, least])
+
+    def part(a, b, start):
+        made = net.op("Div", [net.op("Sub", [a, b]), divisor])
+        return net.op("Add", [number[start], made]) if start else made
+
+    hues = part(green, blue, 0), part(blue, red, 2), part(red, green, 4)
+    hue = net.op("Where", [net.op("Equal", [value, blue]), hues[1], hues[0]])
+    hue = net.op("Where", [net.op("Equal", [value, green]), hues[2], hue])
+    degrees = net.op("Mul", [hue, number[60]])
+    below = net.op("Less", [degrees, number[0]])
+    turned = net.op("Add", [degrees, number[360]])
+    hue = net.op("Div", [net.op("Where", [below, turned, degrees]), number[360]])
+    net.op("Where", [net.op("Equal", [range_, number[0]]), number[0], hue])
+    made = net.op("Clip", [grey, number[0], number[1]])
+    net.output(net.op("Expand", [made, np.array([1, 3, 1, 1], np.int64)]), rank=4)
+    return net

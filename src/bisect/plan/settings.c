@@ -18,6 +18,8 @@
 #define SETTINGS_SECONDS 5
 /* An error that is so many times smaller is not the one that was searched. */
 #define SETTINGS_SMALLER 10
+/* Runs that are right until one is believed that flips without the setting. */
+#define SETTINGS_RUNS 6
 
 /* --- which ------------------------------------------------------------------------------------ */
 
@@ -111,9 +113,44 @@ static size_t settings_outputs(const struct search_case *c, int *list)
     return n;
 }
 
-static enum odb_status settings_ask(const struct search_case *c, struct odb_pool *pool,
-                                    struct odb_probe *probe, struct odb_setting_tried *tried,
-                                    struct odb_error *err)
+/* The run that was judged is right, and half of all equal runs, or more, are wrong: state that the
+ * first of them leaves, as a rule. */
+static bool settings_flips(const struct findings *f)
+{
+    const struct odb_repeats *repeats = &f->report->repeats;
+    size_t most = 0;
+    for (size_t i = 0; i < repeats->outputs.n; i++) {
+        size_t wrong = 0;
+        for (int v = 0; v < ODB_VERDICT_COUNT; v++)
+            if (odb_verdict_is_bad((enum odb_verdict)v))
+                wrong += repeats->outputs.items[i].votes[v];
+        most = ODB_MAX(most, wrong);
+    }
+    return !f->report->outputs_diverge && most && 2 * most >= repeats->runs;
+}
+
+/* One more run of what is loaded. */
+static enum odb_status settings_again(struct odb_prober *prober, struct odb_probe *probe,
+                                      struct settings_judging *judging, enum odb_verdict *shown,
+                                      struct odb_error *err)
+{
+    struct odb_error why = ODB_ERROR_INIT;
+    odb_probe_drop(prober, probe);
+    enum odb_status status = odb_probe_again(prober, probe, &why);
+    *shown = odb_probe_verdict(status);
+    if (status == ODB_OK)
+        status = settings_judge(judging, probe, shown, err);
+    else if (status == ODB_CANCELLED)
+        *err = why;
+    else
+        status = ODB_OK;
+    odb_probe_tell(prober, probe, *shown, 0);
+    return status;
+}
+
+static enum odb_status settings_ask(const struct search_case *c, const struct findings *f,
+                                    struct odb_pool *pool, struct odb_probe *probe,
+                                    struct odb_setting_tried *tried, struct odb_error *err)
 {
     struct odb_prober prober;
     struct odb_probed probed;
@@ -125,6 +162,10 @@ static enum odb_status settings_ask(const struct search_case *c, struct odb_pool
     prober.scope = c->prober->scope;
     enum odb_status status = odb_probe_ask(&prober, probe, settings_judge, &judging, &probed, err);
     tried->verdict = probed.verdict;
+    for (int run = 1; run < SETTINGS_RUNS && settings_flips(f) && status == ODB_OK &&
+                      tried->verdict == ODB_VERDICT_PASS;
+         run++)
+        status = settings_again(&prober, probe, &judging, &tried->verdict, err);
     tried->error = judging.error;
     odb_probe_drop(&prober, probe);
     odb_prober_dispose(&prober);
@@ -166,7 +207,7 @@ static enum odb_status settings_run(const struct search_case *c, struct findings
                               .judged = true};
     enum odb_status status = odb_probe_pool(&pool, spec, &c->options->hooks, &why);
     if (status == ODB_OK)
-        status = settings_ask(c, pool, &probe, &tried, &why);
+        status = settings_ask(c, f, pool, &probe, &tried, &why);
     odb_pool_close(pool);
     if (status == ODB_OK)
         status = settings_let_off(c, f, spec, search, &tried, &why);
@@ -190,8 +231,8 @@ static enum odb_status settings_run(const struct search_case *c, struct findings
 static bool settings_wanted(const struct search_case *c, const struct findings *f)
 {
     const struct odb_bisect_options *options = c->options;
-    return f->report->culprits.n && f->report->outputs_diverge && !c->prober->recorded &&
-           !options->no_checks && !options->no_opinion && !options->scope;
+    return f->report->culprits.n && (f->report->outputs_diverge || settings_flips(f)) &&
+           !c->prober->recorded && !options->no_checks && !options->no_opinion && !options->scope;
 }
 
 enum odb_status settings_try(const struct search_case *c, struct findings *f, settings_fails *fails,
