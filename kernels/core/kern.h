@@ -164,7 +164,8 @@ struct odb_kern {
     struct odb_outline *outline;  /* [n_out] */
     const bool *wanted;           /* [n_out]; false for omitted outputs */
     bool sequential;              /* noisy mode: sums one by one in the element type; the
-                                     textbook's formula where the reference takes a better one */
+                                     textbook's formula where the reference takes a better one,
+                                     ratios that are rounded before they are used */
     bool carry_f64;               /* double mode: a kernel that makes floats makes doubles */
     enum odb_dtype narrow;        /* the half type that operands were widened from, where one was;
                                      else ODB_UNDEFINED */

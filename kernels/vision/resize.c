@@ -305,25 +305,30 @@ static double resize_times(enum resize_way way, double x, double by, double of)
     return resize_step(way, resize_step(way, x * by) / of);
 }
 
+/* The middle of an output's element, half of one before the input's. */
+static double resize_half(enum resize_way way, double middle, double scale)
+{
+    return resize_step(way, resize_times(way, middle, 1, scale) - 0.5);
+}
+
 /* Where output index i of the axis lies in the input. */
 static double resize_coordinate(const struct resize *r, enum resize_way way,
                                 const struct resize_axis *a, int64_t i)
 {
     bool exact = way == RESIZE_DOUBLES;
     double x = resize_step(way, (double)i), in = resize_step(way, (double)a->in);
-    double scale = exact && a->sized ? (double)a->out / in : a->scale;
+    double out = resize_step(way, (double)a->out), last = resize_step(way, in - 1);
+    double scale = exact && a->sized ? out / in : a->scale;
     double width = exact && !a->sized ? scale * in : a->width;
-    double middle = resize_step(way, x + 0.5), last = resize_step(way, in - 1);
-    double left = resize_step(way, 1 - resize_step(way, (double)a->out / width));
-    double span = resize_step(way, (double)a->end - a->start);
+    double middle = resize_step(way, x + 0.5), margin, span;
 
     switch (r->coords) {
     case RESIZE_HALF_PIXEL_SYMMETRIC:
-        left = resize_step(way, in / 2 * left);
-        left = resize_step(way, left + resize_times(way, middle, 1, scale));
-        return resize_step(way, left - 0.5);
+        margin = resize_step(way, in / 2 * resize_step(way, 1 - resize_step(way, out / width)));
+        middle = resize_step(way, margin + resize_times(way, middle, 1, scale));
+        return resize_step(way, middle - 0.5);
     case RESIZE_PYTORCH_HALF_PIXEL:
-        return a->out > 1 ? resize_step(way, resize_times(way, middle, 1, scale) - 0.5) : 0;
+        return a->out > 1 ? resize_half(way, middle, scale) : 0;
     case RESIZE_ALIGN_CORNERS:
         return width == 1 ? 0 : resize_times(way, x, last, resize_step(way, width - 1));
     case RESIZE_ASYMMETRIC:
@@ -331,13 +336,13 @@ static double resize_coordinate(const struct resize *r, enum resize_way way,
     case RESIZE_TF_HALF_PIXEL_FOR_NN:
         return resize_times(way, middle, 1, scale);
     case RESIZE_TF_CROP_AND_RESIZE:
-        if (a->out > 1)
-            return resize_step(way, resize_step(way, a->start * last) +
-                                        resize_times(way, resize_step(way, x * span), last,
-                                                     resize_step(way, width - 1)));
-        return resize_step(way, 0.5 * resize_step(way, (double)a->start + a->end) * last);
+        if (a->out <= 1)
+            return resize_step(way, 0.5 * resize_step(way, (double)a->start + a->end) * last);
+        span = resize_step(way, (double)a->end - a->start);
+        x = resize_times(way, resize_step(way, x * span), last, resize_step(way, width - 1));
+        return resize_step(way, resize_step(way, a->start * last) + x);
     default:
-        return resize_step(way, resize_times(way, middle, 1, scale) - 0.5);
+        return resize_half(way, middle, scale);
     }
 }
 

@@ -81,6 +81,8 @@ class Call:
         """A result in its type."""
         if result is None or getattr(result, "onnx_type", None):
             return result
+        if isinstance(result, str):
+            return np.array(result, object)
         if real or isinstance(result, np.generic):  # which functions give for an array of rank 0
             result = np.asarray(result)
         return rounded(result, self.type) if real and result.dtype == np.float64 else result

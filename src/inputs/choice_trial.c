@@ -25,7 +25,7 @@
 #define TRIAL_SWEEP 1024
 #define TRIAL_DIMS 24
 #define TRIAL_FIT 16              /* more than fit */
-#define TRIAL_INSIDE (1ull << 24) /* more nodes of bodies than run within one */
+#define TRIAL_INSIDE (1ull << 24) /* more than all nodes of the bodies of one node */
 #define TRIAL_NEAR 24             /* how far a size that is reckoned may be off: a few strides */
 
 /* Where a run ended. */
@@ -35,7 +35,7 @@ struct trial_end {
     int64_t dims[TRIAL_DIMS]; /* of its operands, in order */
     size_t n_dims;
     size_t fit;  /* sizes that two of its operands have in common, from the last on */
-    bool inside; /* what refused was a node of its bodies, whose operands are not seen */
+    bool unseen; /* a node of its bodies may be what refused, whose operands are not seen */
     struct choice_list seen; /* each of dims once, but for 1 */
 };
 
@@ -46,10 +46,10 @@ struct trial {
     double work;                /* of all runs so far */
     bool lenient;  /* what a kernel does not support is passed over, as is a node without one */
     size_t ran;    /* nodes, in this run */
-    size_t inside; /* nodes of the bodies of the node that runs */
+    size_t inside; /* nodes of the bodies of the node that runs, in their first turn */
     struct trial_end end, best_end;
-    size_t best; /* what the best run came to: nodes, those in bodies of the one where it ended, and
-                    sizes that fit there */
+    uint64_t best; /* what the best run came to: nodes, those in bodies of the one where it ended,
+                      and sizes that fit there */
     bool *matters; /* owned; [open.n] whether the node that refused depends on it */
     bool done;     /* all has run, and there is a result */
     char *why;     /* borrowed: what the reference said of the best */
@@ -125,7 +125,8 @@ static void trial_see(struct trial *t, int index, enum odb_status status)
 {
     const struct odb_node *node = &t->choice->model->graph->nodes[index];
     const struct odb_tensor *a = trial_operand(t, node, 0), *b = trial_operand(t, node, 1);
-    t->end = (struct trial_end){.node = index, .status = status, .inside = t->inside > 0};
+    t->end = (struct trial_end){.node = index, .status = status};
+    t->end.unseen = status != ODB_UNSUPPORTED && !odb_cpu_op(t->cpu, index);
     for (int i = 0; i < node->n_in; i++) {
         const struct odb_tensor *v = trial_operand(t, node, i);
         for (int k = 0; v && k < v->rank; k++) {
@@ -169,15 +170,17 @@ static void trial_count(struct trial *t, const struct odb_node *node)
     t->work += read + made + TRIAL_WORK_PRODUCT * trial_products(t, node, made);
 }
 
-/* What a node in a body has made. */
+/* What a node in a body has made. More turns are no further than one. */
 static enum odb_status trial_made(void *payload, const struct odb_cpu_place *place,
                                   const struct odb_node *node, struct odb_tensor **out,
                                   struct odb_error *err)
 {
     struct trial *t = payload;
-    (void)place;
+    bool first = true;
     (void)err;
-    t->inside++;
+    for (const struct odb_cpu_place *p = place; p; p = p->around)
+        first = first && !p->turn;
+    t->inside += first;
     for (int o = 0; o < node->n_out; o++)
         t->work += trial_elements(out[o]);
     return ODB_OK;
@@ -321,8 +324,8 @@ static bool trial_run(struct trial *t, int64_t *sizes)
         status = odb_cpu_execute(t->cpu, &run, &err);
     bool through = status == ODB_OK;
     bool result = through && trial_has_result(t);
-    size_t nodes = (t->ran + through) * TRIAL_INSIDE + ODB_MIN(t->inside, TRIAL_INSIDE - 1);
-    size_t reached =
+    uint64_t nodes = (t->ran + through) * TRIAL_INSIDE + ODB_MIN(t->inside, TRIAL_INSIDE - 1);
+    uint64_t reached =
         1 + nodes * TRIAL_FIT + (through ? result : ODB_MIN(t->end.fit, TRIAL_FIT - 2u));
     trial_clear(t);
     if (reached <= t->best)
@@ -488,13 +491,17 @@ static bool trial_reckon_all(struct trial *t)
     return false;
 }
 
-/* Where the operands of what refused are not seen, two sizes at once. */
+/* Where the operands of what refused are not seen, two sizes at once, for half of the work that is
+ * left. */
 static bool trial_pairs(struct trial *t)
 {
     struct choice *c = t->choice;
-    int64_t *sizes = odb_xmemdup(c->sizes, c->open.n * sizeof *c->sizes);
     bool better = false;
-    for (size_t v = 0; v < c->open.n && t->best_end.inside; v++)
+    double most = t->work + (TRIAL_WORK - t->work) / 2;
+    if (!t->best_end.unseen)
+        return false;
+    int64_t *sizes = odb_xmemdup(c->sizes, c->open.n * sizeof *c->sizes);
+    for (size_t v = 0; v < c->open.n; v++)
         for (size_t w = 0; w < v; w++) {
             struct choice_list one = {.n = 0}, other = {.n = 0};
             if (!t->matters[v] || !t->matters[w] || c->open.items[v].kind == CHOICE_NUMBER ||
@@ -502,10 +509,10 @@ static bool trial_pairs(struct trial *t)
                 continue;
             choice_size_list(&one, c->open.items[v].kind);
             choice_size_list(&other, c->open.items[w].kind);
-            for (size_t i = 0; i < one.n * other.n && !better && !trial_spent(t); i++) {
+            for (size_t i = 0; i < one.n * other.n && !better && t->work < most; i++) {
                 sizes[v] = one.items[i / other.n];
                 sizes[w] = other.items[i % other.n];
-                better = trial_run(t, sizes);
+                better = sizes[v] != c->sizes[v] && sizes[w] != c->sizes[w] && trial_run(t, sizes);
             }
             memcpy(sizes, c->sizes, c->open.n * sizeof *sizes);
         }

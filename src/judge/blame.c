@@ -556,6 +556,21 @@ static void blame_accuse(struct odb_value_report *report, const char *reason)
         snprintf(report->reason, sizeof report->reason, "%s", reason);
 }
 
+/* Whether all that differs is zero where there should be less than the least normal number, as
+ * honest processors have it. */
+static bool blame_flushes(const struct odb_tensor *t, const struct odb_tensor *exact)
+{
+    double least = odb_flushed(1, t->dtype);
+    if (!(least > 0) || t->kind != ODB_TENSOR || !odb_tensor_same_shape(t, exact))
+        return false;
+    for (size_t i = 0; i < t->count; i++) {
+        double a = odb_tensor_f64(t, i), b = odb_tensor_f64(exact, i);
+        if (a != b && !(a == 0 && fabs(b) < least) && !(isnan(a) && isnan(b)))
+            return false;
+    }
+    return true;
+}
+
 /* Judges float output o, whose local error is gap, by noise. */
 static void blame_judge_float(struct blame_replay *r, const struct odb_node *node, int o,
                               const struct odb_tensor *t, const struct odb_gap *gap,
@@ -581,9 +596,8 @@ static void blame_judge_float(struct blame_replay *r, const struct odb_node *nod
         blame_accuse(report, "the operator makes NaN or Inf that the reference does not");
         return;
     }
-    double flushed = odb_flushed(gap->rms, blame_rounded(r->judge, t));
-    if (exact && gap->pattern && gap->comparable && gap->error <= flushed) {
-        report->local_noise = ODB_NUMBER(flushed);
+    if (exact && blame_flushes(t, r->exact[o])) {
+        report->local_noise = report->local_error;
         return;
     }
     if (exact) {

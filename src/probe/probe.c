@@ -1420,13 +1420,14 @@ enum odb_status odb_probe_judge(void *payload, const struct odb_probe *probe,
     return ODB_OK;
 }
 
-enum odb_status odb_probe_ask(struct odb_prober *prober, struct odb_probe *probe,
-                              odb_probe_judge_fn *judge, void *payload, struct odb_probed *out,
-                              struct odb_error *err)
+static enum odb_status probe_judged(struct odb_prober *prober, struct odb_probe *probe, bool again,
+                                    odb_probe_judge_fn *judge, void *payload,
+                                    struct odb_probed *out, struct odb_error *err)
 {
     enum odb_status status = ODB_OK;
     *out = (struct odb_probed){.why = ODB_ERROR_INIT};
-    out->had = odb_probe_run(prober, probe, &out->why);
+    out->had =
+        again ? odb_probe_again(prober, probe, &out->why) : odb_probe_run(prober, probe, &out->why);
     out->verdict = odb_probe_verdict(out->had);
     if (out->had == ODB_OK) {
         status = judge(payload, probe, &out->verdict, err);
@@ -1439,6 +1440,20 @@ enum odb_status odb_probe_ask(struct odb_prober *prober, struct odb_probe *probe
     }
     odb_probe_tell(prober, probe, status == ODB_OK ? out->verdict : ODB_VERDICT_UNTESTED, 0);
     return status;
+}
+
+enum odb_status odb_probe_ask(struct odb_prober *prober, struct odb_probe *probe,
+                              odb_probe_judge_fn *judge, void *payload, struct odb_probed *out,
+                              struct odb_error *err)
+{
+    return probe_judged(prober, probe, false, judge, payload, out, err);
+}
+
+enum odb_status odb_probe_ask_again(struct odb_prober *prober, struct odb_probe *probe,
+                                    odb_probe_judge_fn *judge, void *payload,
+                                    struct odb_probed *out, struct odb_error *err)
+{
+    return probe_judged(prober, probe, true, judge, payload, out, err);
 }
 
 /* The run is for the account alone: it is not reported, and its answers are known. */

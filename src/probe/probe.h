@@ -193,6 +193,10 @@ struct odb_probed {
 enum odb_status odb_probe_ask(struct odb_prober *prober, struct odb_probe *probe,
                               odb_probe_judge_fn *judge, void *payload, struct odb_probed *out,
                               struct odb_error *err) ODB_MUST_USE;
+/* The same of one more run of what is loaded. */
+enum odb_status odb_probe_ask_again(struct odb_prober *prober, struct odb_probe *probe,
+                                    odb_probe_judge_fn *judge, void *payload,
+                                    struct odb_probed *out, struct odb_error *err) ODB_MUST_USE;
 /* Runs what is loaded once more, with the same feeds, into probe->outputs. */
 enum odb_status odb_probe_again(struct odb_prober *prober, struct odb_probe *probe,
                                 struct odb_error *err) ODB_MUST_USE;

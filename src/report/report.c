@@ -114,12 +114,14 @@ static const char *report_base(const struct odb_report *report)
     return cpu ? report->reference : report->golden;
 }
 
-/* Its row's, which is about where equal runs begin to differ: that may not be known. */
+/* Its row's verb says where equal runs begin to differ: that may not be known, or be elsewhere. */
 static const char *report_verb(const struct odb_report *report, const struct odb_culprit *culprit)
 {
-    if (culprit->kind == ODB_KIND_NONDETERMINISTIC && report->repeats.first_node == ODB_NO_NODE)
-        return "makes an output that differs between equal runs of %s";
-    return culprit->kind < ODB_KIND_COUNT ? report_diagnoses[culprit->kind].verb : NULL;
+    if (culprit->kind != ODB_KIND_NONDETERMINISTIC || report->repeats.first_node == culprit->node)
+        return culprit->kind < ODB_KIND_COUNT ? report_diagnoses[culprit->kind].verb : NULL;
+    return report->repeats.first_node == ODB_NO_NODE
+               ? "makes an output that differs between equal runs of %s"
+               : "was wrong in a run of %s that does not repeat";
 }
 
 /* What the first culprit says of the target, in the middle of the sentence that begins with it. */

@@ -955,6 +955,13 @@ unsigned long odb_session_generation(const struct odb_session *session)
     return session->generation;
 }
 
+double odb_session_waits(const struct odb_session *session)
+{
+    const struct odb_probe_log *last =
+        session->log.n ? &session->log.items[session->log.n - 1] : NULL;
+    return last && !last->ended ? odb_clock() - session->log_began - last->began : 0;
+}
+
 size_t odb_session_n_log(const struct odb_session *session)
 {
     return session->log.n;

@@ -75,6 +75,8 @@ const unsigned char *odb_session_tags(const struct odb_session *session); /* [n_
 /* How many questions the search or walk begun last has put, and the i-th of them. */
 size_t odb_session_n_log(const struct odb_session *session);
 const struct odb_probe_log *odb_session_log(const struct odb_session *session, size_t i);
+/* Seconds since the target was asked what it has not answered yet; 0: it was asked nothing. */
+double odb_session_waits(const struct odb_session *session);
 size_t odb_session_n_bookmarks(const struct odb_session *session);
 const struct odb_bookmark *odb_session_bookmark_at(const struct odb_session *session, size_t i);
 /* Nodes before it have run; ODB_NO_NODE: there is no walk. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A target that fuses a product with the quantiser behind it where the product is not read.
+"""A target that fuses a product with the quantisers around it where nothing between them is read.
 
     tests/quantised/tie.py MODEL.onnx X.npy    writes a model of both, and its input
 
@@ -56,7 +56,7 @@ def write(path, path_of_x):
              helper.make_node("QuantizeLinear", ["h", "s"], ["q"], "quantiser"),
              helper.make_node("DequantizeLinear", ["q", "s"], ["d"], "back"),
              helper.make_node("Mul", ["d", "w"], ["y"], "last")]
-    step = np.float32(0.25 - 1e-7)  # four of them are a little less than the middle, 1
+    step = np.float32(0.25 - 1e-7)  # four steps make a little less than 1, the middle
     weights = [numpy_helper.from_array(third, "w"), numpy_helper.from_array(third + third, "s"),
                numpy_helper.from_array(step, "r")]
     x, y = (helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [8]) for name in "xy")

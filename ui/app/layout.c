@@ -196,20 +196,15 @@ static void layout_put_model(const struct ui_app *app, bool folder, struct odb_b
         odb_buf_puts(out, folder ? from : file);
 }
 
-/* How long the target has for what it is asked, where that takes long: whether it hangs is a guess
- * until then. */
-static void layout_put_limit(const struct ui_app *app, double now, struct odb_buf *out)
+/* How long a run of the target may take, where one takes long: until then it may hang or not. */
+static void layout_put_limit(const struct ui_app *app, struct odb_buf *out)
 {
-    const struct odb_session *session = app->session;
-    size_t n = odb_session_n_log(session);
-    const struct odb_probe_log *asked = n ? odb_session_log(session, n - 1) : NULL;
-    const char *target = odb_session_of(session);
-    if (!asked || asked->ended || !target ||
-        now - odb_session_progress(session)->began - asked->began < LAYOUT_LONG)
+    const char *target = odb_session_of(app->session);
+    if (!target || odb_session_waits(app->session) < LAYOUT_LONG)
         return;
     double limit = odb_target_limit(target);
     if (limit > 0)
-        odb_buf_printf(out, "; a run may take %g s", limit);
+        odb_buf_printf(out, "; a run may take %.0f s", limit);
 }
 
 void ui_layout_state(const struct ui_app *app, struct odb_buf *out)
@@ -232,7 +227,7 @@ void ui_layout_state(const struct ui_app *app, struct odb_buf *out)
                                         (double)(progress->total - progress->done)));
         odb_buf_printf(out, " (%.0f s", ui_app_seconds(app, spent));
         if (ours)
-            layout_put_limit(app, now, out);
+            layout_put_limit(app, out);
         odb_buf_putc(out, ')');
         return;
     }

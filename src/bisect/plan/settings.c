@@ -18,7 +18,7 @@
 #define SETTINGS_SECONDS 5
 /* An error that is so many times smaller is not the one that was searched. */
 #define SETTINGS_SMALLER 10
-/* Runs that are right until one is believed that flips without the setting. */
+/* So many right runs in a row a setting must show where runs flip without it. */
 #define SETTINGS_RUNS 6
 
 /* --- which ------------------------------------------------------------------------------------ */
@@ -113,11 +113,9 @@ static size_t settings_outputs(const struct search_case *c, int *list)
     return n;
 }
 
-/* The run that was judged is right, and half of all equal runs, or more, are wrong: state that the
- * first of them leaves, as a rule. */
-static bool settings_flips(const struct findings *f)
+/* Of the output that is wrong in most of the equal runs: in how many. */
+static size_t settings_wrong(const struct odb_repeats *repeats)
 {
-    const struct odb_repeats *repeats = &f->report->repeats;
     size_t most = 0;
     for (size_t i = 0; i < repeats->outputs.n; i++) {
         size_t wrong = 0;
@@ -126,26 +124,22 @@ static bool settings_flips(const struct findings *f)
                 wrong += repeats->outputs.items[i].votes[v];
         most = ODB_MAX(most, wrong);
     }
-    return !f->report->outputs_diverge && most && 2 * most >= repeats->runs;
+    return most;
 }
 
-/* One more run of what is loaded. */
-static enum odb_status settings_again(struct odb_prober *prober, struct odb_probe *probe,
-                                      struct settings_judging *judging, enum odb_verdict *shown,
-                                      struct odb_error *err)
+/* The run that was judged is right, and half of all equal runs, or more, are wrong: the first of
+ * them leaves something behind, as a rule. */
+static bool settings_later(const struct findings *f)
 {
-    struct odb_error why = ODB_ERROR_INIT;
-    odb_probe_drop(prober, probe);
-    enum odb_status status = odb_probe_again(prober, probe, &why);
-    *shown = odb_probe_verdict(status);
-    if (status == ODB_OK)
-        status = settings_judge(judging, probe, shown, err);
-    else if (status == ODB_CANCELLED)
-        *err = why;
-    else
-        status = ODB_OK;
-    odb_probe_tell(prober, probe, *shown, 0);
-    return status;
+    size_t wrong = settings_wrong(&f->report->repeats);
+    return !f->report->outputs_diverge && wrong && 2 * wrong >= f->report->repeats.runs;
+}
+
+/* How many runs must be right for a setting to be believed. */
+static int settings_runs(const struct findings *f)
+{
+    size_t wrong = settings_wrong(&f->report->repeats);
+    return wrong && wrong < f->report->repeats.runs ? SETTINGS_RUNS : 1;
 }
 
 static enum odb_status settings_ask(const struct search_case *c, const struct findings *f,
@@ -160,12 +154,14 @@ static enum odb_status settings_ask(const struct search_case *c, const struct fi
     odb_prober_init(&prober, c->model, c->feeds, c->trace, pool, c->options->hooks);
     prober.answers = c->prober->answers;
     prober.scope = c->prober->scope;
+    int runs = settings_runs(f);
     enum odb_status status = odb_probe_ask(&prober, probe, settings_judge, &judging, &probed, err);
-    tried->verdict = probed.verdict;
-    for (int run = 1; run < SETTINGS_RUNS && settings_flips(f) && status == ODB_OK &&
-                      tried->verdict == ODB_VERDICT_PASS;
-         run++)
-        status = settings_again(&prober, probe, &judging, &tried->verdict, err);
+    for (int run = 1; run < runs && status == ODB_OK && probed.verdict == ODB_VERDICT_PASS; run++) {
+        odb_probe_drop(&prober, probe);
+        probe->aside = true;
+        status = odb_probe_ask_again(&prober, probe, settings_judge, &judging, &probed, err);
+    }
+    tried->verdict = status == ODB_OK ? probed.verdict : ODB_VERDICT_UNTESTABLE;
     tried->error = judging.error;
     odb_probe_drop(&prober, probe);
     odb_prober_dispose(&prober);
@@ -231,7 +227,7 @@ static enum odb_status settings_run(const struct search_case *c, struct findings
 static bool settings_wanted(const struct search_case *c, const struct findings *f)
 {
     const struct odb_bisect_options *options = c->options;
-    return f->report->culprits.n && (f->report->outputs_diverge || settings_flips(f)) &&
+    return f->report->culprits.n && (f->report->outputs_diverge || settings_later(f)) &&
            !c->prober->recorded && !options->no_checks && !options->no_opinion && !options->scope;
 }
 

@@ -2,8 +2,8 @@
  *
  * Does it go away? Where an output is wrong and a node is accused of it, the model as it is runs
  * once under each setting of the target that is known to make a difference (the executor's row),
- * and that the spec does not have; several times where the first run is right, and later ones are
- * not. A load each, and all together at most as long as the search.
+ * and that the spec does not have; several times where equal runs differ in whether they are right.
+ * A load each, and all together at most as long as the search.
  */
 #ifndef ODB_BISECT_PLAN_SETTINGS_H
 #define ODB_BISECT_PLAN_SETTINGS_H
