@@ -7,8 +7,8 @@
  * Coordinates are computed in float32, because scales are float32 and other implementations compute
  * so too. Of floats that are interpolated the double mode has them in double and the noisy mode
  * multiplies by a ratio that was divided out before, as many implementations do: far from 0 such
- * coordinates are further apart than the values' own rounding. Nearest, integers and what is beyond
- * the input have float32's in all modes: there a coordinate that falls on the other side of a
+ * coordinates are further apart than the values' own rounding. Nearest, integers, complex numbers
+ * and what is beyond the input have float32's in all modes: a coordinate on the other side of a
  * border is a difference of the border, not of the values. Where the output length is not a whole
  * multiple of the scale, length_resized is the fractional length, as in ONNX's own reference; with
  * sizes it is the length itself. roi does not change the output's shape, as in ONNX's shape
@@ -305,7 +305,7 @@ static double resize_times(enum resize_way way, double x, double by, double of)
     return resize_step(way, resize_step(way, x * by) / of);
 }
 
-/* The middle of an output's element, half of one before the input's. */
+/* Where the middle of an output's element lies, if places count from the middle of the first. */
 static double resize_half(enum resize_way way, double middle, double scale)
 {
     return resize_step(way, resize_times(way, middle, 1, scale) - 0.5);

@@ -275,6 +275,52 @@ static void test_resize__coordinates(void **state)
     }
 }
 
+/* What the operator's specification says of each mode, in float32 step by step. */
+static float resize_said(const char *coords, float i, float in, float out, float width, float scale)
+{
+    const float start = 0.125f, end = 0.8f;
+    return !strcmp(coords, "half_pixel_symmetric")
+               ? in / 2 * (1 - out / width) + (i + 0.5f) / scale - 0.5f
+           : !strcmp(coords, "align_corners")        ? i * (in - 1) / (width - 1)
+           : !strcmp(coords, "asymmetric")           ? i / scale
+           : !strcmp(coords, "tf_half_pixel_for_nn") ? (i + 0.5f) / scale
+           : !strcmp(coords, "tf_crop_and_resize")
+               ? start * (in - 1) + i * (end - start) * (in - 1) / (width - 1)
+               : (i + 0.5f) / scale - 0.5f;
+}
+
+/* Of a ramp each element is its own coordinate: the reference's own, to the bit. */
+static void test_resize__coordinates_in_float(void **state)
+{
+    static const char *const coords[] = {
+        "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
+        "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"};
+    const float scale = 0.37f, width = scale * 1000;
+    (void)state;
+    for (size_t m = 0; m < ODB_COUNT(coords); m++) {
+        struct op_call c = OP_CALL("Resize", 19);
+        size_t seen = 0;
+        struct odb_tensor *x = op_new(&c, ODB_F32, 1, OP_DIMS(1000));
+        for (size_t i = 0; i < x->count; i++)
+            odb_store_f64(ODB_F32, x->data, i, (double)i);
+        op_text(&c, "mode", "linear");
+        op_text(&c, "coordinate_transformation_mode", coords[m]);
+        add_floats(&c, 2, (double[]){0.125, 0.8f});
+        add_floats(&c, 1, (double[]){scale});
+        assert_int_equal(op_run(&c), ODB_OK);
+        assert_int_equal(c.out[0]->count, 370);
+        for (size_t i = 0; i < 370; i++) {
+            float at = resize_said(coords[m], (float)i, 1000, 370, width, scale);
+            if (at < 0 || at > 999)
+                continue;
+            assert_true((float)odb_tensor_f64(c.out[0], i) == at);
+            seen++;
+        }
+        assert_in_range(seen, 350, 370);
+        op_free(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +336,7 @@ int main(void)
         cmocka_unit_test(test_resize__infer_needs_scales),
         cmocka_unit_test(test_resize__refuses),
         cmocka_unit_test(test_resize__coordinates),
+        cmocka_unit_test(test_resize__coordinates_in_float),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
